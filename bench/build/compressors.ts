@@ -1,0 +1,62 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+import { pathToFileURL } from 'node:url'
+import type { PluginOption } from 'vite'
+import type * as ServeDist from '@serve-dist/vite'
+import { compressible, type Contender, smallestFile } from './contender.ts'
+
+const level = 9
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }
+const compressBrotli = promisify(brotliCompress)
+
+/** The plugins of a contender, each as its own documentation has it. */
+export async function compressorsOf(contender: Contender, outDir: string): Promise<PluginOption[]> {
+  switch (contender.package) {
+    case undefined:
+      return []
+    case '@serve-dist/vite': {
+      const { default: serveDist }: typeof ServeDist = await import(contender.from ?? '@serve-dist/vite')
+      return [serveDist(contender.options)]
+    }
+    case 'vite-plugin-compression2': {
+      const { compression, defineAlgorithm } = await import('vite-plugin-compression2')
+      const algorithms = [defineAlgorithm('gzip', { level }), defineAlgorithm('brotliCompress', brotli)]
+      return [compression({ algorithms, include: compressible, threshold: smallestFile, logLevel: 'silent' })]
+    }
+    case 'rollup-plugin-gzip': {
+      const { default: gzip } = await import('rollup-plugin-gzip')
+      const filter = compressible
+      const customCompression = async (content: string | Buffer): Promise<Buffer> =>
+        await compressBrotli(content, brotli)
+      return [
+        gzip({ filter, minSize: smallestFile, gzipOptions: { level } }),
+        gzip({ filter, minSize: smallestFile, customCompression, fileName: '.br' }),
+      ]
+    }
+    case 'vite-plugin-compression': {
+      // Its types describe the CommonJS module, of which `default` is an object.
+      const { default: create }: { default: unknown } = await import('vite-plugin-compression')
+      if (typeof create !== 'function') throw new TypeError('vite-plugin-compression exports no plugin')
+      const compression = (settings: object): PluginOption =>
+        Reflect.apply(create, undefined, [{ ...shared, ...settings }])
+      const shared = { filter: compressible, threshold: smallestFile, verbose: false }
+      return [
+        compression({ algorithm: 'gzip', ext: '.gz', compressionOptions: { level } }),
+        compression({ algorithm: 'brotliCompress', ext: '.br', compressionOptions: brotli }),
+      ]
+    }
+    case 'astro-compressor': {
+      const { default: compressor } = await import('astro-compressor')
+      // It cannot be told levels: brotli's default is 11, gzip's 6.
+      const { hooks } = compressor({ fileExtensions: ['.js', '.css', '.html', '.ttf'] })
+      const logger = { info: () => {}, warn: () => {}, error: () => {} }
+      const dir = pathToFileURL(`${outDir}/`)
+      const closeBundle = async (): Promise<void> => {
+        await Reflect.apply(hooks['astro:build:done'] ?? (() => {}), undefined, [{ dir, logger }])
+      }
+      return [{ name: 'astro-compressor', enforce: 'post', closeBundle }]
+    }
+    default:
+      throw new TypeError(`no way to run ${contender.package} is known`)
+  }
+}

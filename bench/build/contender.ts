@@ -1,0 +1,40 @@
+/** What is measured: a plugin with settings, in a state of its cache. */
+export interface Contender {
+  readonly name: string
+  /** Whose version is shown, and whose plugin is loaded; none for Vite alone. */
+  readonly package?: string
+  /** The extensions of the variants that must be there afterwards. */
+  readonly extensions: readonly string[]
+  /** Options of `serveDist`. */
+  readonly options?: Readonly<Record<string, unknown>>
+  /** Where the plugin is, when it is not the one of this checkout. */
+  readonly from?: string
+  /** Whether a build before, which is not measured, fills the cache. */
+  readonly isWarm?: boolean
+  /** Whether one chunk differs from the build before. */
+  readonly isChanged?: boolean
+}
+
+const codings = ['br', 'gzip']
+const extensions = ['.br', '.gz']
+const ours = { package: '@serve-dist/vite', extensions, options: { codings } }
+
+/** All with gzip 9 and brotli 11, for the same files. */
+export const contenders: readonly Contender[] = [
+  { name: 'vite', extensions: [] },
+  { name: 'serve-dist', ...ours },
+  { name: 'serve-dist-warm', ...ours, isWarm: true },
+  { name: 'serve-dist-changed', ...ours, isWarm: true, isChanged: true },
+  { name: 'serve-dist-hasty', ...ours, options: { codings, durable: false } },
+  { name: 'serve-dist-zstd', package: '@serve-dist/vite', extensions: ['.br', '.gz', '.zst'], options: {} },
+  { name: 'compression2', package: 'vite-plugin-compression2', extensions },
+  { name: 'rollup-gzip', package: 'rollup-plugin-gzip', extensions },
+  { name: 'compression', package: 'vite-plugin-compression', extensions },
+  { name: 'astro', package: 'astro-compressor', extensions },
+]
+
+/** What is compressed: the formats of the trees that all of them are told to take. */
+export const compressible: RegExp = /\.(?:js|css|html|ttf)$/
+
+/** In bytes: smaller files are left alone. */
+export const smallestFile = 1024

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Plugin } from 'vite'
+import { filesIn } from './tree.ts'
+
+const entry = '\0entry'
+
+/** Puts the files of a folder into the bundle as they are; one of them changed, if wanted. */
+export function emitTree(folder: string, changed: string | undefined): Plugin {
+  return {
+    name: 'emit-tree',
+    config: () => ({ build: { rollupOptions: { input: entry } } }),
+    resolveId: (id) => (id === entry ? entry : undefined),
+    load: (id) => (id === entry ? '' : undefined),
+    async buildStart() {
+      for (const path of await filesIn(folder)) {
+        const source = await readFile(join(folder, path))
+        this.emitFile({ type: 'asset', fileName: path, source: path === changed ? change(source) : source })
+      }
+    },
+    generateBundle: {
+      order: 'pre',
+      handler(_options, bundle) {
+        for (const [name, { type }] of Object.entries(bundle)) {
+          if (type === 'chunk') Reflect.deleteProperty(bundle, name)
+        }
+      },
+    },
+  }
+}
+
+/** What a changed constant does to a chunk. */
+export function change(source: Uint8Array): Buffer {
+  return Buffer.concat([source, Buffer.from('\n//# changed\n')])
+}

@@ -1,0 +1,75 @@
+import { median, spread } from '../serve/statistics.ts'
+import type { BuildRow, BuildTable } from './build-report.ts'
+import type { BuildSample } from './run-build.ts'
+
+type Quantity = 'wallSeconds' | 'cpuSeconds' | 'peakBytes' | 'writtenBytes'
+
+const headings = [
+  'contender',
+  'wall s',
+  '±',
+  'above Vite s',
+  '× serve-dist',
+  'CPU s',
+  'peak MiB',
+  'above Vite MiB',
+  'written MB',
+  'flushes',
+  'gzip kB',
+  'brotli kB',
+]
+
+/** Lays out a table in Markdown; a row that is void says why. */
+export function formatBuildTable(table: BuildTable): string {
+  const lines = [headings, headings.map((_, column) => (column === 0 ? '---' : '---:'))]
+  for (const row of table.rows) lines.push(cellsOf(row, table))
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** What a contender takes beyond Vite's own, round by round: the median. */
+export function aboveVite(row: BuildRow, { rows }: BuildTable, quantity: Quantity): number {
+  const vite = rows.find(({ contender }) => contender === 'vite')?.samples ?? []
+  return median(
+    row.samples.flatMap((sample, round) => {
+      const base = vite[round]
+      return base === undefined ? [] : [sample[quantity] - base[quantity]]
+    }),
+  )
+}
+
+function cellsOf(row: BuildRow, table: BuildTable): string[] {
+  const name = `${row.contender} ${row.version}`.trim()
+  if (row.void !== undefined) return [name, `void: ${row.void}`, ...headings.slice(2).map(() => '')]
+  const of = (quantity: Quantity): number => median(row.samples.map((sample) => sample[quantity]))
+  const isVite = row.contender === 'vite'
+  return [
+    name,
+    of('wallSeconds').toFixed(2),
+    `${(spread(row.samples.map(({ wallSeconds }) => wallSeconds)) * 100).toFixed(0)} %`,
+    isVite ? '–' : aboveVite(row, table, 'wallSeconds').toFixed(2),
+    isVite ? '–' : (ratioToOurs(row, table)?.toFixed(2) ?? '–'),
+    of('cpuSeconds').toFixed(1),
+    mebibytes(of('peakBytes')),
+    isVite ? '–' : mebibytes(aboveVite(row, table, 'peakBytes')),
+    (of('writtenBytes') / 1e6).toFixed(1),
+    row.flushes?.toString() ?? '–',
+    kilobytes(row, '.gz'),
+    kilobytes(row, '.br'),
+  ]
+}
+
+/** Of the time above Vite's own. */
+function ratioToOurs(row: BuildRow, table: BuildTable): number | undefined {
+  const ours = table.rows.find(({ contender }) => contender === 'serve-dist')
+  if (ours === undefined || ours.void !== undefined) return undefined
+  return aboveVite(row, table, 'wallSeconds') / aboveVite(ours, table, 'wallSeconds')
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0)
+}
+
+function kilobytes({ samples }: BuildRow, extension: keyof BuildSample['variantBytes']): string {
+  const bytes = samples[0]?.variantBytes[extension]
+  return bytes === undefined ? '–' : (bytes / 1000).toFixed(0)
+}

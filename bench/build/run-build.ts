@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { text } from 'node:stream/consumers'
+import type { Contender } from './contender.ts'
+import type { ProcessCost } from './measure-process.ts'
+import { filesIn } from './tree.ts'
+import { verifyOutput } from './verify-output.ts'
+
+/** One build, measured from outside. */
+export interface BuildSample extends ProcessCost {
+  readonly wallSeconds: number
+  /** Of the variants, by extension. */
+  readonly variantBytes: Readonly<Record<string, number>>
+}
+
+/** A build that is to be run. */
+export interface BuildRun {
+  readonly contender: Contender
+  readonly tree: string
+  /** Before the program: `node`, or what watches it. */
+  readonly command?: readonly string[]
+}
+
+const program = new URL('build-program.js', import.meta.url).pathname
+const measure = new URL('measure-process.js', import.meta.url).href
+
+/** Runs a build in a process and folders of its own and checks every file that it wrote. */
+export async function runBuild({ contender, tree, command = [] }: BuildRun): Promise<BuildSample> {
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
+  const outDir = join(folder, 'dist')
+  const changed = contender.isChanged === true ? await chunkToChange(tree) : undefined
+  const parameters = [JSON.stringify(contender), tree, outDir, join(folder, 'cache')]
+  try {
+    if (contender.isWarm === true) await runProgram(parameters, [], join(folder, 'cost.json'))
+    const sample = await runProgram(
+      changed === undefined ? parameters : [...parameters, changed],
+      command,
+      join(folder, 'cost.json'),
+    )
+    const { extensions } = contender
+    return { ...sample, variantBytes: await verifyOutput({ tree, outDir, extensions, changed }) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The script in the middle, by name: of the editor's, a language; the others are all alike. */
+async function chunkToChange(tree: string): Promise<string | undefined> {
+  const scripts = (await filesIn(tree)).filter((path) => path.endsWith('.js'))
+  return scripts[scripts.length >> 1]
+}
+
+async function runProgram(
+  parameters: readonly string[],
+  command: readonly string[],
+  costFile: string,
+): Promise<ProcessCost & { readonly wallSeconds: number }> {
+  const node = [process.execPath, '--import', measure, program, ...parameters]
+  const [name, ...rest] = command.length === 0 ? node : [...command, ...node]
+  const startedAt = performance.now()
+  const child = spawn(name ?? '', rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', SERVE_DIST_MEASURE: costFile },
+  })
+  const [, complaints, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  const wallSeconds = (performance.now() - startedAt) / 1000
+  if (code !== 0) throw new Error(`exit code ${String(code)}: ${complaints.trim().slice(-500)}`)
+  const cost: ProcessCost = JSON.parse(await readFile(costFile, 'utf8'))
+  return { ...cost, wallSeconds }
+}

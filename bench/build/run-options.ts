@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util'
+
+/** What the command line asks for. */
+export interface BuildRunOptions {
+  /** Names; none for all. */
+  readonly contenders: readonly string[]
+  readonly trees: readonly string[]
+  readonly rounds: number
+  readonly flushes: boolean
+  readonly baseline: string | undefined
+  readonly save: string | undefined
+}
+
+export const usage = `bench:build [options]
+
+  --contenders a,b    which plugins (default: all)
+  --trees a,b         which files: editor, small, huge (default: all)
+  --rounds n          rounds, the contenders taking turns (default: 5)
+  --no-flushes        do not count flushes, which takes a build more of each
+  --baseline x        compare with a saved report, or with ours at a git ref, measured in turns
+  --save file         save the report
+`
+
+/**
+ * Reads the command line.
+ *
+ * @throws TypeError that names what is wrong.
+ */
+export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      contenders: { type: 'string' },
+      trees: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      'no-flushes': { type: 'boolean', default: false },
+      baseline: { type: 'string' },
+      save: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return 'help'
+  const rounds = Number(values.rounds)
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    throw new TypeError(`--rounds: expected a whole number above 0, found "${values.rounds}"`)
+  }
+  return {
+    contenders: values.contenders?.split(',') ?? [],
+    trees: values.trees?.split(',') ?? [],
+    rounds,
+    flushes: !values['no-flushes'],
+    baseline: values.baseline,
+    save: values.save,
+  }
+}

@@ -1,0 +1,143 @@
+// Measures builds: ours beside other plugins, the same files, each in a process of its own, taking turns.
+import { readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { usableCores } from '@serve-dist/precompress'
+import { choose } from '../serve/choose.ts'
+import { readMachine } from '../serve/read-machine.ts'
+import { runProcess } from '../serve/run-process.ts'
+import type { BuildReport, BuildRow, BuildTable } from './build-report.ts'
+import { checkoutBefore } from './checkout-before.ts'
+import { compareBuilds } from './compare-builds.ts'
+import { type Contender, contenders as allContenders } from './contender.ts'
+import { countFlushes } from './count-flushes.ts'
+import { formatBuildTable } from './format-build-table.ts'
+import { type BuildSample, runBuild } from './run-build.ts'
+import { type BuildRunOptions, readBuildRunOptions, usage } from './run-options.ts'
+import { formatTargets, targetsOf } from './targets-of.ts'
+import { prepareTree, type Tree, trees as allTrees } from './tree.ts'
+
+const options = readBuildRunOptions(process.argv.slice(2))
+if (options === 'help') print(usage)
+else await run(options)
+
+async function run(settings: BuildRunOptions): Promise<void> {
+  // What every other row is compared with is always there.
+  const names = settings.contenders.length === 0 ? [] : ['vite', 'serve-dist', ...settings.contenders]
+  const chosen = choose(allContenders, [...new Set(names)])
+  const { baseline } = settings
+  const saved = baseline === undefined ? undefined : await readSaved(baseline)
+  const before = baseline === undefined || saved !== undefined ? [] : [await checkoutBefore(baseline)]
+  const contenders = [...chosen, ...before]
+  const tables: BuildTable[] = []
+  for (const tree of choose(allTrees, settings.trees)) {
+    const table = await measureTree(tree, contenders, settings)
+    print(
+      `\n${tree.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, usableCores()))}`,
+    )
+    tables.push(table)
+  }
+  const report: BuildReport = {
+    date: new Date().toISOString(),
+    command: `pnpm bench:build ${process.argv.slice(2).join(' ')}`.trim(),
+    machine: readMachine(),
+    tables,
+  }
+  if (settings.save !== undefined) await writeFile(settings.save, `${JSON.stringify(report, null, 2)}\n`)
+  if (saved !== undefined) print(`\nSince ${saved.date}:\n\n${compareBuilds(report, saved)}`)
+  if (before.length > 0) print(`\nSince ${baseline}:\n\n${compareBuilds(report, reportOfBefore(report))}`)
+  const wrong = tables.flatMap(({ rows }) => rows.filter((row) => row.void !== undefined))
+  if (wrong.length > 0) {
+    print(
+      `\nFailed: ${wrong.map(({ contender }) => contender).join(', ')} left out or spoiled what they should write.`,
+    )
+    process.exitCode = 1
+  }
+}
+
+/** A report that was saved; nothing when there is no such file, and a git ref is meant. */
+async function readSaved(file: string): Promise<BuildReport | undefined> {
+  const json = await readFile(file, 'utf8').catch(() => undefined)
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+/** The rows of ours as it was, under today's name. */
+function reportOfBefore(report: BuildReport): BuildReport {
+  const tables = report.tables.map(({ rows, ...table }) => ({
+    ...table,
+    rows: rows
+      .filter(({ contender }) => contender === 'serve-dist-before')
+      .map((row) => Object.assign({}, row, { contender: 'serve-dist' })),
+  }))
+  return { ...report, tables }
+}
+
+async function measureTree(
+  tree: Tree,
+  contenders: readonly Contender[],
+  { rounds, flushes }: BuildRunOptions,
+): Promise<BuildTable> {
+  progress(`${tree.name}: files`)
+  const folder = await prepareTree(tree)
+  const program = new URL('codec-program.js', import.meta.url).pathname
+  progress(`${tree.name}: the codecs' own time`)
+  const codecSeconds = Number(await runProcess(process.execPath, [program, folder]))
+
+  const samples = new Map<Contender, BuildSample[]>(contenders.map((contender) => [contender, []]))
+  const voids = new Map<Contender, string>()
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contender of turn(contenders, round)) {
+      if (voids.has(contender)) continue
+      progress(`${tree.name}: round ${round + 1} of ${rounds}, ${contender.name}`)
+      try {
+        samples.get(contender)?.push(await runBuild({ contender, tree: folder }))
+      } catch (error) {
+        voids.set(contender, reasonOf(error))
+      }
+    }
+  }
+
+  const rows: BuildRow[] = []
+  for (const contender of contenders) {
+    const isCounted = flushes && !voids.has(contender) && contender.package === '@serve-dist/vite'
+    rows.push({
+      contender: contender.name,
+      version: versionOf(contender),
+      samples: voids.has(contender) ? [] : (samples.get(contender) ?? []),
+      flushes: isCounted ? await countFlushes({ contender, tree: folder }) : undefined,
+      void: voids.get(contender),
+    })
+  }
+  return { tree: tree.name, title: tree.title, codecSeconds, rows }
+}
+
+/** Nobody is always the first, or always behind the same one. */
+function turn<Item>(items: readonly Item[], by: number): readonly Item[] {
+  const start = by % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
+}
+
+function versionOf({ package: name = 'vite' }: Contender): string {
+  const require = createRequire(import.meta.url)
+  const folders = require.resolve.paths(name) ?? []
+  for (const folder of folders) {
+    try {
+      const { version }: { version: string } = require(`${folder}/${name}/package.json`)
+      return version
+    } catch {
+      // Not in this folder, perhaps in one above.
+    }
+  }
+  return ''
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 200)
+}
+
+function print(message: string): void {
+  process.stdout.write(`${message}\n`)
+}
+
+function progress(message: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${message}\r`)
+}

@@ -1,0 +1,4 @@
+import { defineConfig } from 'vite'
+import vinext from 'vinext'
+
+export default defineConfig({ plugins: [vinext()] })

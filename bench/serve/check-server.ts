@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decodeBody } from './decode-body.ts'
+import { exchange, type RawAnswer } from './raw-exchange.ts'
+import { type PlannedRequest, requestText } from './request-text.ts'
+import type { PreparedWorkload, WorkloadRequest } from './workload.ts'
+
+/** Requests that are checked at once. */
+const atOnce = 16
+
+/** Fields of which an answer has one at most. */
+const singleFields = ['content-type', 'content-length', 'content-encoding', 'etag', 'last-modified']
+
+/** Why a server's numbers would say nothing. */
+export class VoidRow extends Error {
+  override readonly name = 'VoidRow'
+}
+
+/** A server that answered every request of a workload as it must. */
+export interface CheckedServer {
+  readonly planned: readonly PlannedRequest[]
+  /** The content codings that it chose. */
+  readonly codings: readonly string[]
+  /** What is poor about its answers but does not make them wrong. */
+  readonly remarks: readonly string[]
+}
+
+/**
+ * Asks a server for everything in a workload, and compares status, fields and decoded body with the files.
+ *
+ * @throws VoidRow at the first answer that is wrong.
+ */
+export async function checkServer(port: number, workload: PreparedWorkload): Promise<CheckedServer> {
+  const checked: CheckedRequest[] = []
+  for (let first = 0; first < workload.requests.length; first += atOnce) {
+    const requests = workload.requests.slice(first, first + atOnce)
+    const batch = await Promise.all(requests.map((request) => checkRequest(port, { workload, request })))
+    checked.push(...batch)
+  }
+  return {
+    planned: checked.map(({ planned }) => planned),
+    codings: [...new Set(checked.map(({ coding }) => coding))],
+    remarks: [...new Set(checked.flatMap(({ remarks }) => remarks))],
+  }
+}
+
+/** The same for a hundred of its requests at most, spread evenly. */
+export async function recheckServer(port: number, workload: PreparedWorkload): Promise<void> {
+  const step = Math.ceil(workload.requests.length / 100)
+  const requests = workload.requests.filter((_, index) => index % step === 0)
+  await checkServer(port, { ...workload, requests })
+}
+
+interface RequestToCheck {
+  readonly workload: PreparedWorkload
+  readonly request: WorkloadRequest
+}
+
+interface CheckedRequest {
+  readonly planned: PlannedRequest
+  readonly coding: string
+  readonly remarks: readonly string[]
+}
+
+async function checkRequest(port: number, { workload, request }: RequestToCheck): Promise<CheckedRequest> {
+  const original = await readFile(join(workload.directory, request.file))
+  const text = requestText(port, { ...request, method: 'GET' }, workload.newConnections)
+  const plain = await ask(port, text)
+  compare(request, plain, original)
+  return {
+    planned: await plan(port, { workload, request, plain }),
+    coding: codingOf(plain),
+    remarks: remarksOn(plain, request, original.length),
+  }
+}
+
+interface PlanInput extends RequestToCheck {
+  /** The answer to the same request without a condition, by GET. */
+  readonly plain: RawAnswer
+}
+
+/** The text that will be sent, and what it must bring. */
+async function plan(port: number, { workload, request, plain }: PlanInput): Promise<PlannedRequest> {
+  const condition = request.condition === undefined ? undefined : conditionFrom(plain, request.condition)
+  const text = requestText(port, request, workload.newConnections, condition)
+  if (condition === undefined && request.method === 'GET') {
+    return { text, status: 200, wireBytes: plain.wireBytes }
+  }
+  const answer = await ask(port, text)
+  const status = condition === undefined ? 200 : 304
+  if (answer.status !== status) throw new VoidRow(`${request.target}: ${answer.status}, not ${status}`)
+  return { text, status, wireBytes: answer.wireBytes }
+}
+
+async function ask(port: number, text: string): Promise<RawAnswer> {
+  try {
+    return await exchange(port, text)
+  } catch (error) {
+    throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+function compare({ target, file, accept }: WorkloadRequest, answer: RawAnswer, original: Buffer): void {
+  if (answer.status !== 200) throw new VoidRow(`${target}: ${answer.status}, not 200`)
+  const repeated = singleFields.find((name) => (answer.fields.get(name)?.length ?? 0) > 1)
+  if (repeated !== undefined) throw new VoidRow(`${target}: the field "${repeated}" more than once`)
+  const coding = codingOf(answer)
+  if (coding !== 'identity' && !accept.some((name) => name === coding)) {
+    throw new VoidRow(`${target}: answered in ${coding}, which was not asked for`)
+  }
+  const type = fieldOf(answer, 'content-type') ?? ''
+  const expected = typeOf(file)
+  if (!expected.test(type)) throw new VoidRow(`${target}: Content-Type "${type}"`)
+  if (!decodeOrVoid(target, answer.body, coding).equals(original)) {
+    throw new VoidRow(`${target}: the body is not the file's`)
+  }
+}
+
+function decodeOrVoid(target: string, body: Buffer, coding: string): Buffer {
+  try {
+    return decodeBody(body, coding)
+  } catch (error) {
+    throw new VoidRow(`${target}: the body is not ${coding}`, { cause: error })
+  }
+}
+
+function conditionFrom(answer: RawAnswer, name: NonNullable<WorkloadRequest['condition']>): string {
+  const validator = fieldOf(answer, name === 'If-None-Match' ? 'etag' : 'last-modified')
+  if (validator === undefined) throw new VoidRow(`gives no validator for ${name}`)
+  return `${name}: ${validator}`
+}
+
+function remarksOn(answer: RawAnswer, { file }: WorkloadRequest, size: number): string[] {
+  const remarks: string[] = []
+  const isCoded = codingOf(answer) !== 'identity'
+  if (isCoded && !/accept-encoding|\*/i.test(fieldOf(answer, 'vary') ?? '')) remarks.push('no Vary')
+  if (fieldOf(answer, 'cache-control') === undefined) remarks.push('no Cache-Control')
+  if (fieldOf(answer, 'etag') === undefined) remarks.push('no ETag')
+  if (fieldOf(answer, 'content-length') === undefined) remarks.push('chunked')
+  if (!isCoded && size >= worthCompressing && compressible.test(file)) remarks.push('not compressed')
+  return remarks
+}
+
+/** In bytes. */
+const worthCompressing = 1024
+const compressible = /\.(?:js|css|html|svg|json)$/
+
+const types: readonly (readonly [extension: string, type: RegExp])[] = [
+  ['.js', /^(?:text|application)\/javascript(?:;|$)/],
+  ['.css', /^text\/css(?:;|$)/],
+  ['.html', /^text\/html(?:;|$)/],
+  ['.png', /^image\/png$/],
+  ['.svg', /^image\/svg\+xml(?:;|$)/],
+]
+
+function typeOf(file: string): RegExp {
+  return types.find(([extension]) => file.endsWith(extension))?.[1] ?? /^/
+}
+
+function codingOf(answer: RawAnswer): string {
+  return fieldOf(answer, 'content-encoding') ?? 'identity'
+}
+
+function fieldOf(answer: RawAnswer, name: string): string | undefined {
+  return answer.fields.get(name)?.[0]
+}

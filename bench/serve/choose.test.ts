@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest'
+import { choose } from './choose.ts'
+
+const items = ['serve-dist', 'serve-dist-smallest', 'bun-routes', 'bun-directory'].map((name) => ({
+  name,
+}))
+
+describe('choose', () => {
+  test.each([
+    [[], ['serve-dist', 'serve-dist-smallest', 'bun-routes', 'bun-directory']],
+    [['serve-dist'], ['serve-dist']],
+    [['bun'], ['bun-routes', 'bun-directory']],
+    [
+      ['bun-directory', 'serve-dist'],
+      ['serve-dist', 'bun-directory'],
+    ],
+  ])('%j takes %j', (names, expected) => {
+    expect(choose(items, names).map(({ name }) => name)).toEqual(expected)
+  })
+
+  test('names what there is when nothing has the name', () => {
+    expect(() => choose(items, ['koa'])).toThrow('"koa" is none of serve-dist, serve-dist-smallest')
+  })
+})

@@ -1,0 +1,64 @@
+import { isSameLoad, ratiosTo, references, requestRates } from './ratio-to.ts'
+import type { Report, Row } from './report.ts'
+import { isNoise, median, spread } from './statistics.ts'
+
+/** A row that is in both reports. */
+export interface Comparison {
+  readonly row: Row
+  /** Of requests per second: 0.1 is 10 % more than before. */
+  readonly change: number
+  readonly isNoise: boolean
+  /** Of the ratios to the references: they stand apart from the machine. */
+  readonly ratioChanges: readonly RatioChange[]
+}
+
+/** How a ratio has changed. */
+interface RatioChange {
+  readonly reference: string
+  /** Today's ratio divided by the ratio of then. */
+  readonly factor: number
+  readonly isNoise: boolean
+}
+
+/** Finds the rows of two runs that are the same server under the same load, neither of them void. */
+export function compareBaseline(now: Report, before: Report): readonly Comparison[] {
+  return now.rows.flatMap((row) => {
+    const earlier = before.rows.find((other) => other.server === row.server && isSameLoad(row, other))
+    if (earlier === undefined || earlier.void !== undefined || row.void !== undefined) return []
+    const rates = [requestRates(row), requestRates(earlier)]
+    const change = median(requestRates(row)) / median(requestRates(earlier)) - 1
+    const ratioChanges = references.flatMap((reference) => {
+      const today = ratiosTo(reference, row, now.rows)
+      const then = ratiosTo(reference, earlier, before.rows)
+      if (reference === row.server || today.length === 0 || then.length === 0) return []
+      const factor = median(today) / median(then)
+      return [{ reference, factor, isNoise: isNoise(factor - 1, [spread(today), spread(then)]) }]
+    })
+    return [
+      {
+        row,
+        change,
+        isNoise: isNoise(change, rates.map(spread)),
+        ratioChanges,
+      },
+    ]
+  })
+}
+
+/** A line for each comparison. */
+export function formatComparisons(comparisons: readonly Comparison[]): string {
+  return comparisons
+    .map(({ row, change, isNoise: isHidden, ratioChanges }) => {
+      const percent = `${change >= 0 ? '+' : ''}${(change * 100).toFixed(1)} %`
+      const ratios = ratioChanges.map(
+        (ratio) => `ratio to ${ratio.reference} × ${ratio.factor.toFixed(2)}${noted(ratio.isNoise)}`,
+      )
+      const name = `${row.workload}, ${row.connections} connections, ${row.server}`
+      return [`${name}: ${percent}${noted(isHidden)}`, ...ratios].join(', ')
+    })
+    .join('\n')
+}
+
+function noted(isHidden: boolean): string {
+  return isHidden ? ' (noise)' : ''
+}

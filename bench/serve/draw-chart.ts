@@ -1,0 +1,65 @@
+import { ratioTo, requestRates } from './ratio-to.ts'
+import type { Report, Row } from './report.ts'
+import { median } from './statistics.ts'
+
+const width = 760
+const labelWidth = 210
+const barHeight = 20
+const rowHeight = 30
+const topHeight = 64
+const longestBar = width - labelWidth - 150
+
+const style = `
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .title { font-size: 16px; font-weight: 600 }
+  .note { font-size: 11px; fill: #59636e }
+  .label { text-anchor: end }
+  .bar { fill: #8c959f }
+  .ours { fill: #0969da }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #f0f6fc }
+    .note { fill: #9198a1 }
+    .bar { fill: #656c76 }
+    .ours { fill: #4493f8 }
+  }`
+
+/** Draws the rows of one workload and number of connections as bars, the fastest first; void ones are named. */
+export function drawChart(report: Report, rows: readonly Row[]): string {
+  const drawn = rows
+    .filter((row) => row.void === undefined)
+    .map((row) => ({ row, rate: median(requestRates(row)) }))
+    .toSorted((a, b) => b.rate - a.rate)
+  const [fastest] = drawn
+  if (fastest === undefined) throw new TypeError('a chart without rows')
+  const { workload, connections } = fastest.row
+  const voids = rows.filter((row) => row.void !== undefined).map(({ server }) => server)
+  const missing = voids.length === 0 ? '' : `; void: ${voids.join(', ')}`
+  const height = topHeight + drawn.length * rowHeight + 42
+  const bars = drawn.map(({ row, rate }, index) => {
+    const y = topHeight + index * rowHeight
+    const length = Math.max(1, (rate / fastest.rate) * longestBar)
+    const ratio = ratioTo('sirv', row, rows)
+    const times = ratio === undefined ? '' : ` (${ratio.toFixed(1)} × sirv)`
+    return `  <text class="label" x="${labelWidth - 10}" y="${y + 15}">${escape(`${row.server} ${row.version}`)}</text>
+  <rect class="${row.server === 'serve-dist' ? 'bar ours' : 'bar'}" x="${labelWidth}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" rx="2" />
+  <text x="${(labelWidth + length + 8).toFixed(1)}" y="${y + 15}">${Math.round(rate).toLocaleString('en')}${times}</text>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+  <style>${style}
+  </style>
+  <text class="title" x="10" y="24">${escape(report.titles[workload] ?? workload)}</text>
+  <text class="note" x="10" y="44">requests per second, median of ${fastest.row.samples.length} rounds, ${connections} connections; more is better${escape(missing)}</text>
+${bars.join('\n')}
+  <text class="note" x="10" y="${height - 26}">${escape(describe(report))}</text>
+  <text class="note" x="10" y="${height - 10}">${escape(report.command)}</text>
+</svg>
+`
+}
+
+function describe({ machine, date }: Report): string {
+  return `${date.slice(0, 10)}, ${machine.processor}, ${machine.cores} cores, ${machine.system}, Node ${machine.node}`
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { readFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { precompress } from '@serve-dist/precompress'
+import { cacheDirectory } from './bench-directory.ts'
+
+/** The files of a fixture, by path relative to its folder. */
+export type FixtureFiles = ReadonlyMap<string, Buffer>
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Fixture</title>
+  </head>
+  <body></body>
+</html>
+`
+
+/**
+ * Writes a build and compresses it as a user's is. What is there from an earlier run is kept if the same
+ * files went into it; the pass over it runs again all the same.
+ *
+ * @returns the folder.
+ */
+export async function writeFixtureSite(name: string, files: FixtureFiles): Promise<string> {
+  const directory = join(cacheDirectory, name)
+  const digestPath = `${directory}.sha256`
+  const all: FixtureFiles = new Map([['index.html', Buffer.from(page)], ...files])
+  const digest = digestOf(all)
+  if ((await readText(digestPath)) !== digest) {
+    await rm(directory, { recursive: true, force: true })
+    for (const [path, bytes] of all) {
+      await mkdir(dirname(join(directory, path)), { recursive: true })
+      await writeFile(join(directory, path), bytes)
+    }
+  }
+  await precompress(directory, {
+    appType: 'spa',
+    assetsDirectory: 'assets',
+    isHashed: (path) => path.startsWith('assets/'),
+  })
+  await writeFile(digestPath, digest)
+  return directory
+}
+
+function digestOf(files: FixtureFiles): string {
+  const hash = createHash('sha256')
+  for (const [path, bytes] of files) hash.update(`${path}\n${bytes.length}\n`).update(bytes)
+  return hash.digest('hex')
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,155 @@
+import { type CheckedServer, checkServer, recheckServer, VoidRow } from './check-server.ts'
+import type { LoadInput, LoadResult } from './load.ts'
+import { type Probe, startProbe } from './probe.ts'
+import { type Latencies, readClocks, type Sample, sampleOf } from './sample.ts'
+import type { FoundServer } from './server-definition.ts'
+import { socketLoad } from './socket-load.ts'
+import { type StartedServer, startServer } from './start-server.ts'
+import { percentile } from './statistics.ts'
+import type { PreparedWorkload } from './workload.ts'
+import { hasWrk, wrkLoad } from './wrk-load.ts'
+
+/** How a round is run. */
+export interface MeasureOptions {
+  readonly connections: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  /** As `taskset -c` takes them. */
+  readonly serverCores: string
+  readonly loadCores: string
+  readonly workers: number
+}
+
+/** What a round shows. */
+export interface Measured {
+  readonly sample: Sample
+  readonly codings: readonly string[]
+  readonly remarks: readonly string[]
+}
+
+/**
+ * Starts a server, checks it, warms it up, loads it, checks it again and stops it.
+ *
+ * @throws VoidRow when it does not start, or an answer is wrong before, under or after load.
+ */
+export async function measure(
+  server: FoundServer,
+  neutral: PreparedWorkload,
+  options: MeasureOptions,
+): Promise<Measured> {
+  const workload = addressedTo(server, neutral)
+  const started = await startOrVoid(server, workload, options)
+  try {
+    const checked = await checkServer(started.port, workload)
+    const { codings, remarks } = checked
+    const input = loadInput({ started, checked, workload, options })
+    const load = (await canUseWrk(workload)) ? wrkLoad : socketLoad
+    await load({ ...input, seconds: options.warmUpSeconds })
+
+    const before = await readClocks(started)
+    const probe = workload.beside === undefined ? undefined : startProbe(started.port, workload.beside)
+    const result = await load(input)
+    const beside = await stopOrVoid(probe)
+    const after = await readClocks(started)
+
+    expectWhole(input, result)
+    await recheckServer(started.port, workload)
+    const sample = sampleOf(result, {
+      before,
+      after,
+      bootMilliseconds: started.bootMilliseconds,
+      wireBytesPerRequest: meanOf(sizesOf(input)),
+      ...(beside !== undefined && { beside }),
+    })
+    return { sample, codings, remarks }
+  } finally {
+    await started.stop()
+  }
+}
+
+/** The workload with the targets under which this server has the files. */
+function addressedTo(
+  { targetOf = (target) => target }: FoundServer,
+  workload: PreparedWorkload,
+): PreparedWorkload {
+  const requests = workload.requests.map((request) =>
+    Object.assign({}, request, { target: targetOf(request.target) }),
+  )
+  return { ...workload, requests }
+}
+
+async function startOrVoid(
+  server: FoundServer,
+  workload: PreparedWorkload,
+  { serverCores, workers }: MeasureOptions,
+): Promise<StartedServer> {
+  try {
+    return await startServer(server, workload, { cores: serverCores, workers })
+  } catch (error) {
+    throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+async function stopOrVoid(probe: Probe | undefined): Promise<Latencies | undefined> {
+  if (probe === undefined) return undefined
+  try {
+    const latencies = await probe.stop()
+    return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
+  } catch (error) {
+    throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+interface LoadPlan {
+  readonly started: StartedServer
+  readonly checked: CheckedServer
+  readonly workload: PreparedWorkload
+  readonly options: MeasureOptions
+}
+
+function loadInput({ started, checked, workload, options }: LoadPlan): LoadInput {
+  return {
+    port: started.port,
+    planned: checked.planned,
+    sequence: workload.sequence,
+    newConnections: workload.newConnections,
+    connections: options.connections,
+    seconds: options.seconds,
+    cores: options.loadCores,
+  }
+}
+
+async function canUseWrk({ requests }: PreparedWorkload): Promise<boolean> {
+  return requests.every(({ method }) => method === 'GET') && (await hasWrk())
+}
+
+/** The generators count bytes, so an answer that was cut short or was another one shows in their sum. */
+function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResult): void {
+  // wrk takes a connection that is closed as asked, but without saying so (RFC 9112 §9.6), for a failed
+  // read; the sum of bytes still tells whether answers were whole.
+  const harmless = input.newConnections ? 'read' : undefined
+  const seen = Object.entries(errors).filter(([kind, count]) => count > 0 && kind !== harmless)
+  if (seen.length > 0) {
+    throw new VoidRow(`errors under load: ${seen.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
+  }
+  if (requests === 0) throw new VoidRow('no answer under load')
+  const sizes = sizesOf(input)
+  const mean = meanOf(sizes)
+  const largest = sizes.reduce((max, size) => Math.max(max, size), 0)
+  // Answers may be under way at the end, and the sequence may end in its midst.
+  const tolerance = requests * mean * 0.02 + input.connections * largest
+  if (Math.abs(wireBytes - requests * mean) > tolerance) {
+    throw new VoidRow(
+      `${Math.round(wireBytes / requests)} bytes an answer under load, not ${Math.round(mean)}`,
+    )
+  }
+}
+
+/** Bytes of each answer in the sequence, as the check saw them. */
+function sizesOf({ sequence, planned }: LoadInput): readonly number[] {
+  return sequence.map((index) => planned[index]?.wireBytes ?? 0)
+}
+
+function meanOf(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+}

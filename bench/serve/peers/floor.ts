@@ -1,0 +1,21 @@
+// The plainest server of `node:http` that sends our very fields: what is above it, we spend ourselves.
+import { createServer } from 'node:http'
+import { readConstantAnswers } from './constant-answers.ts'
+import { readPeerInput } from './peer-input.ts'
+
+const { directory, port, accept } = readPeerInput()
+const answers = await readConstantAnswers(directory, accept)
+
+createServer((request, response) => {
+  const answer = answers.get(request.url ?? '')
+  if (answer === undefined) {
+    response.writeHead(404)
+    response.end()
+  } else if (request.headers['if-none-match'] ?? request.headers['if-modified-since']) {
+    response.writeHead(304, answer.notModified)
+    response.end()
+  } else {
+    response.writeHead(200, answer.ok)
+    response.end(answer.body)
+  }
+}).listen(port, '127.0.0.1')

@@ -1,0 +1,22 @@
+import { execFile, type ExecFileOptions } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+
+/**
+ * Runs a command to its end.
+ *
+ * @returns what it wrote to standard output and to standard error.
+ * @throws when it cannot be started or its exit code is not 0.
+ */
+export async function runProcess(
+  command: string,
+  parameters: readonly string[],
+  options: Pick<ExecFileOptions, 'cwd' | 'env'> = {},
+): Promise<string> {
+  const { stdout, stderr } = await execute(command, parameters, {
+    ...options,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return stdout + stderr
+}

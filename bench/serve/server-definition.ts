@@ -1,0 +1,40 @@
+/** What a server is started for. */
+export interface LaunchInput {
+  /** The folder to serve. */
+  readonly directory: string
+  readonly port: number
+  /** Processes or threads that answer. */
+  readonly workers: number
+  /** An empty folder for configuration and state. */
+  readonly scratch: string
+  /** The codings that the workload asks for: only the floor, which does not negotiate, wants to know. */
+  readonly accept: readonly string[]
+}
+
+/** A command to start, in the foreground. */
+interface Launch {
+  readonly command: string
+  readonly arguments: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Where it is started; by default in the scratch folder. */
+  readonly directory?: string
+}
+
+/** A server that is on this machine. */
+export interface FoundServer {
+  readonly version: string
+  /** Under which request target it has what others have under the one given; by default the same. */
+  readonly targetOf?: (target: string) => string
+  launch(input: LaunchInput): Promise<Launch>
+}
+
+/** A server that the harness knows. */
+export interface ServerDefinition {
+  readonly name: string
+  /**
+   * Looks for it.
+   *
+   * @returns what is missing, in words, if it cannot run here.
+   */
+  find(): Promise<FoundServer | string>
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { findFreePort } from './free-port.ts'
+import { readProcessUsage, type ProcessUsage } from './process-tree.ts'
+import { exchange } from './raw-exchange.ts'
+import { requestText } from './request-text.ts'
+import type { FoundServer } from './server-definition.ts'
+import type { PreparedWorkload } from './workload.ts'
+
+/** A server that answers. */
+export interface StartedServer {
+  readonly port: number
+  /** From the start of the process to its first whole answer. */
+  readonly bootMilliseconds: number
+  usage(): Promise<ProcessUsage>
+  stop(): Promise<void>
+}
+
+/** Where a server runs. */
+export interface StartOptions {
+  /** As `taskset -c` takes them. */
+  readonly cores: string
+  readonly workers: number
+}
+
+const bootDeadline = 30_000
+
+/** Servers of a harness that is stopped itself must not stay. */
+const running = new Set<number>()
+process.on('exit', () => {
+  for (const pid of running) signalGroup(pid, 'SIGKILL')
+})
+
+/**
+ * Starts a server on its cores and waits for its first answer.
+ *
+ * @throws Error with the end of its output and of its `error.log`, when it ends or stays silent.
+ */
+export async function startServer(
+  server: FoundServer,
+  workload: PreparedWorkload,
+  { cores, workers }: StartOptions,
+): Promise<StartedServer> {
+  const port = await findFreePort()
+  const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
+  const accept = workload.requests[0]?.accept ?? []
+  const launch = await server.launch({ directory: workload.directory, port, workers, scratch, accept })
+  const startedAt = performance.now()
+  const child = spawn('taskset', ['-c', cores, launch.command, ...launch.arguments], {
+    cwd: launch.directory ?? scratch,
+    env: { ...process.env, NODE_ENV: 'production', ...launch.environment },
+    // A group of its own, so that stopping it reaches all that it started.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = collectOutput(child)
+  if (child.pid !== undefined) running.add(child.pid)
+  const stop = async (): Promise<void> => {
+    await stopGroup(child)
+    await rm(scratch, { recursive: true, force: true })
+  }
+  try {
+    await firstAnswer(child, port, workload)
+  } catch (error) {
+    const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
+    await stop()
+    throw new Error(`does not answer: ${(output() + log).replaceAll(/\s+/g, ' ').slice(-400)}`, {
+      cause: error,
+    })
+  }
+  const bootMilliseconds = performance.now() - startedAt
+  const { pid } = child
+  if (pid === undefined) throw new TypeError('a process without an id')
+  return { port, bootMilliseconds, usage: () => readProcessUsage(pid), stop }
+}
+
+async function firstAnswer(child: ChildProcess, port: number, workload: PreparedWorkload): Promise<void> {
+  const [first] = workload.requests
+  if (first === undefined) throw new TypeError('a workload without requests')
+  const text = requestText(port, { ...first, method: 'GET' }, workload.newConnections)
+  const deadline = performance.now() + bootDeadline
+  for (;;) {
+    try {
+      await exchange(port, text)
+      return
+    } catch (error) {
+      if (child.exitCode !== null || performance.now() > deadline) throw error
+    }
+    await delay(2)
+  }
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let text = ''
+  const add = (part: Buffer): void => {
+    text = (text + part.toString()).slice(-4000)
+  }
+  child.stdout?.on('data', add)
+  child.stderr?.on('data', add)
+  child.on('error', (error) => {
+    text += error.message
+  })
+  return () => text
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  const { pid } = child
+  if (pid === undefined) return
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    signalGroup(pid, 'SIGTERM')
+    const patience = setTimeout(() => signalGroup(pid, 'SIGKILL'), 3000)
+    await ended
+    clearTimeout(patience)
+  }
+  // Whatever it left behind.
+  signalGroup(pid, 'SIGKILL')
+  running.delete(pid)
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    if (!isGone) throw error
+  }
+}

@@ -1,0 +1,10 @@
+import type { Page } from 'playwright-core'
+
+/** Fetches a URL in the page and answers the SHA-256 of what the browser decoded, in hexadecimal. */
+export function digestInPage(page: Page, url: URL): Promise<string> {
+  return page.evaluate(async (address) => {
+    const response = await fetch(address)
+    const digest = await crypto.subtle.digest('SHA-256', await response.arrayBuffer())
+    return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  }, url.href)
+}

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+/**
+ * The path of a Chromium, Chrome or Edge on this machine that starts, or `undefined`. `CHROMIUM_PATH` in
+ * the environment decides where it is set.
+ *
+ * @returns {string | undefined}
+ */
+export function findChromium() {
+  const chosen = process.env['CHROMIUM_PATH']
+  const candidates = chosen ? [chosen] : [...onPath(), ...usualPlaces(), chromium.executablePath()]
+  return candidates.find((path) => existsSync(path) && starts(path))
+}
+
+/** Ubuntu's `chromium-browser` without its snap, and a download without its libraries, are there and do not start. */
+function starts(/** @type {string} */ path) {
+  // Chrome for Windows opens a window at `--version`.
+  if (process.platform === 'win32') return true
+  return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 20_000 }).status === 0
+}
+
+function onPath() {
+  if (process.platform === 'win32') return []
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)))
+}
+
+function usualPlaces() {
+  if (process.platform === 'darwin') {
+    return ['Google Chrome', 'Chromium', 'Microsoft Edge'].map(
+      (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
+    )
+  }
+  if (process.platform !== 'win32') return []
+  return ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) => {
+    const folder = process.env[name] ?? ''
+    return ['Google/Chrome/Application/chrome.exe', 'Microsoft/Edge/Application/msedge.exe'].map((program) =>
+      join(folder, program),
+    )
+  })
+}

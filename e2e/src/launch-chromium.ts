@@ -1,0 +1,21 @@
+import { type Browser, chromium } from 'playwright-core'
+import { findChromium } from './find-chromium.mjs'
+
+/** Where Chromium stands, or `undefined`, which skips the browser's part and fails it where `CI` is set. */
+export const chromiumPath: string | undefined = findChromium()
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts the Chromium of this machine, without a window. */
+export function launchChromium(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('no Chromium on this machine; set CHROMIUM_PATH')
+  return chromium.launch({ executablePath: chromiumPath, args: flags })
+}

@@ -1,0 +1,34 @@
+import http from 'node:http'
+
+export interface SendRequestOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ReceivedResponse {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  /** As it came over the wire: no content coding is undone. */
+  readonly body: Buffer
+}
+
+/** Sends one request and answers the whole response, exactly as it came. */
+export function sendRequest(url: URL, options: SendRequestOptions = {}): Promise<ReceivedResponse> {
+  const { method = 'GET', headers = {} } = options
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks),
+        })
+      })
+    })
+    request.once('error', reject)
+    request.end()
+  })
+}

@@ -1,0 +1,60 @@
+import http from 'node:http'
+
+/** One exchange as it went over the wire, whatever a browser's cache made of it. */
+export interface Exchange {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly requestHeaders: http.IncomingHttpHeaders
+  readonly status: number
+  readonly responseHeaders: http.IncomingHttpHeaders
+}
+
+export interface RecordingProxy {
+  /** The same path as the target's, at the proxy's own port. */
+  readonly url: URL
+  /** Answers what was recorded since the last call, and forgets it. */
+  take(): Exchange[]
+  close(): Promise<void>
+}
+
+/** Stands between a browser and a server, changes nothing, and remembers every exchange. */
+export async function startRecordingProxy(target: URL): Promise<RecordingProxy> {
+  let exchanges: Exchange[] = []
+  const server = http.createServer((request, response) => {
+    const { method = 'GET', url = '/', headers } = request
+    const options = { host: target.hostname, port: target.port, method, path: url, headers }
+    const onward = http.request(options, (answer) => {
+      const status = answer.statusCode ?? 502
+      exchanges.push({
+        method,
+        target: url,
+        requestHeaders: headers,
+        status,
+        responseHeaders: answer.headers,
+      })
+      response.writeHead(status, answer.rawHeaders)
+      answer.pipe(response)
+    })
+    onward.once('error', () => response.destroy())
+    request.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  const url = new URL(target)
+  url.port = String(address.port)
+  return {
+    url,
+    take: () => {
+      const taken = exchanges
+      exchanges = []
+      return taken
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,33 @@
+import path from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
+import { npxCommand } from '../src/npm-command.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { runToEnd, startCommand } from '../src/start-command.ts'
+
+const { project } = inject('packedSpa')
+
+describe('npx serve-dist', () => {
+  test('tells its version and its options', async () => {
+    const command = npxCommand('--no-install', 'serve-dist')
+    expect(await runToEnd(command, { args: ['--version'], cwd: project })).toMatchObject({
+      exitCode: 0,
+      output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
+    const help = await runToEnd(command, { args: ['--help'], cwd: project })
+    expect(help.exitCode).toBe(0)
+    for (const option of ['--port', '--host', '--verify', 'PORT', 'HOST', 'compress']) {
+      expect(help.output).toContain(option)
+    }
+  })
+
+  // npx hands no SIGTERM on to what it started, so the program that it runs is started without it.
+  test.skipIf(process.platform === 'win32')(
+    'serves the dist of the folder that it is started in',
+    async () => {
+      const program = path.join(project, 'node_modules/.bin/serve-dist')
+      const server = await startCommand([program], { args: ['--port', '0'], cwd: project })
+      expect((await sendRequest(server.url)).status).toBe(200)
+      expect(await server.stop()).toMatchObject({ exitCode: 0, errors: '' })
+    },
+  )
+})

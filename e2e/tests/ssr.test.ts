@@ -1,0 +1,113 @@
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildExample } from '../src/build-example.ts'
+import type { BuiltExample } from '../src/built-example.ts'
+import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
+import { openPage } from '../src/open-page.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { startCommand } from '../src/start-command.ts'
+import { startProgram } from '../src/start-program.ts'
+
+const project = fileURLToPath(new URL('../../examples/ssr', import.meta.url))
+const asking = 'Asking the stations'
+const outlook = /North Pier(?:<!-- -->)?: (?:<!-- -->)?18/
+
+let example: BuiltExample
+beforeAll(async () => {
+  example = await buildExample('ssr', project)
+})
+
+const hosts: readonly (readonly [string, () => Promise<{ readonly url: URL; stop(): Promise<unknown> }>])[] =
+  [
+    [
+      'the command',
+      () =>
+        startCommand(example.command, {
+          args: ['dist/client', '--ssr', 'dist/server/entry-server.js', '--port', '0'],
+          cwd: project,
+        }),
+    ],
+    ['Fastify', () => startProgram(process.execPath, ['fastify.js'], project)],
+  ]
+
+describe.each(hosts)('examples/ssr in %s', (_host, start) => {
+  let url: URL
+  let stop: () => Promise<unknown>
+  beforeAll(async () => {
+    const running = await start()
+    url = running.url
+    stop = () => running.stop()
+  })
+  afterAll(() => stop?.())
+
+  test('streams the page: its frame is there before what is slow', async () => {
+    const response = await fetch(url)
+    expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    const pieces: string[] = []
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) pieces.push(piece)
+    expect(pieces[0]).toContain(asking)
+    expect(pieces[0]).not.toMatch(outlook)
+    expect(pieces.join('')).toMatch(outlook)
+  })
+
+  test('answers the API, and files from the table', async () => {
+    const api = await sendRequest(new URL('api/forecast', url))
+    expect([api.status, JSON.parse(api.body.toString())]).toEqual([200, { place: 'North Pier', degrees: 18 }])
+    const page = (await sendRequest(url)).body.toString()
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? ''
+    const asset = await sendRequest(new URL(script, url), { headers: { 'accept-encoding': 'br' } })
+    expect(asset).toMatchObject({
+      status: 200,
+      headers: {
+        'content-encoding': 'br',
+        'content-length': String(asset.body.length),
+        'cache-control': 'public, max-age=31536000, immutable',
+      },
+    })
+    const vite = await sendRequest(new URL('.vite/manifest.json', url))
+    expect(vite.status).toBe(404)
+  })
+
+  describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await launchChromium()
+    })
+    afterAll(() => browser?.close())
+
+    test('shows the frame first, then the rest, and comes alive', async () => {
+      const { page, complaints } = await openPage(browser)
+      await page.goto(url.href, { waitUntil: 'commit' })
+      await page.getByText(asking).waitFor()
+      await page.getByText('North Pier: 18 degrees').waitFor()
+      expect(await page.getByText(asking).count()).toBe(0)
+      const button = page.getByRole('button')
+      await page.waitForLoadState('networkidle')
+      await button.click()
+      expect(await button.innerText()).toBe('Looked out of the window: 1')
+      expect(complaints).toEqual([])
+    })
+  })
+})
+
+describe('examples/ssr in the command', () => {
+  test('encodes the page while it streams', async () => {
+    const running = await startCommand(example.command, {
+      args: ['dist/client', '--ssr', 'dist/server/entry-server.js', '--port', '0'],
+      cwd: project,
+    })
+    try {
+      // fetch decodes: what it gives out early has been flushed early.
+      const response = await fetch(running.url, { headers: { 'Accept-Encoding': 'br' } })
+      expect(response.headers.get('Content-Encoding')).toBe('br')
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+      const first = await reader?.read()
+      expect(first?.value).toContain(asking)
+      expect(first?.value).not.toMatch(outlook)
+      await reader?.cancel()
+    } finally {
+      await running.stop()
+    }
+  })
+})

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { StrictMode } from 'react'
+import { renderToPipeableStream } from 'react-dom/server'
+import { App } from './app.tsx'
+import type { Forecast } from './forecast.ts'
+
+/** What Vite wrote about the client's build, which lies beside this one. */
+const manifest = JSON.parse(readFileSync(new URL('../client/.vite/manifest.json', import.meta.url), 'utf8'))
+const { file, css = [] } = manifest['src/entry-client.tsx']
+const styles = css.map((name: string) => `/${name}`)
+
+/** Answers whatever the client's build has no file for. */
+export default async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+  if (pathname === '/api/forecast') return sendJson(response, 200, await askStations())
+  if (pathname.startsWith('/api/')) return sendJson(response, 404, { error: 'no such thing' })
+  if (pathname !== '/') {
+    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('Nothing to see here\n')
+    return
+  }
+  streamPage(response)
+}
+
+function streamPage(response: ServerResponse): void {
+  const app = (
+    <StrictMode>
+      <App styles={styles} forecast={askStations()} />
+    </StrictMode>
+  )
+  const { pipe, abort } = renderToPipeableStream(app, {
+    bootstrapModules: [`/${file}`],
+    bootstrapScriptContent: `window.styles=${JSON.stringify(styles)}`,
+    onShellReady() {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' })
+      pipe(response)
+    },
+    onShellError(error) {
+      response.destroy(error instanceof Error ? error : undefined)
+    },
+  })
+  // Whoever has gone needs no more of the page.
+  response.once('close', () => abort())
+}
+
+/** As slow as stations are. */
+async function askStations(): Promise<Forecast> {
+  await setTimeout(700)
+  return { place: 'North Pier', degrees: 18 }
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(JSON.stringify(value))
+}

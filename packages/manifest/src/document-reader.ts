@@ -1,0 +1,117 @@
+import { pathProblem } from './path-problem.ts'
+
+const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+/** One value of a document with its place in it: each check answers the value, or notes a problem. */
+export class DocumentReader {
+  readonly place: string
+  readonly value: unknown
+  readonly #problems: string[]
+
+  constructor(place: string, value: unknown, problems: string[]) {
+    this.place = place
+    this.value = value
+    this.#problems = problems
+  }
+
+  get isObject(): boolean {
+    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value)
+  }
+
+  /** The keys of an object; none of anything else. */
+  keys(): readonly string[] {
+    return this.isObject ? Object.keys(Object(this.value)) : []
+  }
+
+  field(name: string): DocumentReader {
+    // An own property only: a document must not reach `Object.prototype` through a missing field.
+    const value: unknown =
+      this.isObject && Object.hasOwn(Object(this.value), name)
+        ? Reflect.get(Object(this.value), name)
+        : undefined
+    return new DocumentReader(placeOf(this.place, name), value, this.#problems)
+  }
+
+  list<Item>(read: (item: DocumentReader) => Item): Item[] {
+    if (!Array.isArray(this.value)) {
+      this.expected('a list')
+      return []
+    }
+    const items: readonly unknown[] = this.value
+    return items.map((item, index) =>
+      read(new DocumentReader(`${this.place}[${index}]`, item, this.#problems)),
+    )
+  }
+
+  /** An object whose keys are free. */
+  record<Item>(read: (item: DocumentReader, key: string) => Item): Record<string, Item> {
+    if (!this.isObject) this.expected('an object')
+    return Object.fromEntries(this.keys().map((key) => [key, read(this.field(key), key)]))
+  }
+
+  boolean(): boolean {
+    if (typeof this.value !== 'boolean') this.expected('true or false')
+    return this.value === true
+  }
+
+  where(holds: (text: string) => boolean, expected: string): string {
+    if (typeof this.value === 'string' && holds(this.value)) return this.value
+    this.expected(expected)
+    return ''
+  }
+
+  matching(form: RegExp, expected: string): string {
+    return this.where((text) => form.test(text), expected)
+  }
+
+  date(): string {
+    return this.where(
+      (text) => dateForm.test(text) && !Number.isNaN(Date.parse(text)),
+      'a date such as "2026-01-31T12:00:00Z"',
+    )
+  }
+
+  servablePath(): string {
+    const problem = typeof this.value === 'string' ? pathProblem(this.value) : undefined
+    if (problem === undefined) return this.where(() => true, 'a path')
+    this.expected(`a path that can be served, but ${problem}`)
+    return ''
+  }
+
+  byteCount(): number {
+    if (typeof this.value === 'number' && Number.isSafeInteger(this.value) && this.value >= 0)
+      return this.value
+    this.expected('a whole number of bytes')
+    return 0
+  }
+
+  oneOf<const Choice extends string>(choices: readonly [Choice, ...Choice[]]): Choice {
+    const found = choices.find((choice) => choice === this.value)
+    if (found === undefined) this.expected(`one of ${choices.map(show).join(', ')}`)
+    // The stand-in is never seen: a noted problem makes the parser throw.
+    return found ?? choices[0]
+  }
+
+  /** Notes that something else was expected here. */
+  expected(expected: string): void {
+    this.problem(`expected ${expected}, found ${show(this.value)}`)
+  }
+
+  /** Notes what is wrong here. */
+  problem(text: string): void {
+    this.#problems.push(`${this.place}: ${text}`)
+  }
+}
+
+/** `a.b` for a name, `a["b c"]` for any other key. */
+function placeOf(place: string, key: string): string {
+  const own = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  return place === '' ? own.replace(/^\./, '') : place + own
+}
+
+/** A value as it is quoted in a message. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}

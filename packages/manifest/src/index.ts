@@ -1,0 +1,27 @@
+export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
+export { isBasePath } from './is-base-path.ts'
+export {
+  type AppType,
+  type CacheClass,
+  type Manifest,
+  type ManifestFile,
+  type ManifestLink,
+  manifestPath,
+  type ManifestVariant,
+  manifestVersion,
+  stateDirectory,
+} from './manifest.ts'
+export { ManifestError } from './manifest-error.ts'
+export { parseManifest } from './parse-manifest.ts'
+export { pathProblem } from './path-problem.ts'
+export { stringifyManifest } from './stringify-manifest.ts'
+export { variantPath } from './variant-path.ts'
+export { DocumentReader } from './document-reader.ts'
+export { fieldProblem, readServingRules, servingRuleNames } from './read-serving-rules.ts'
+export {
+  type FieldValues,
+  type RedirectRule,
+  type RedirectStatus,
+  redirectStatuses,
+  type ServingRules,
+} from './serving-rules.ts'

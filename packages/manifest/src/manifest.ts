@@ -1,0 +1,83 @@
+import type { ContentCoding } from './content-coding.ts'
+import type { ServingRules } from './serving-rules.ts'
+
+/** The version of the format that this package reads and writes. */
+export const manifestVersion = 1
+
+/** The folder of our own inside a build's folder: it holds the manifest and is never served. */
+export const stateDirectory = '.serve-dist'
+
+/** Where the manifest stands, relative to the build's folder. */
+export const manifestPath: string = `${stateDirectory}/manifest.json`
+
+/** How a build answers a path that it does not have: Vite's own `appType`. */
+export type AppType = 'spa' | 'mpa' | 'custom'
+
+/**
+ * How long an answer stays fresh: `immutable` where the bundler itself put a content hash into the
+ * name, `revalidate` for everything else.
+ */
+export type CacheClass = 'immutable' | 'revalidate'
+
+/** One build: every file that may be served, and nothing else. */
+export interface Manifest {
+  readonly version: typeof manifestVersion
+  /** Digest of the whole content, lower-case hexadecimal: equal builds have equal ids. */
+  readonly buildId: string
+  /** The path under which the build is served; begins and ends with `/`. */
+  readonly base: string
+  readonly appType: AppType
+  /** The folder of hashed assets, relative to the build's folder, without a slash at its end; `''` for the root or none. */
+  readonly assetsDirectory: string
+  /** When the content last changed: ISO 8601, UTC, whole seconds. */
+  readonly lastModified: string
+  /**
+   * Present when `SOURCE_DATE_EPOCH` dictated every time: then they do not tell one content from another, and
+   * are neither sent nor compared.
+   */
+  readonly timesAreFixed?: true
+  /** What the plugin's options say of serving; absent when they say nothing. */
+  readonly serving?: ServingRules
+  /** Sorted by path, in UTF-16 code unit order; no path twice. */
+  readonly files: readonly ManifestFile[]
+}
+
+/** One file of a build. */
+export interface ManifestFile {
+  /** Relative to the build's folder, with `/` between segments, exactly as on the disk (no escapes, no normalisation). */
+  readonly path: string
+  /** The value of `Content-Type`, its charset included. */
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
+  /** Of the bytes on the disk, lower-case hexadecimal. */
+  readonly sha256: string
+  readonly cache: CacheClass
+  /** When these bytes were first seen under this path: ISO 8601, UTC, whole seconds. */
+  readonly lastModified: string
+  /** At most one a coding, in the order of `contentCodings`. */
+  readonly variants: readonly ManifestVariant[]
+  /** Of pages: what a browser will ask for next, from the bundler's own graph. */
+  readonly links?: readonly ManifestLink[]
+}
+
+/** A file that a page needs, as a `Link` field can announce it (RFC 8288). */
+export interface ManifestLink {
+  /** Of a file of this build. */
+  readonly path: string
+  readonly rel: 'modulepreload' | 'preload'
+  readonly as?: 'style' | 'font'
+  /** Of styles: whether they are fetched in CORS mode, as scripts and fonts always are; else absent. */
+  readonly crossorigin?: boolean
+  /** Whether the page itself names it: then only an early hint brings it sooner. */
+  readonly inDocument: boolean
+}
+
+/** One file in a content coding; it stands at `variantPath(file.path, variant.coding)`. */
+export interface ManifestVariant {
+  readonly coding: ContentCoding
+  /** In bytes, as on the disk. */
+  readonly size: number
+  /** Of the encoded bytes, lower-case hexadecimal. */
+  readonly sha256: string
+}

@@ -1,0 +1,140 @@
+import { type ContentCoding, contentCodings } from './content-coding.ts'
+import {
+  type AppType,
+  type CacheClass,
+  type Manifest,
+  type ManifestFile,
+  type ManifestLink,
+  type ManifestVariant,
+  manifestVersion,
+  stateDirectory,
+} from './manifest.ts'
+import { DocumentReader, show } from './document-reader.ts'
+import { isBasePath } from './is-base-path.ts'
+import { ManifestError } from './manifest-error.ts'
+import { readServingRules } from './read-serving-rules.ts'
+import { pathProblem } from './path-problem.ts'
+import { variantPath } from './variant-path.ts'
+
+const appTypes: readonly [AppType, ...AppType[]] = ['spa', 'mpa', 'custom']
+const cacheClasses: readonly [CacheClass, ...CacheClass[]] = ['immutable', 'revalidate']
+const [mostPreferred, ...otherCodings] = contentCodings
+const codingNames: readonly [ContentCoding, ...ContentCoding[]] = [
+  mostPreferred.name,
+  ...otherCodings.map(({ name }) => name),
+]
+const sha256Form = /^[0-9a-f]{64}$/
+const buildIdForm = /^[0-9a-f]{16,64}$/
+const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"\p{Cc}]*"))*$/u
+
+/**
+ * Reads the text of a manifest and checks every field. Fields that this version does not know are
+ * ignored; a version that it does not know is refused.
+ *
+ * @throws {@link ManifestError} that lists all problems at once, each with its JSON path.
+ */
+export function parseManifest(text: string): Manifest {
+  const problems: string[] = []
+  const root = new DocumentReader('$', parseJson(text), problems)
+  const version = root.field('version')
+  if (version.value !== manifestVersion) {
+    const found = root.isObject
+      ? `found ${show(version.value)}`
+      : `found ${show(root.value)} in the place of an object`
+    throw new ManifestError([
+      `$.version: this release of serve-dist reads version ${manifestVersion}, ${found}; build again with the release that serves, or serve with the release that built`,
+    ])
+  }
+  const manifest: Manifest = {
+    version: manifestVersion,
+    buildId: root.field('buildId').matching(buildIdForm, '16 to 64 lower-case hexadecimal digits'),
+    base: root.field('base').where(isBasePath, 'a path that begins and ends with "/"'),
+    appType: root.field('appType').oneOf(appTypes),
+    assetsDirectory: root
+      .field('assetsDirectory')
+      .where(isDirectory, 'a relative folder without a slash at its end'),
+    lastModified: root.field('lastModified').date(),
+    ...(root.field('timesAreFixed').value === true && { timesAreFixed: true }),
+    ...(root.field('serving').value !== undefined && { serving: readServingRules(root.field('serving')) }),
+    files: root.field('files').list(objectsOnly(readFile)),
+  }
+  if (problems.length === 0) checkNames(manifest.files, problems)
+  if (problems.length > 0) throw new ManifestError(problems)
+  return manifest
+}
+
+function readFile(file: DocumentReader): ManifestFile {
+  return {
+    path: file.field('path').servablePath(),
+    mediaType: file
+      .field('mediaType')
+      .matching(mediaTypeForm, 'a media type such as "text/css; charset=utf-8"'),
+    size: file.field('size').byteCount(),
+    sha256: file.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
+    cache: file.field('cache').oneOf(cacheClasses),
+    lastModified: file.field('lastModified').date(),
+    variants: file.field('variants').list(objectsOnly(readVariant)),
+    ...(file.field('links').value !== undefined && { links: file.field('links').list(readLink) }),
+  }
+}
+
+function readVariant(variant: DocumentReader): ManifestVariant {
+  return {
+    coding: variant.field('coding').oneOf(codingNames),
+    size: variant.field('size').byteCount(),
+    sha256: variant.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
+  }
+}
+
+function readLink(link: DocumentReader): ManifestLink {
+  return {
+    path: link.field('path').servablePath(),
+    rel: link.field('rel').oneOf(['modulepreload', 'preload']),
+    ...(link.field('as').value !== undefined && { as: link.field('as').oneOf(['style', 'font']) }),
+    ...(link.field('crossorigin').value !== undefined && {
+      crossorigin: link.field('crossorigin').boolean(),
+    }),
+    inDocument: link.field('inDocument').boolean(),
+  }
+}
+
+/** `null` and texts have no fields: one problem instead of one a field. */
+function objectsOnly<Item>(read: (item: DocumentReader) => Item): (item: DocumentReader) => Item {
+  return (item) => {
+    if (!item.isObject) item.expected('an object')
+    return read(item)
+  }
+}
+
+/** No two files, and no file and a variant, may claim one name on the disk; files are in order. */
+function checkNames(files: readonly ManifestFile[], problems: string[]): void {
+  const owners = new Map<string, string>()
+  let previous = ''
+  for (const [index, file] of files.entries()) {
+    const place = `$.files[${index}]`
+    if (file.path < previous)
+      problems.push(
+        `${place}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
+      )
+    previous = file.path
+    const names = [file.path, ...file.variants.map(({ coding }) => variantPath(file.path, coding))]
+    for (const name of names) {
+      const owner = owners.get(name)
+      if (owner !== undefined) problems.push(`${place}: ${show(name)} is already claimed by ${owner}`)
+      owners.set(name, place)
+    }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ManifestError([`$: not JSON (${reason})`], { cause: error })
+  }
+}
+
+function isDirectory(text: string): boolean {
+  return text === '' || (pathProblem(text) === undefined && text !== stateDirectory)
+}

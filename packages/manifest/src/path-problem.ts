@@ -1,0 +1,20 @@
+const controlCharacter = /\p{Cc}/u
+
+/**
+ * Why a file under this path (relative, with `/`) can never be served, or `undefined` when it can:
+ * the one rule for the folder's lister, the manifest's parser and every host.
+ */
+export function pathProblem(path: string): string | undefined {
+  if (path === '') return 'it is empty'
+  if (path.startsWith('/')) return 'it is not relative'
+  if (path.includes('\\')) return 'it holds a backslash, which no URL can name'
+  if (controlCharacter.test(path)) return 'it holds a control character'
+  if (!path.isWellFormed()) return 'it is not well-formed Unicode'
+  for (const segment of path.split('/')) {
+    if (segment === '' || segment === '.' || segment === '..') return `it has the segment "${segment}"`
+    if (segment.startsWith('.') && segment !== '.well-known') {
+      return `dotfiles other than .well-known are not served ("${segment}")`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DocumentReader } from './document-reader.ts'
+import { readServingRules, servingRuleNames } from './read-serving-rules.ts'
+import type { ServingRules } from './serving-rules.ts'
+
+const all: ServingRules = {
+  prefer: 'smallest',
+  fallback: '404',
+  immutable: ['vendor/*.js'],
+  cacheControl: { 'data/**': 'public, max-age=60' },
+  headers: { '**': { 'X-Frame-Options': 'DENY', 'X-Content-Type-Options': null } },
+  redirects: [
+    { from: '/old/*', to: '/new/:splat', status: 301, force: true },
+    { from: '/shop/:id', to: 'https://shop.example/:id' },
+  ],
+  securityHeaders: true,
+  earlyHints: false,
+}
+
+function read(document: unknown): { rules: ServingRules; problems: string[] } {
+  const problems: string[] = []
+  return { rules: readServingRules(new DocumentReader('', document, problems)), problems }
+}
+
+describe('readServingRules', () => {
+  test('reads every rule that there is', () => {
+    expect(read(all)).toEqual({ rules: all, problems: [] })
+    expect(servingRuleNames.toSorted()).toEqual(Object.keys(all).toSorted())
+  })
+
+  test('leaves out what is not there', () => {
+    expect(read({})).toEqual({ rules: {}, problems: [] })
+  })
+
+  test.each<[unknown, string]>([
+    ['text', ': expected an object'],
+    [{ prefer: 'fastest' }, 'prefer: expected one of "order", "smallest", found "fastest"'],
+    [{ fallback: true }, 'fallback: expected one of'],
+    [{ immutable: 'x' }, 'immutable: expected a list'],
+    [{ immutable: [''] }, 'immutable[0]: expected a glob'],
+    [{ cacheControl: { 'a/*': 60 } }, 'cacheControl["a/*"]: expected a value of Cache-Control, found 60'],
+    [{ cacheControl: { x: 'a\r\nb: c' } }, 'cacheControl.x: expected a value'],
+    [{ headers: { '**': 'x' } }, 'headers["**"]: expected an object'],
+    [{ headers: { '**': { 'X-A': 'a\nb' } } }, 'the value of X-A holds characters'],
+    [{ headers: { '**': { 'X A': 'a' } } }, 'headers["**"]["X A"]: "X A" is not the name of a field'],
+    [{ headers: { '**': { 'content-length': '1' } } }, 'serve-dist sets the field content-length itself'],
+    [{ redirects: [{ from: 'old', to: '/new' }] }, 'redirects[0].from: expected a path'],
+    [{ redirects: [{ from: '//old', to: '/new' }] }, 'redirects[0].from: expected a path'],
+    [{ redirects: [{ from: '/a*b', to: '/new' }] }, 'redirects[0].from: expected a path'],
+    [{ redirects: [{ from: '/a', to: '//evil.example' }] }, 'redirects[0].to: expected a path'],
+    [{ redirects: [{ from: '/a', to: '/\\evil.example' }] }, 'redirects[0].to: expected a path'],
+    [{ redirects: [{ from: '/a', to: 'javascript:alert(1)' }] }, 'redirects[0].to: expected a path'],
+    [{ redirects: [{ from: '/a', to: '/b', status: 418 }] }, 'redirects[0].status: expected one of 200, 301'],
+    [{ redirects: [{ from: '/a', to: '/b', force: 'yes' }] }, 'redirects[0].force: expected true or false'],
+    [{ securityHeaders: 1 }, 'securityHeaders: expected true or false, found 1'],
+  ])('says what is wrong with %j', (document, problem) => {
+    const { problems } = read(document)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(problem)
+  })
+
+  test('notes a problem or gives rules that it reads again as they are', () => {
+    const rule = fc.constantFrom(...servingRuleNames)
+    fc.assert(
+      fc.property(fc.dictionary(rule, fc.jsonValue()), (document) => {
+        const { rules, problems } = read(document)
+        const again = problems.length === 0 ? read(rules) : { rules, problems: [] }
+        expect(again).toEqual({ rules, problems: [] })
+      }),
+    )
+  })
+})

@@ -1,0 +1,44 @@
+/**
+ * How a build wants to be served beyond the defaults: written by the plugin's options into the manifest,
+ * or by the operator into `serve-dist.config`. Globs match a file's path relative to the build's folder.
+ */
+export interface ServingRules {
+  /** What decides between representations that a client wants equally: the order zstd, br, gzip, or the bytes. */
+  readonly prefer?: 'order' | 'smallest'
+  /** What a navigation to an unknown path gets: the page of an `spa`, the build's `404.html`, or nothing of ours. */
+  readonly fallback?: 'spa' | '404' | 'none'
+  /** Globs of files whose names carry a content hash though no bundler said so. */
+  readonly immutable?: readonly string[]
+  /** `Cache-Control` by glob; of several that match, the last counts. */
+  readonly cacheControl?: Readonly<Record<string, string>>
+  /** Fields by glob, then by name; `null` takes a default away. Of several that match, the last counts. */
+  readonly headers?: Readonly<Record<string, FieldValues>>
+  /** In order: the first that matches counts. */
+  readonly redirects?: readonly RedirectRule[]
+  /** Send today's recommended security fields for a static application. */
+  readonly securityHeaders?: boolean
+  /** Send `103 Early Hints` over HTTP/1.1 too, where some intermediaries do not understand it. */
+  readonly earlyHints?: boolean
+}
+
+/** Names of fields with their values; `null` takes a default away. */
+export type FieldValues = Readonly<Record<string, string | null>>
+
+/** One redirect (or, with status 200 or 404, one rewrite) of paths that the build does not have. */
+export interface RedirectRule {
+  /** A path: `:name` stands for one segment, `*` at the end for all that follow. */
+  readonly from: string
+  /** A path of this host or an `http(s)` URL; `:name` and `:splat` stand for what `from` matched. */
+  readonly to: string
+  /** @default 308 */
+  readonly status?: RedirectStatus
+  /** Whether the rule also counts where the build has a file. @default false */
+  readonly force?: boolean
+}
+
+/** 200 and 404 answer with a file of the build in the place of a redirect. */
+export type RedirectStatus = (typeof redirectStatuses)[number]
+
+export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404] = [
+  200, 301, 302, 303, 307, 308, 404,
+]

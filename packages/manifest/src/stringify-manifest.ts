@@ -1,0 +1,41 @@
+import type { Manifest, ManifestFile } from './manifest.ts'
+
+/**
+ * The text of a manifest, the same for the same content byte for byte: fixed order of keys, one file a
+ * line, a line feed at the end.
+ */
+export function stringifyManifest(manifest: Manifest): string {
+  const head = JSON.stringify({
+    version: manifest.version,
+    buildId: manifest.buildId,
+    base: manifest.base,
+    appType: manifest.appType,
+    assetsDirectory: manifest.assetsDirectory,
+    lastModified: manifest.lastModified,
+    timesAreFixed: manifest.timesAreFixed,
+    serving: manifest.serving,
+  })
+  const files = manifest.files.map((file) => JSON.stringify(ordered(file)))
+  return `${head.slice(0, -1)},"files":[\n${files.join(',\n')}\n]}\n`
+}
+
+function ordered(file: ManifestFile): ManifestFile {
+  return {
+    path: file.path,
+    mediaType: file.mediaType,
+    size: file.size,
+    sha256: file.sha256,
+    cache: file.cache,
+    lastModified: file.lastModified,
+    variants: file.variants.map(({ coding, size, sha256 }) => ({ coding, size, sha256 })),
+    ...(file.links && {
+      links: file.links.map(({ path, rel, as, crossorigin, inDocument }) => ({
+        path,
+        rel,
+        ...(as && { as }),
+        ...(crossorigin !== undefined && { crossorigin }),
+        inDocument,
+      })),
+    }),
+  }
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import { renameSync } from 'node:fs'
+import { mkdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Manifest, manifestPath, stateDirectory, stringifyManifest } from '@serve-dist/manifest'
+import { interimManifest } from './interim-manifest.ts'
+import { isMissing } from './is-missing.ts'
+import { pendingPath, stringifyJournal, type VariantClaim } from './journal.ts'
+import { claimsOf, type EarlierBuild, readRecords } from './read-earlier-build.ts'
+import { flushFolder, writeAside } from './write-aside.ts'
+import { writeFailure } from './write-failure.ts'
+
+/** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
+export interface BuildWriter {
+  /** Whether the variant stands in its place, from an earlier pass. */
+  isInPlace(claim: VariantClaim): boolean
+  /** Writes a variant aside, unless it is in its place. */
+  stage(claim: VariantClaim, bytes: Uint8Array): Promise<void>
+  /** Moves everything into place, the manifest last. */
+  commit(manifest: Manifest): Promise<Changes>
+  /** Takes back what was staged; the folder is as it was found. */
+  discard(): Promise<void>
+}
+
+/** Relative to the folder, sorted. */
+interface Changes {
+  readonly written: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** Where everything is written before it is moved into place; whatever a killed pass left there is removed. */
+const stagingPath = `${stateDirectory}/staging`
+
+export interface BuildWriterOptions {
+  /** Whether everything is flushed to the disk before something else relies on it. */
+  readonly durable: boolean
+}
+
+export async function openBuildWriter(
+  folder: string,
+  earlier: EarlierBuild,
+  { durable }: BuildWriterOptions,
+): Promise<BuildWriter> {
+  const allStaging = join(folder, stagingPath)
+  // A name of its own: a second pass in this folder makes this one fail, never commit its bytes.
+  const staging = join(allStaging, randomUUID())
+  const staged: VariantClaim[] = []
+  const stagedName = (index: number): string => join(staging, String(index))
+  let opening: Promise<unknown> | undefined
+  const openStaging = async (): Promise<unknown> =>
+    await (opening ??= makeFolders([join(folder, stateDirectory), allStaging, staging]))
+  const isInPlace = ({ path, sha256 }: VariantClaim): boolean => earlier.variants.get(path) === sha256
+
+  const flushFolders = async (folders: Iterable<string>): Promise<void> => {
+    if (!durable) return
+    await Promise.all([...new Set(folders)].map(async (path) => await flushFolder(join(folder, path))))
+  }
+
+  /** Puts a text into its place at once, for good. */
+  const place = async (path: string, text: string): Promise<void> => {
+    const aside = join(staging, randomUUID())
+    await writeAside(aside, Buffer.from(text), durable)
+    await rename(aside, join(folder, path))
+    await flushFolders([dirname(path)])
+  }
+
+  // Whatever a killed pass had staged.
+  await rm(allStaging, { recursive: true, force: true })
+
+  return {
+    isInPlace,
+
+    async stage(claim, bytes) {
+      if (isInPlace(claim)) return
+      const name = stagedName(staged.push(claim) - 1)
+      try {
+        await openStaging()
+        await writeAside(name, bytes, durable)
+      } catch (error) {
+        throw writeFailure(folder, error)
+      }
+    },
+
+    async commit(manifest) {
+      const text = stringifyManifest(manifest)
+      const named = new Map(claimsOf(manifest).map(({ path, sha256 }) => [path, sha256]))
+      const stale = [...earlier.variants.keys()].filter((path) => !named.has(path))
+      const isNewManifest = text !== earlier.manifestText
+      if (staged.length + stale.length === 0 && !isNewManifest && !earlier.isUnfinished) {
+        return { written: [], removed: [] }
+      }
+
+      await openStaging()
+      // 1. The journal: from here on a pass that finds it knows every variant of ours.
+      const ours = [...earlier.variants].map(([path, sha256]) => ({ path, sha256 }))
+      const journal = stringifyJournal({ replaces: earlier.manifest, variants: [...ours, ...staged] })
+      const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
+      // 2. The next build as far as it stands, unless the earlier one stays true until the next is whole.
+      const placeInterim = async (): Promise<void> => {
+        if (!isNewManifest || isStillTrue(earlier, manifest)) return
+        await place(manifestPath, stringifyManifest(interimManifest(manifest, isInPlace)))
+      }
+      // A first pass has nothing to remember, and a journal without a manifest would not be served.
+      const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
+      for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
+      // 3. The variants.
+      for (const [index, { path }] of staged.entries()) renameSync(stagedName(index), join(folder, path))
+      await flushFolders(['', ...staged.map(({ path }) => dirname(path))])
+      // 4. The manifest: the build is complete.
+      if (isNewManifest) await place(manifestPath, text)
+      // 5. What no manifest names any more.
+      await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path))))
+      await removeIfThere(join(folder, pendingPath))
+      await rm(staging, { recursive: true, force: true })
+      await removeIfEmpty(allStaging)
+
+      const written = staged.map(({ path }) => path).toSorted()
+      return { written: isNewManifest ? [...written, manifestPath] : written, removed: stale.toSorted() }
+    },
+
+    async discard() {
+      await rm(staging, { recursive: true, force: true })
+      await removeIfEmpty(allStaging)
+      // A folder that had no state keeps none.
+      await removeIfEmpty(join(folder, stateDirectory))
+    },
+  }
+}
+
+/**
+ * Withdraws the manifest of a folder whose files are about to be overwritten: it would be about bytes that are
+ * gone. What it names stays known to the next pass of `precompress`, and until then the folder is not served.
+ * Does nothing in a folder without a manifest, or that is not there.
+ */
+export async function retireManifest(directory: string): Promise<void> {
+  const { manifest, manifestText, claims } = await readRecords(directory, () => {})
+  if (manifestText === undefined) return
+  const allStaging = join(directory, stagingPath)
+  const staging = join(allStaging, randomUUID())
+  await makeFolders([allStaging, staging])
+  const journal = join(staging, 'journal')
+  const text = stringifyJournal({ replaces: manifest, variants: claims })
+  await writeAside(journal, Buffer.from(text), true)
+  await rename(journal, join(directory, pendingPath))
+  await flushFolder(join(directory, stateDirectory))
+  await unlink(join(directory, manifestPath))
+  await flushFolder(join(directory, stateDirectory))
+  await rm(staging, { recursive: true, force: true })
+  await removeIfEmpty(allStaging)
+}
+
+/** Whether a manifest stands, and everything that it names has the same bytes in the next. */
+function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): boolean {
+  const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
+  return (
+    manifestText !== undefined &&
+    manifest !== undefined &&
+    [...manifest.files, ...claimsOf(manifest)].every(({ path, sha256 }) => digests.get(path) === sha256)
+  )
+}
+
+/** One by one: Node tells of a read-only file system as ENOENT when it makes several. */
+async function makeFolders(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(path).catch((error: unknown) => {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    })
+  }
+}
+
+/** What is left in it, or why it cannot be removed, is not this pass's to judge. */
+async function removeIfEmpty(path: string): Promise<void> {
+  await rmdir(path).catch(() => undefined)
+}
+
+async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { checkServingRules } from './check-serving-rules.ts'
+
+describe('checkServingRules', () => {
+  test('answers the rules', () => {
+    const rules = {
+      prefer: 'smallest',
+      immutable: ['fonts/**'],
+      headers: { '*.html': { 'Content-Security-Policy': "default-src 'self'", 'X-Powered-By': null } },
+      redirects: [{ from: '/old/*', to: '/new/:splat', status: 301 }],
+    }
+    expect(checkServingRules(rules, 'serving')).toEqual(rules)
+  })
+
+  test.each([
+    [{ cachecontrol: {} }, 'serving.cachecontrol: there is no such rule; did you mean "cacheControl"?'],
+    [{ redirect: [] }, 'serving.redirect: there is no such rule; did you mean "redirects"?'],
+    [{ fallback: '200' }, 'serving.fallback: expected one of "spa", "404", "none", found "200"'],
+    [
+      { headers: { '**': { ETag: 'x' } } },
+      'serving.headers["**"].ETag: serve-dist sets the field ETag itself',
+    ],
+    ['smallest', 'serving: expected an object, found "smallest"'],
+  ])('says what is wrong with %j', (rules, problem) => {
+    expect(() => checkServingRules(rules, 'serving')).toThrow(new TypeError(problem))
+  })
+
+  test('lists every problem', () => {
+    expect(() => checkServingRules({ hedaers: {}, prefer: 1 }, '')).toThrow(
+      /^prefer: expected [^\n]+\nhedaers: there is no such rule; did you mean "headers"\?$/,
+    )
+  })
+})

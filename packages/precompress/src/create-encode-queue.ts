@@ -1,0 +1,110 @@
+import type { Encode } from './encode.ts'
+import { encodingCost, encodingMemory } from './encoding-cost.ts'
+import type { EncodeAll, EncodeAnswer, EncodeTask } from './start-encode-thread.ts'
+
+/** How much may run at once. */
+export interface EncodeLimits {
+  /** Calls of the encoder. */
+  readonly tasks: number
+  /** Of the codecs, in bytes; what needs more runs alone. */
+  readonly memory: number
+}
+
+/** A queue in front of the codecs. */
+export interface EncodeQueue {
+  readonly encode: Encode
+  /** What waits, and what comes, fails with an `AbandonedError`. */
+  abandon(): void
+}
+
+/** The reason of a failure that another failure led to. */
+export class AbandonedError extends Error {
+  override readonly name = 'AbandonedError'
+}
+
+interface Waiting {
+  readonly task: EncodeTask
+  readonly cost: number
+  readonly memory: number
+  readonly resolve: (encoded: Uint8Array) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** Small work is handed over together, about 15 ms of it: a message costs as much as encoding 500 bytes. */
+const smallWork = 2_000_000
+
+/**
+ * Puts an encoder behind a queue out of which the largest work that fits comes first, so that no core is left
+ * with a large file at the end while the others idle.
+ */
+export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): EncodeQueue {
+  const waiting: Waiting[] = []
+  let running = 0
+  let memoryHeld = 0
+  let isAbandoned = false
+
+  const takeNext = (): Waiting[] => {
+    const first = waiting.findIndex(({ memory }) => running === 0 || memoryHeld + memory <= limits.memory)
+    if (first === -1) return []
+    let end = first
+    let cost = 0
+    do {
+      cost += waiting[end]?.cost ?? 0
+      end += 1
+    } while (cost + (waiting[end]?.cost ?? Infinity) <= smallWork)
+    return waiting.splice(first, end - first)
+  }
+
+  const run = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const answers = await encodeAll(batch.map(({ task }) => task))
+      for (const [index, { resolve, reject }] of batch.entries()) settle(answers[index], resolve, reject)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  const startNext = (): void => {
+    while (running < limits.tasks) {
+      const batch = takeNext()
+      if (batch.length === 0) return
+      const memory = Math.max(...batch.map((one) => one.memory))
+      running += 1
+      memoryHeld += memory
+      void run(batch).finally(() => {
+        running -= 1
+        memoryHeld -= memory
+        startNext()
+      })
+    }
+  }
+
+  return {
+    encode: async (bytes, coding) =>
+      await new Promise<Uint8Array>((resolve, reject) => {
+        if (isAbandoned) {
+          reject(new AbandonedError('another file failed'))
+          return
+        }
+        const cost = encodingCost(coding, bytes.length)
+        const memory = encodingMemory(coding, bytes.length)
+        const place = waiting.findIndex((other) => other.cost < cost)
+        const one = { task: { bytes, coding }, cost, memory, resolve, reject }
+        waiting.splice(place === -1 ? waiting.length : place, 0, one)
+        startNext()
+      }),
+    abandon: () => {
+      isAbandoned = true
+      for (const { reject } of waiting.splice(0)) reject(new AbandonedError('another file failed'))
+    },
+  }
+}
+
+function settle(
+  answer: EncodeAnswer | undefined,
+  resolve: Waiting['resolve'],
+  reject: Waiting['reject'],
+): void {
+  if (answer !== undefined && 'encoded' in answer) resolve(answer.encoded)
+  else reject(answer?.error ?? new Error('the thread that encoded it left out its answer'))
+}

@@ -1,0 +1,80 @@
+import { WriteStream } from 'node:tty'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createProgressLine } from './create-progress-line.ts'
+
+const half = { files: 12, totalFiles: 42, bytes: 5_000_000, totalBytes: 10_000_000 }
+
+/** A stream in the place of a terminal, and all that was written to it. */
+function terminal(isTTY: boolean, columns = 80): { stream: NodeJS.WriteStream; written: string[] } {
+  const written: string[] = []
+  const stream: NodeJS.WriteStream = Object.create(WriteStream.prototype, {
+    isTTY: { value: isTTY },
+    columns: { value: columns },
+    write: { value: (text: string) => written.push(text) },
+  })
+  return { stream, written }
+}
+
+describe('createProgressLine', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('draws over one line and removes it', () => {
+    const { stream, written } = terminal(true)
+    const line = createProgressLine(stream)
+    line.update(half)
+    line.clear()
+    expect(written).toEqual(['\r\u001B[2Kcompressing 50 % · 12/42 files · 5.0/10.0 MB', '\r\u001B[2K'])
+  })
+
+  test('draws at most ten times a second', () => {
+    const { stream, written } = terminal(true)
+    const line = createProgressLine(stream)
+    for (let turn = 0; turn < 50; turn += 1) {
+      line.update(half)
+      vi.advanceTimersByTime(10)
+    }
+    expect(written).toHaveLength(5)
+  })
+
+  test.each([
+    [5_000_000, '2 s left'],
+    [2_500_000, '6 s left'],
+    [100_000, '3 min 18 s left'],
+  ])('says what is left when %i bytes took two seconds', (bytes, left) => {
+    const { stream, written } = terminal(true)
+    const line = createProgressLine(stream)
+    line.update({ ...half, bytes: 0 })
+    vi.advanceTimersByTime(500)
+    line.update({ ...half, bytes })
+    vi.advanceTimersByTime(1500)
+    line.update({ ...half, bytes })
+    expect(written[0]).not.toContain('left')
+    expect(written[1]).not.toContain('left')
+    expect(written[2]?.endsWith(` · ${left}`)).toBe(true)
+  })
+
+  test('writes nothing to a pipe', () => {
+    const { stream, written } = terminal(false)
+    const line = createProgressLine(stream)
+    line.update(half)
+    line.clear()
+    expect(written).toEqual([])
+  })
+
+  test('writes nothing where the line would wrap', () => {
+    const { stream, written } = terminal(true, 20)
+    createProgressLine(stream).update(half)
+    expect(written).toEqual([])
+  })
+
+  test('is at 100 % of nothing', () => {
+    const { stream, written } = terminal(true)
+    createProgressLine(stream).update({ files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 })
+    expect(written[0]).toContain('100 %')
+  })
+})

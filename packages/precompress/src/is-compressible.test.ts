@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest'
+import { isCompressible } from './is-compressible.ts'
+import { mediaTypeOf } from './media-type-of.ts'
+
+describe('isCompressible', () => {
+  test.each(
+    'js mjs css html json svg xml txt map wasm webmanifest ttf otf eot ico bmp md csv rss geojson'.split(' '),
+  )('holds for .%s', (extension) => {
+    expect(isCompressible(mediaTypeOf(`a.${extension}`))).toBe(true)
+  })
+
+  test.each('woff woff2 png jpg gif webp avif mp4 webm mp3 zip gz zst br pdf bin'.split(' '))(
+    'does not hold for .%s',
+    (extension) => {
+      expect(isCompressible(mediaTypeOf(`a.${extension}`))).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,36 @@
+import { posix } from 'node:path'
+import { mimes } from 'mrmime'
+
+/** What mrmime lacks, or answers as a tool of the shell would and not as a browser needs it. */
+const additions = new Map([
+  ['cjs', 'text/javascript'],
+  ['eot', 'application/vnd.ms-fontobject'],
+  ['flac', 'audio/flac'],
+  ['frag', 'text/plain'],
+  ['glsl', 'text/plain'],
+  ['ico', 'image/x-icon'],
+  ['m3u8', 'application/vnd.apple.mpegurl'],
+  ['tar', 'application/x-tar'],
+  ['tgz', 'application/gzip'],
+  ['vert', 'text/plain'],
+  ['zst', 'application/zstd'],
+])
+
+/** Files that a client asks for by a fixed name without an extension. */
+const names = new Map([['apple-app-site-association', 'application/json']])
+
+/**
+ * The value of `Content-Type` for a file of this name; `application/octet-stream` where the name says
+ * nothing. All of `text/*` carries `charset=utf-8`.
+ */
+export function mediaTypeOf(path: string): string {
+  const extension = posix.extname(path).slice(1).toLowerCase()
+  const mediaType =
+    names.get(posix.basename(path)) ??
+    additions.get(extension) ??
+    // An own property only: `x.constructor` has no media type.
+    (Object.hasOwn(mimes, extension) ? mimes[extension] : undefined) ??
+    'application/octet-stream'
+  // JSON is UTF-8 and defines no charset (RFC 8259 §11); XML outside `text/*`, SVG with it, names its own.
+  return mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType
+}

@@ -1,0 +1,124 @@
+import type { AppType, ContentCoding, ManifestLink, ServingRules } from '@serve-dist/manifest'
+
+/** How far a pass has come. */
+export interface Progress {
+  /** Files that are done. */
+  readonly files: number
+  readonly totalFiles: number
+  /** Bytes of originals that are done; of one in work, the share of the codings that are. */
+  readonly bytes: number
+  readonly totalBytes: number
+}
+
+/** Finds what a page (its path, relative to the folder) needs next. */
+export type LinksOf = (
+  page: string,
+  paths: ReadonlySet<string>,
+) => readonly ManifestLink[] | Promise<readonly ManifestLink[]>
+
+/** What `describeDirectory` takes. */
+export interface DescribeOptions {
+  /**
+   * Glob patterns of the files that belong to the build, relative to the folder.
+   *
+   * @default ['**']
+   */
+  readonly include?: readonly string[]
+  /**
+   * Glob patterns of files that are left out of the manifest altogether: neither compressed nor served.
+   *
+   * @default []
+   */
+  readonly exclude?: readonly string[]
+  /**
+   * The path under which the build is served; begins and ends with `/`.
+   *
+   * @default '/'
+   */
+  readonly base?: string
+  /**
+   * How a path that the build does not have is answered.
+   *
+   * @default 'spa' when `index.html` at the root is the only HTML page, else 'mpa'
+   */
+  readonly appType?: AppType
+  /**
+   * The folder of hashed assets, relative, without a slash at its end.
+   *
+   * @default ''
+   */
+  readonly assetsDirectory?: string
+  /**
+   * Whether a content hash stands in the name of this file (relative, with `/`), so that its bytes never
+   * change.
+   *
+   * @default () => false
+   */
+  readonly isHashed?: (path: string, sha256: string) => boolean
+}
+
+/** What `precompress` takes. */
+export interface PrecompressOptions extends DescribeOptions {
+  /**
+   * The content codings to make variants in.
+   *
+   * @default ['zstd', 'br', 'gzip']
+   */
+  readonly codings?: readonly ContentCoding[]
+  /**
+   * Files below this size, in bytes, get no variants.
+   *
+   * @default 1024
+   */
+  readonly minimumSize?: number
+  /**
+   * How many bytes of originals may be in memory at once, and a fifth of what the codecs may take beside them;
+   * a file above either is compressed alone.
+   *
+   * @default 67_108_864 (64 MiB)
+   */
+  readonly bytesInFlight?: number
+  /**
+   * Whether results of earlier passes are used, and those of this one kept for the next. It changes no byte.
+   *
+   * @default true
+   */
+  readonly cache?: boolean
+  /**
+   * Where results are kept; may be shared by builds that run at once.
+   *
+   * @default `node_modules/.cache/serve-dist` beside the nearest `package.json` above the folder; none without one
+   */
+  readonly cacheDirectory?: string
+  /**
+   * How many bytes of results are kept; above it, those go that were not used for longest. All go that were not
+   * used for 30 days.
+   *
+   * @default 536_870_912 (512 MiB)
+   */
+  readonly cacheSize?: number
+  /**
+   * Whether what is written has reached the disk before the manifest names it, so that a machine that loses
+   * power keeps the promise too.
+   *
+   * @default true
+   */
+  readonly durable?: boolean
+  /**
+   * How the build is to be served, for the manifest.
+   *
+   * @default none: the defaults of the server
+   */
+  readonly serving?: ServingRules
+  /**
+   * What a page needs next, for the manifest. Called for each page when all files are known; `paths` are
+   * theirs, relative to the folder, and a link may name one of those only.
+   *
+   * @default () => []
+   */
+  readonly linksOf?: LinksOf
+  /** Called at the start, and after each variant and each file. */
+  readonly onProgress?: (progress: Progress) => void
+  /** Called with each warning when it arises; the report holds them all as well. */
+  readonly onWarning?: (message: string) => void
+}

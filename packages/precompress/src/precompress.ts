@@ -1,0 +1,143 @@
+import type { Manifest } from '@serve-dist/manifest'
+import { buildManifest, type CompressedFile } from './build-manifest.ts'
+import { openBuildWriter } from './build-writer.ts'
+import { caseTwins } from './case-twins.ts'
+import { compressFiles } from './compress-files.ts'
+import { contentTime } from './content-time.ts'
+import { isUnchanged } from './describe-file.ts'
+import { type EncodingCache, noCache, openEncodingCache } from './encoding-cache.ts'
+import { findCacheDirectory } from './find-cache-directory.ts'
+import { linkPages } from './link-pages.ts'
+import { type ListedFile, listFiles } from './list-files.ts'
+import { openEncoder } from './open-encoder.ts'
+import { openFolder } from './open-folder.ts'
+import { PrecompressError } from './precompress-error.ts'
+import type { PrecompressOptions } from './precompress-options.ts'
+import { readEarlierBuild } from './read-earlier-build.ts'
+import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from './resolve-precompress-options.ts'
+import { usableCores } from './usable-cores.ts'
+import { writeFailure } from './write-failure.ts'
+
+/** What a pass did. */
+export interface PrecompressReport {
+  /** The absolute path of the folder. */
+  readonly directory: string
+  readonly manifest: Manifest
+  readonly warnings: readonly string[]
+  /** Variants of earlier passes that no longer belonged, relative to the folder. */
+  readonly removed: readonly string[]
+  /** Variants that were new or changed, and the manifest when it changed, relative to the folder. */
+  readonly written: readonly string[]
+  /** Outcomes of encoding that earlier passes had kept in the cache. */
+  readonly cacheHits: number
+  /** Files encoded now, counted once for each coding. */
+  readonly encodings: number
+  /** What encoding took, summed over all cores. */
+  readonly codecMs: number
+  /** From beginning to end. */
+  readonly durationMs: number
+}
+
+/** The codecs may take five times what originals may: two of the largest windows by default. */
+const codecShare = 5
+
+/**
+ * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
+ * Originals are never touched; an unchanged folder is not written to at all. One pass at a time may work
+ * in a folder.
+ *
+ * @throws {@link PrecompressError} that lists all problems at once; then no manifest is written.
+ */
+export async function precompress(
+  directory: string,
+  options: PrecompressOptions = {},
+): Promise<PrecompressReport> {
+  const startedAt = performance.now()
+  const settings = resolvePrecompressOptions(options)
+  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const warnings: string[] = []
+  const warn = (message: string): void => {
+    warnings.push(message)
+    settings.onWarning(message)
+  }
+
+  // 1. List: every file but the variants of our own earlier passes.
+  const folder = await openFolder(directory)
+  const earlier = await readEarlierBuild(folder, warn)
+  const listed = await listFiles(folder, settings, warn)
+  const files = listed.filter(({ path }) => !earlier.variants.has(path))
+  warnOfCaseTwins(files, warn)
+
+  // 2. Describe and encode, each file from one read; keep what pays, written aside.
+  const { codings, minimumSize, bytesInFlight, durable, onProgress } = settings
+  const encoder = openEncoder({ cores: usableCores(), memory: bytesInFlight * codecShare })
+  const cache = await openCache(folder, settings, warn)
+  const writer = await openBuildWriter(folder, earlier, { durable }).catch((error: unknown) => {
+    throw writeFailure(folder, error)
+  })
+  try {
+    const { files: compressed, cacheHits } = await compressFiles(files, {
+      ...encoder,
+      folder,
+      codings,
+      minimumSize,
+      bytesInFlight,
+      cache,
+      writer,
+      ours: earlier.variants,
+      onProgress,
+      warn,
+    })
+    const linked = await linkPages(compressed, settings.linksOf)
+    refuseChanged(folder, compressed)
+
+    // 3. Write: the variants into their places, the manifest last.
+    const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
+    const { written, removed } = await writer.commit(manifest)
+    void cache.prune()
+    const durationMs = performance.now() - startedAt
+    const { results: encodings, milliseconds: codecMs } = encoder.work
+    return {
+      directory: folder,
+      manifest,
+      warnings,
+      removed,
+      written,
+      cacheHits,
+      encodings,
+      codecMs,
+      durationMs,
+    }
+  } catch (error) {
+    await writer.discard()
+    throw writeFailure(folder, error)
+  } finally {
+    await encoder.close()
+  }
+}
+
+async function openCache(
+  folder: string,
+  { cache, cacheDirectory, cacheSize }: ResolvedPrecompressOptions,
+  warn: (message: string) => void,
+): Promise<EncodingCache> {
+  if (!cache) return noCache
+  const directory = cacheDirectory ?? (await findCacheDirectory(folder))
+  return directory === undefined ? noCache : await openEncodingCache({ directory, size: cacheSize, warn })
+}
+
+function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {
+  for (const twins of caseTwins(files.map(({ path }) => path))) {
+    warn(
+      `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
+    )
+  }
+}
+
+/** Encoding may take minutes: a file that was written meanwhile would belie the manifest. */
+function refuseChanged(folder: string, files: readonly CompressedFile[]): void {
+  const problems = files
+    .filter(({ file }) => !isUnchanged(folder, file))
+    .map(({ file }) => `${file.path}: changed during the pass; run it after everything else that writes`)
+  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+}

@@ -1,0 +1,108 @@
+import { lstatSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import { describeFile } from './describe-file.ts'
+import { isMissing } from './is-missing.ts'
+import { parseJournal, pendingPath, type VariantClaim } from './journal.ts'
+import { reasonOf } from './reason-of.ts'
+import { runBounded } from './run-bounded.ts'
+
+/** What earlier passes left in the folder. */
+export interface EarlierBuild {
+  /** The last manifest that was complete, even when a later pass was killed after retiring it. */
+  readonly manifest: Manifest | undefined
+  /** The text of `manifest.json` as it stands on the disk. */
+  readonly manifestText: string | undefined
+  /** Whether a pass was killed while it changed the folder. */
+  readonly isUnfinished: boolean
+  /** The variants that are ours and still on the disk: path to digest. */
+  readonly variants: ReadonlyMap<string, string>
+}
+
+/**
+ * Ours is only what a manifest or a journal of ours names AND what still has the digest that it names:
+ * never a guess from a file's extension.
+ */
+export async function readEarlierBuild(
+  folder: string,
+  warn: (message: string) => void,
+): Promise<EarlierBuild> {
+  const { claims, ...records } = await readRecords(folder, warn)
+  return { ...records, variants: await keepTrueClaims(folder, claims) }
+}
+
+/** What earlier passes wrote down, whether it is still true or not. */
+interface Records extends Omit<EarlierBuild, 'variants'> {
+  readonly claims: readonly VariantClaim[]
+}
+
+export async function readRecords(folder: string, warn: (message: string) => void): Promise<Records> {
+  const [current, journal] = await Promise.all([
+    readState(folder, manifestPath, parseManifest, warn),
+    readState(folder, pendingPath, parseJournal, warn),
+  ])
+  return {
+    manifest: current?.parsed ?? journal?.parsed?.replaces,
+    manifestText: current?.text,
+    isUnfinished: journal !== undefined,
+    claims: [...claimsOf(current?.parsed), ...(journal?.parsed?.variants ?? [])],
+  }
+}
+
+/** The variants that a manifest names, as claims. */
+export function claimsOf(manifest: Manifest | undefined): VariantClaim[] {
+  return (manifest?.files ?? []).flatMap((file) =>
+    file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })),
+  )
+}
+
+interface StateFile<Parsed> {
+  readonly text: string
+  readonly parsed: Parsed | undefined
+}
+
+async function readState<Parsed>(
+  folder: string,
+  path: string,
+  parse: (text: string) => Parsed,
+  warn: (message: string) => void,
+): Promise<StateFile<Parsed> | undefined> {
+  let text = ''
+  try {
+    text = await readFile(join(folder, path), 'utf8')
+    return { text, parsed: parse(text) }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    warn(
+      `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); variants that only it knew stay where they are, as files like any other`,
+    )
+    return { text, parsed: undefined }
+  }
+}
+
+async function keepTrueClaims(
+  folder: string,
+  claims: readonly VariantClaim[],
+): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, Set<string>>()
+  for (const { path, sha256 } of claims) {
+    digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
+  }
+  const ours = new Map<string, string>()
+  await runBounded([...digests], { tasks: 4, bytes: Infinity, bytesOf: () => 0 }, async ([path, claimed]) => {
+    const sha256 = await digestOf(folder, path)
+    if (sha256 !== undefined && claimed.has(sha256)) ours.set(path, sha256)
+  })
+  return ours
+}
+
+/** The digest of a regular file; a file that cannot be read is not ours to judge. */
+async function digestOf(folder: string, path: string): Promise<string | undefined> {
+  try {
+    if (lstatSync(join(folder, path), { throwIfNoEntry: false })?.isFile() !== true) return undefined
+    return (await describeFile(folder, path)).sha256
+  } catch {
+    return undefined
+  }
+}

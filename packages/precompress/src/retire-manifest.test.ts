@@ -1,0 +1,57 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, parseManifest } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { retireManifest } from './build-writer.ts'
+import { describeDirectory } from './describe-directory.ts'
+import { pendingPath } from './journal.ts'
+import { precompress } from './precompress.ts'
+import { makeFolder } from './testing/make-folder.ts'
+import { readFolder } from './testing/read-folder.ts'
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+const build = { 'a.js': script, 'same.js': `${script}//`, 'data.csv.gz': 'mine' }
+
+describe('retireManifest', () => {
+  test('leaves a folder that is not served, and of which the next pass knows everything', async () => {
+    const folder = await makeFolder(build)
+    const { manifest } = await precompress(folder)
+    const past = '2020-02-02T02:02:02Z'
+    const text = (await readFolder(folder)).get(manifestPath)?.toString() ?? ''
+    await writeFile(
+      join(folder, manifestPath),
+      text.replaceAll(/"lastModified":"[^"]+"/g, `"lastModified":"${past}"`),
+    )
+    await retireManifest(folder)
+    await writeFile(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
+    await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+
+    const next = await precompress(folder, { codings: ['br'] })
+    expect(next.warnings).toEqual([])
+    expect(next.removed).toEqual(['a.js.gz', 'a.js.zst', 'same.js.gz', 'same.js.zst'])
+    const times = parseManifest(JSON.stringify(next.manifest)).files.map(
+      ({ lastModified }) => lastModified === past,
+    )
+    expect(times).toEqual([false, true, true])
+    expect(next.manifest.buildId).not.toBe(manifest.buildId)
+  })
+
+  test('twice over, and after a killed pass, loses nothing', async () => {
+    const folder = await makeFolder(build)
+    await precompress(folder)
+    await retireManifest(folder)
+    await retireManifest(folder)
+    expect([...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([
+      pendingPath,
+    ])
+    expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
+  })
+
+  test('does nothing where there is no manifest', async () => {
+    const folder = await makeFolder(build)
+    await retireManifest(folder)
+    await retireManifest(join(folder, 'nowhere'))
+    expect([...(await readFolder(folder)).keys()]).toEqual(Object.keys(build).toSorted())
+    await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')
+  })
+})

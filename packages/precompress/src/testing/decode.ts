@@ -1,0 +1,22 @@
+import { createRequire } from 'node:module'
+import type BrotliWasm from 'brotli-wasm'
+import { gunzipSync } from 'fflate'
+import { decompress } from 'fzstd'
+import type { ContentCoding } from '@serve-dist/manifest'
+
+// Its ES module is the one for browsers, which fetches.
+const brotliWasm: typeof BrotliWasm = createRequire(import.meta.url)('brotli-wasm')
+
+/** Decodes with libraries that share no code with the encoders. */
+export async function decode(bytes: Uint8Array, coding: ContentCoding): Promise<Buffer> {
+  switch (coding) {
+    case 'br':
+      return Buffer.from((await brotliWasm).decompress(bytes))
+    case 'gzip':
+      return Buffer.from(gunzipSync(bytes))
+    case 'zstd':
+      return Buffer.from(decompress(bytes))
+    default:
+      throw new TypeError(`no decoder for ${String(coding)}`)
+  }
+}

@@ -1,0 +1,19 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** A folder with these files, gone when the test ends. */
+export async function makeFolder(files: Record<string, string | Uint8Array> = {}): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-')))
+  onTestFinished(async () => await rm(folder, { recursive: true, force: true }))
+  await addFiles(folder, files)
+  return folder
+}
+
+export async function addFiles(folder: string, files: Record<string, string | Uint8Array>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), content)
+  }
+}

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+
+const run = promisify(execFile)
+
+/** Mounts something on the folder until the test ends. */
+export async function mountFolder(folder: string, ...options: readonly string[]): Promise<void> {
+  await run('mount', [...options, folder])
+  onTestFinished(async () => {
+    await run('umount', [folder])
+  })
+}
+
+/** Whether this process may mount file systems: what needs it is skipped elsewhere, and that is said. */
+export async function mayMount(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
+  try {
+    await run('mount', ['-t', 'tmpfs', 'tmpfs', folder])
+    await run('umount', [folder])
+    return true
+  } catch {
+    console.warn('Full disks and read-only folders are not tested: this process may not mount file systems.')
+    return false
+  } finally {
+    await rmdir(folder)
+  }
+}

@@ -1,0 +1,34 @@
+import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const flush = promisify(fdatasync)
+
+/**
+ * Writes a new file; when `durable`, its bytes are on the disk before this ends. Only that is waited for:
+ * a write into the system's memory takes less time than asking Node's pool for it.
+ */
+export async function writeAside(path: string, bytes: Uint8Array, durable: boolean): Promise<void> {
+  const descriptor = openSync(path, 'wx')
+  try {
+    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written)
+    // Times need not survive: what is flushed is the content and its length.
+    if (durable) await flush(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** What file systems answer that cannot flush a folder, such as shares and FUSE; Windows cannot open one. */
+const unsupported = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM', 'EACCES'])
+
+/** Flushes the names in a folder, where the system can do that. */
+export async function flushFolder(path: string): Promise<void> {
+  try {
+    const handle = await open(path, 'r')
+    await handle.sync().finally(async () => await handle.close())
+  } catch (error) {
+    const isUnsupported = error instanceof Error && 'code' in error && unsupported.has(String(error.code))
+    if (!isUnsupported) throw error
+  }
+}

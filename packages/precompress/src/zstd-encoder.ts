@@ -1,0 +1,62 @@
+import * as zlib from 'node:zlib'
+import type { Zstd } from '@hpcc-js/wasm-zstd'
+
+/** Compresses whole files at level 19 into frames whose window is at most 8 MiB. */
+export type ZstdEncoder = (bytes: Uint8Array) => Promise<Uint8Array>
+
+/** Which zstd encodes here: the same name promises the same bytes. */
+export const zstdCodec: string =
+  process.versions['zstd'] === undefined ? 'zstd/1.5.7 wasm' : `zstd/${process.versions['zstd']}`
+
+const level = 19
+
+/** RFC 9659 §3: a `zstd` response must not need a window above 8 MiB; browsers refuse more. */
+const largestWindowLog = 23
+
+/** The encoder that this Node has, else the one in WebAssembly. */
+export function findZstdEncoder(): ZstdEncoder {
+  return nativeEncoder() ?? wasmEncoder()
+}
+
+/** `node:zlib` has zstd from Node 22.15 and 23.8 on. */
+export function nativeEncoder(): ZstdEncoder | undefined {
+  // Typed as always there, missing in Node 20.
+  const zstdCompress: typeof zlib.zstdCompressSync | undefined = zlib.zstdCompressSync
+  if (zstdCompress === undefined) return undefined
+  return promiseOf((bytes) =>
+    zstdCompress(bytes, {
+      params: {
+        [zlib.constants.ZSTD_c_compressionLevel]: level,
+        [zlib.constants.ZSTD_c_windowLog]: largestWindowLog,
+      },
+      // With the size known, tables and window shrink to the file, and the frame states both.
+      pledgedSrcSize: bytes.length,
+    }),
+  )
+}
+
+/** Whether the encoder of this process is the one in WebAssembly, whose memory grows and never shrinks. */
+export const isWasm: boolean = zlib.zstdCompressSync === undefined
+
+/** What Node 20 lacks, for every platform: loaded at the first file. */
+export function wasmEncoder(): ZstdEncoder {
+  let loading: Promise<Zstd> | undefined
+  return async (bytes) => {
+    loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
+    const frame = (await loading).compress(bytes, level)
+    // The package notes an error, such as no memory, on the console only.
+    if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {
+      throw new RangeError('zstd in WebAssembly has not enough memory for it; use Node.js 22.15 or newer')
+    }
+    return frame
+  }
+}
+
+/** `ZSTD_compressBound` of zstd.h, for any size. */
+function largestFrame(size: number): number {
+  return size + Math.ceil(size / 256) + 64
+}
+
+function promiseOf(compress: (bytes: Uint8Array) => Uint8Array): ZstdEncoder {
+  return async (bytes) => compress(bytes)
+}

@@ -1,0 +1,97 @@
+/** @import { Cell } from './plan-cells.js' */
+/** @import { PageNode, PageSize } from '../src/page-node.ts' */
+
+/**
+ * The button of one box, with as many lines of text as there is room for.
+ *
+ * @param {Cell} cell
+ * @param {{ size: PageSize, measure: string }} shown - The size that decides, and what it is called.
+ */
+export function makeBox(cell, { size, measure }) {
+  const { node, rectangle, isOpen } = cell
+  const box = document.createElement('button')
+  box.type = 'button'
+  box.className = 'box'
+  box.tabIndex = -1
+  box.title = ''
+  box.dataset['kind'] = node.kind
+  if (isOpen) box.dataset['open'] = ''
+  if (node.state !== undefined) box.dataset['state'] = node.state
+  if (size.verdict !== undefined) box.dataset['verdict'] = size.verdict
+  box.style.setProperty('--strength', String(size.strength ?? 0))
+  box.style.left = `${rectangle.x}px`
+  box.style.top = `${rectangle.y}px`
+  box.style.width = `${rectangle.width}px`
+  box.style.height = `${rectangle.height}px`
+  box.setAttribute('aria-label', describeBox(cell, { size, measure }))
+  box.append(...linesOf(cell, size))
+  return box
+}
+
+/**
+ * @param {Cell} cell
+ * @param {PageSize} size
+ */
+function linesOf({ node, rectangle, isOpen }, size) {
+  const { width, height } = rectangle
+  if (width < 34 || height < 18) return []
+  const name = textElement('bdi', 'box-name', node.kind === 'folder' ? `${node.name}/` : node.name)
+  if (isOpen) return width < 150 ? [name] : [name, textElement('span', 'box-size', join(size))]
+  // A size that is cut off would be read as another size.
+  const isWide = width >= 80
+  return [
+    name,
+    ...(isWide && height >= 40 ? [textElement('span', 'box-size', size.text)] : []),
+    ...(isWide && height >= 58 && size.change !== undefined
+      ? [textElement('span', 'box-change', markOf(size) + size.change)]
+      : []),
+  ]
+}
+
+/**
+ * @param {Cell} cell
+ * @param {{ size: PageSize, measure: string }} shown
+ */
+function describeBox({ node }, { size, measure }) {
+  const what =
+    node.children === undefined ? node.kind : `folder of ${countDrawn(node.children)}, Enter opens it`
+  return [node.path, `${size.text} ${measure}`, size.change, node.state === 'new' ? 'new' : undefined, what]
+    .filter((part) => part !== undefined)
+    .join(', ')
+}
+
+/**
+ * Files that were removed are in a folder too, but in no treemap.
+ *
+ * @param {readonly PageNode[]} children
+ */
+function countDrawn(children) {
+  return children.filter(({ sizes }) => sizes.some(({ bytes }) => bytes > 0)).length
+}
+
+/** @param {PageSize} size */
+function join(size) {
+  return size.change === undefined ? size.text : `${size.text} ${markOf(size)}${size.change}`
+}
+
+/**
+ * Colour alone must not tell what got worse.
+ *
+ * @param {PageSize} size
+ */
+function markOf({ verdict }) {
+  if (verdict === 'larger') return '▲ '
+  return verdict === 'smaller' ? '▼ ' : ''
+}
+
+/**
+ * @param {'bdi' | 'span'} tag
+ * @param {string} className
+ * @param {string} text
+ */
+function textElement(tag, className, text) {
+  const element = document.createElement(tag)
+  element.className = className
+  element.textContent = text
+  return element
+}

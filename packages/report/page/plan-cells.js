@@ -1,0 +1,103 @@
+import { layOutTreemap } from './lay-out-treemap.js'
+
+/** @import { Rectangle } from './lay-out-treemap.js' */
+/** @import { PageNode } from '../src/page-node.ts' */
+
+/**
+ * One box of the treemap, and the folder that it is in. An open folder shows what is in it, below its title.
+ *
+ * @typedef {{ node: PageNode, parent: PageNode, rectangle: Rectangle, isOpen: boolean }} Cell
+ */
+
+/** The height of an open folder's title, as report.css has it. */
+const titleHeight = 22
+const padding = 3
+/** Below this a folder is one box: nobody could read what is in it. */
+const smallestOpen = { width: 64, height: 52 }
+/** More boxes than this in one folder are not told apart; the smallest share one that opens. */
+const mostChildren = 120
+
+/**
+ * Every box of a folder, parents before what they hold.
+ *
+ * @param {PageNode} folder
+ * @param {Rectangle} area
+ * @param {number} column - Which of the sizes decides.
+ * @returns {Cell[]}
+ */
+export function planCells(folder, area, column) {
+  const children = largestChildren(folder, column)
+  const rectangles = layOutTreemap(
+    children.map((child) => weigh(child, column)),
+    area,
+  )
+  /** @type {Cell[]} */
+  const cells = []
+  for (const [index, rectangle] of rectangles.entries()) {
+    const node = children[index]
+    if (node === undefined) continue
+    const isOpen = opens(node, rectangle)
+    cells.push({ node, parent: folder, rectangle, isOpen })
+    if (isOpen) cells.push(...planCells(node, insideOf(rectangle), column))
+  }
+  return cells
+}
+
+/**
+ * @param {PageNode} node
+ * @param {Rectangle} rectangle
+ */
+function opens({ kind }, { width, height }) {
+  return kind === 'folder' && width >= smallestOpen.width && height >= smallestOpen.height
+}
+
+/**
+ * @param {PageNode} folder
+ * @param {number} column
+ */
+function largestChildren(folder, column) {
+  const children = (folder.children ?? [])
+    .filter((child) => weigh(child, column) > 0)
+    .toSorted((a, b) => weigh(b, column) - weigh(a, column))
+  if (children.length <= mostChildren) return children
+  const rest = children.slice(mostChildren)
+  return [...children.slice(0, mostChildren), joinNodes(folder, rest)].toSorted(
+    (a, b) => weigh(b, column) - weigh(a, column),
+  )
+}
+
+/**
+ * @param {PageNode} folder
+ * @param {PageNode[]} children
+ * @returns {PageNode}
+ */
+function joinNodes(folder, children) {
+  const sizes = folder.sizes.map((_, column) => {
+    const bytes = children.reduce((sum, child) => sum + weigh(child, column), 0)
+    const kilobytes = (bytes / 1000).toLocaleString('en-US', {
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 2,
+    })
+    return { bytes, text: `${kilobytes} kB` }
+  })
+  const name = `${children.length} smaller`
+  return { name, path: `${folder.path}${name}`, kind: 'more', sizes, children }
+}
+
+/**
+ * @param {PageNode} node
+ * @param {number} column
+ */
+function weigh(node, column) {
+  return node.sizes[column]?.bytes ?? 0
+}
+
+/** @param {Rectangle} rectangle */
+function insideOf({ x, y, width, height }) {
+  return {
+    x: x + padding,
+    y: y + titleHeight,
+    width: width - 2 * padding,
+    height: height - titleHeight - padding,
+  }
+}

@@ -1,0 +1,18 @@
+import { formatByteChange, formatKilobytes, formatPercent } from './format-bytes.ts'
+import type { PreferenceCost } from './preference-cost.ts'
+
+/** One line that says what the default order of codings costs on a build; `undefined` where it has no variants. */
+export function describePreference({
+  first,
+  sent,
+  smallest,
+  bytes,
+  percent,
+}: PreferenceCost): string | undefined {
+  if (first === 'identity') return undefined
+  if (bytes === 0) {
+    return `${first} first sends ${formatKilobytes(sent)}, which is the smallest of every file: prefer 'smallest' would save nothing`
+  }
+  const more = formatByteChange(bytes).slice(1)
+  return `${first} first sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' would (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
+}

@@ -1,0 +1,32 @@
+/** Bytes in kB of 1,000, as Vite prints them: `12.30 kB`. */
+export function formatKilobytes(bytes: number): string {
+  return `${group(bytes / 1000, 2)} kB`
+}
+
+/** A change in bytes with its sign: `+400 B`, `-1.20 kB`, `0 B`. */
+export function formatByteChange(bytes: number): string {
+  const size = Math.abs(bytes) < 1000 ? `${Math.abs(bytes)} B` : formatKilobytes(Math.abs(bytes))
+  return signOf(bytes) + size
+}
+
+/** A change in percent with its sign: `+1.2 %`, and more digits where there would be none. */
+export function formatPercent(percent: number): string {
+  const size = Math.abs(percent)
+  const digits = size >= 100 ? 0 : size >= 0.1 || size === 0 ? 1 : 2
+  if (size > 0 && size < 0.01) return '<0.01 %'
+  return `${signOf(percent)}${group(size, digits)} %`
+}
+
+/** A number of things: `1 file`, `1,204 files`. */
+export function formatCount(amount: number, noun: string): string {
+  return `${group(amount, 0)} ${noun}${amount === 1 ? '' : 's'}`
+}
+
+function signOf(number: number): string {
+  if (number === 0) return ''
+  return number > 0 ? '+' : '-'
+}
+
+function group(number: number, digits: number): string {
+  return number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { type FinishedPass, formatPass } from './format-pass.ts'
+
+const report: FinishedPass = {
+  directory: '/project/dist',
+  manifest: {
+    version: 1,
+    buildId: 'b'.repeat(32),
+    base: '/',
+    appType: 'spa',
+    assetsDirectory: 'assets',
+    lastModified: '2026-01-31T12:00:00Z',
+    files: [
+      {
+        path: 'assets/app.js',
+        mediaType: 'text/javascript; charset=utf-8',
+        size: 12_300,
+        sha256: 'c'.repeat(64),
+        cache: 'immutable',
+        lastModified: '2026-01-31T12:00:00Z',
+        variants: [{ coding: 'br', size: 3000, sha256: 'd'.repeat(64) }],
+      },
+    ],
+  },
+  written: [],
+  removed: [],
+  cacheHits: 0,
+  durationMs: 1234,
+}
+
+function lastLine(more: Partial<FinishedPass>): string | undefined {
+  return formatPass({ ...report, ...more }, { colors: false })
+    .split('\n')
+    .at(-1)
+}
+
+describe('formatPass', () => {
+  test('is a table with the folder before each path, and a line on the pass', () => {
+    const text = formatPass(report, { colors: false })
+    expect(text).toMatch(/^dist\/assets\/app\.js +12\.30 kB +3\.00 kB/m)
+    expect(lastLine({})).toBe('✓ 1 file, 1 variant (nothing changed) in 1.23s')
+  })
+
+  test('counts what was written, what came from the cache and what went', () => {
+    const changes = { written: ['a', 'b'], removed: ['c'], cacheHits: 1200, durationMs: 80.4 }
+    expect(lastLine(changes)).toBe('✓ 1 file, 1 variant (2 written, 1,200 from the cache, 1 removed) in 80ms')
+  })
+
+  test('is plain where there are no colours', () => {
+    // oxlint-disable-next-line no-control-regex -- escapes are what is looked for
+    expect(formatPass(report, { colors: false })).not.toMatch(/\u001B/)
+    // oxlint-disable-next-line no-control-regex -- as above
+    expect(formatPass(report, { colors: true })).toMatch(/\u001B\[32m✓/)
+  })
+})

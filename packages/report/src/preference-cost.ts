@@ -1,0 +1,27 @@
+import { contentCodings, type Manifest } from '@serve-dist/manifest'
+import { type Coding, sizesOf, sumSizes } from './sizes.ts'
+
+/** What the server's default order of codings costs on one build, against sending the smallest. */
+export interface PreferenceCost {
+  /** The most preferred coding that this build has. */
+  readonly first: Coding
+  /** Bytes of all files as they are sent by default. */
+  readonly sent: number
+  /** Bytes of all files, each in its smallest coding. */
+  readonly smallest: number
+  /** What the order costs: `sent - smallest`, never negative. */
+  readonly bytes: number
+  /** The same, of `smallest`. */
+  readonly percent: number
+}
+
+/** Weighs `prefer: 'order'` against `prefer: 'smallest'`, every file counted once. */
+export function preferenceCost({ files }: Pick<Manifest, 'files'>): PreferenceCost {
+  const { sent, smallest } = sumSizes(files.map(sizesOf))
+  const first = contentCodings.find(({ name }) =>
+    files.some(({ variants }) => variants.some(({ coding }) => coding === name)),
+  )
+  const bytes = sent - smallest
+  const percent = smallest === 0 ? 0 : (bytes / smallest) * 100
+  return { first: first?.name ?? 'identity', sent, smallest, bytes, percent }
+}

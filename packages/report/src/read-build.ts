@@ -1,0 +1,53 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { ReportError } from './report-error.ts'
+
+/**
+ * The manifest of a build, given the build's folder or a copy of its manifest.
+ *
+ * @throws {@link ReportError} when there is none, or it cannot be read.
+ */
+export async function readBuild(location: string): Promise<Manifest> {
+  const isDirectory = await isFolder(location)
+  const file = isDirectory ? join(location, manifestPath) : location
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isDirectory && isMissing(error)) {
+      throw new ReportError(
+        [
+          `${location}: this folder has no manifest (${manifestPath}); build it with the plugin, or run: serve-dist compress ${location}`,
+        ],
+        { cause: error },
+      )
+    }
+    throw new ReportError([`${file}: cannot be read (${reasonOf(error)})`], { cause: error })
+  })
+  try {
+    return parseManifest(text)
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error
+    const problems = error.problems.map((problem) => `${file}: ${problem}`)
+    throw new ReportError([...problems, `${file}: not a manifest of this release; build again`], {
+      cause: error,
+    })
+  }
+}
+
+async function isFolder(location: string): Promise<boolean> {
+  try {
+    return (await stat(location)).isDirectory()
+  } catch (error) {
+    const problem = isMissing(error)
+      ? 'no such folder or manifest; build first, or name where the build is'
+      : `cannot be read (${reasonOf(error)})`
+    throw new ReportError([`${location}: ${problem}`], { cause: error })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

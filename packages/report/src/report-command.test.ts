@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringifyManifest } from '@serve-dist/manifest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { reportCommand, type ReportCommandOptions } from './report-command.ts'
+import { makeManifest } from './testing/make-manifest.ts'
+
+const manifest = makeManifest([{ path: 'assets/a-AAAA1111.js', size: 9000, variants: { br: 3000 } }])
+const earlier = makeManifest([{ path: 'assets/a-BBBB1111.js', size: 8000, variants: { br: 2900 } }])
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-report-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'after.json'), stringifyManifest(manifest))
+  await writeFile(join(folder, 'before.json'), stringifyManifest(earlier))
+  return folder
+}
+
+async function run(location: string, options: ReportCommandOptions) {
+  let output = ''
+  let errors = ''
+  const exitCode = await reportCommand(location, options, {
+    stdout: { write: (text) => (output += text) },
+    stderr: { write: (text) => (errors += text) },
+  })
+  return { exitCode, output, errors }
+}
+
+describe('reportCommand', () => {
+  test('prints the table of one build', async () => {
+    const { exitCode, output, errors } = await run(join(await makeFolder(), 'after.json'), {})
+    expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: '' })
+    expect(output).toMatch(/assets\/a-AAAA1111\.js +9\.00 kB +3\.00 kB +br/)
+    expect(output.endsWith('\n')).toBe(true)
+  })
+
+  test('compares with an earlier build', async () => {
+    const folder = await makeFolder()
+    const { output } = await run(join(folder, 'after.json'), { against: join(folder, 'before.json') })
+    expect(output).toContain('assets/a-HASH.js')
+    expect(output).toContain('+100 B')
+  })
+
+  test('calls noise what is told to be noise', async () => {
+    const folder = await makeFolder()
+    const against = join(folder, 'before.json')
+    const { output } = await run(join(folder, 'after.json'), { against, noise: '50%,2000b' })
+    expect(output).toContain('1 noise (below 50 % and 2000 B)')
+  })
+
+  test('fails with exit code 1 and names the offenders when a budget is broken', async () => {
+    const location = join(await makeFolder(), 'after.json')
+    const budget = ['assets/*.js=2kb:br', 'total=1mb']
+    const terminal = await run(location, { budget })
+    expect(terminal.exitCode).toBe(1)
+    expect(terminal.output).toContain('✗ assets/*.js=2kb:br: 3.00 kB br of 2.00 kB')
+    const json = await run(location, { budget, format: 'json' })
+    expect(json.exitCode).toBe(1)
+    expect(json.errors).toContain('serve-dist: budget assets/*.js=2kb:br: 3.00 kB')
+    expect(JSON.parse(json.output).budgets[0].outcome).toBe('exceeded')
+  })
+
+  test.each([
+    ['terminal', 'total of 1 file'],
+    ['markdown', '<!-- serve-dist report -->'],
+    ['json', '"version": 1'],
+    ['html', '<!doctype html>'],
+  ] as const)('writes %s to a file, making the folders on the way', async (format, expected) => {
+    const folder = await makeFolder()
+    const output = join(folder, 'reports/new/report')
+    const result = await run(join(folder, 'after.json'), { format, output })
+    expect(result.output).toBe('')
+    expect(result.errors).toBe(`serve-dist: the report is in ${output}\n`)
+    expect(await readFile(output, 'utf8')).toContain(expected)
+  })
+
+  test('tells of everything that is wrong with the budgets before it reads anything', async () => {
+    await expect(run('nowhere', { budget: ['a', 'total=b'] })).rejects.toMatchObject({
+      name: 'ReportError',
+      problems: [expect.stringContaining('budget "a"'), expect.stringContaining('budget "total=b"')],
+    })
+  })
+
+  test('says where it could not write', async () => {
+    const folder = await makeFolder()
+    const output = join(folder, 'after.json/report')
+    await expect(run(join(folder, 'after.json'), { output })).rejects.toThrow(
+      `${output}: the report cannot be written`,
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import pc from 'picocolors'
+import { type BuildReport, createReport } from './create-report.ts'
+import { budgetProblems } from './describe-budget.ts'
+import { formatHtml } from './format-html.ts'
+import { formatJson } from './format-json.ts'
+import { formatMarkdown } from './format-markdown.ts'
+import { formatTerminal } from './format-terminal.ts'
+import { parseNoise } from './noise.ts'
+import { readPageAssets } from './read-page-assets.ts'
+import { parseBudgets } from './parse-budgets.ts'
+import { readBuild } from './read-build.ts'
+import { ReportError } from './report-error.ts'
+
+/** The forms that a report can take. */
+export type ReportFormat = 'terminal' | 'markdown' | 'json' | 'html'
+
+/** All of them, for the command's help. */
+export const reportFormats: readonly ReportFormat[] = ['terminal', 'markdown', 'json', 'html']
+
+/** What the command line gave. */
+export interface ReportCommandOptions {
+  /** What to call the build. @default 'Build size' */
+  readonly title?: string
+  /** The build to compare with: its folder, or a copy of its manifest. */
+  readonly against?: string
+  /** @default 'terminal' */
+  readonly format?: ReportFormat
+  /** The file to write to, in the place of standard output; folders on the way to it are made. */
+  readonly output?: string
+  /** See `parseBudget`. @default [] */
+  readonly budget?: readonly string[]
+  /** See `parseNoise`. @default '0.1%,64b' */
+  readonly noise?: string
+}
+
+/** Where the command writes to. */
+export interface ReportStreams {
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/**
+ * `serve-dist report`: reads the manifest of a build and writes its report.
+ *
+ * @param location - The build's folder, or a copy of its manifest.
+ * @returns The exit code: 1 when the build fails a budget, else 0.
+ * @throws {@link ReportError} when a build or an option cannot be read; nothing is written then.
+ */
+export async function reportCommand(
+  location: string,
+  options: ReportCommandOptions = {},
+  streams: ReportStreams = process,
+): Promise<number> {
+  const { title, against, format = 'terminal', output, budget = [], noise } = options
+  const budgets = parseBudgets(budget)
+  const report = createReport(await readBuild(location), {
+    budgets,
+    ...(title !== undefined && { title }),
+    ...(noise !== undefined && { noise: parseNoise(noise) }),
+    ...(against !== undefined && { against: await readBuild(against) }),
+  })
+  const colors = output === undefined && pc.isColorSupported && streams.stdout.isTTY === true
+  const text = await formatReport(report, format, colors)
+  if (output === undefined) streams.stdout.write(text)
+  else {
+    await writeReport(output, text)
+    streams.stderr.write(`serve-dist: the report is in ${output}\n`)
+  }
+  const problems = budgetProblems(report.budgets)
+  // The terminal's report has already said it, where it was seen.
+  if (format !== 'terminal' || output !== undefined) {
+    for (const problem of problems) streams.stderr.write(`serve-dist: budget ${problem}\n`)
+  }
+  return problems.length === 0 ? 0 : 1
+}
+
+async function formatReport(report: BuildReport, format: ReportFormat, colors: boolean): Promise<string> {
+  switch (format) {
+    case 'terminal':
+      return `${formatTerminal(report, { colors })}\n`
+    case 'markdown':
+      return formatMarkdown(report)
+    case 'json':
+      return formatJson(report)
+    case 'html':
+      return formatHtml(report, await readPageAssets())
+    default:
+      throw new ReportError([
+        `format "${String(format)}": there is none of this name; write one of ${reportFormats.join(', ')}`,
+      ])
+  }
+}
+
+async function writeReport(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ReportError([`${file}: the report cannot be written (${reason})`], { cause: error })
+  }
+}

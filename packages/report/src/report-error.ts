@@ -1,0 +1,11 @@
+/** A report that cannot be made as it was asked for; the message lists every problem. */
+export class ReportError extends Error {
+  override readonly name = 'ReportError'
+  /** One entry each: what is wrong, where, and how to mend it. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join('\n'), options)
+    this.problems = problems
+  }
+}

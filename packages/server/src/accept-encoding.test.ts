@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseAcceptEncoding } from './accept-encoding.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
+
+const unnamed = 0.5
+const allWeights = new Set([unnamed, ...Array.from({ length: 1001 }, (_, weight) => weight)])
+const none = { zstd: 0, br: 0, gzip: 0, identity: unnamed }
+
+describe('parseAcceptEncoding', () => {
+  test.each([
+    ['an absent field', undefined, none],
+    ['an empty field', '', none],
+    ['a coding', 'gzip', { ...none, gzip: 1000 }],
+    ['what browsers send', 'gzip, deflate, br, zstd', { ...none, zstd: 1000, br: 1000, gzip: 1000 }],
+    ['no white space', 'gzip,br', { ...none, br: 1000, gzip: 1000 }],
+    ['tabs and spaces', '\tgzip \t, br\t;\tq=0.5', { ...none, br: 500, gzip: 1000 }],
+    ['upper case', 'GZIP;Q=0.5, Br', { ...none, br: 1000, gzip: 500 }],
+    ['x-gzip as gzip (RFC 9110 §8.4.1.3)', 'X-Gzip', { ...none, gzip: 1000 }],
+    ['q-values of each length', 'zstd;q=0.123, br;q=0.1, gzip;q=0.', { ...none, zstd: 123, br: 100 }],
+    [
+      'a q-value of one in each length',
+      'zstd;q=1, br;q=1., gzip;q=1.000',
+      { zstd: 1000, br: 1000, gzip: 1000, identity: unnamed },
+    ],
+    ['q=0 as a refusal', 'br;q=0, gzip', { ...none, gzip: 1000 }],
+    [
+      'a wildcard for what is not named',
+      'br;q=0.2, *;q=0.7',
+      { zstd: 700, br: 200, gzip: 700, identity: 700 },
+    ],
+    ['a wildcard that refuses the rest', 'br, *;q=0', { zstd: 0, br: 1000, gzip: 0, identity: 0 }],
+    [
+      'a wildcard that refuses all but identity',
+      'identity, *;q=0',
+      { zstd: 0, br: 0, gzip: 0, identity: 1000 },
+    ],
+    ['identity refused', 'identity;q=0', { ...none, identity: 0 }],
+    ['identity wanted less', 'identity;q=0.5, gzip', { ...none, gzip: 1000, identity: 500 }],
+    ['the higher q-value of a coding named twice', 'br;q=0.1, br;q=0.9, br;q=0.5', { ...none, br: 900 }],
+    ['a coding that merely holds the name of another', 'gzipped, brotli, xbr', none],
+    ['empty members', ',, ,gzip,,', { ...none, gzip: 1000 }],
+  ])('reads %s', (_what, field, weights) => {
+    expect(parseAcceptEncoding(field)).toEqual(weights)
+  })
+
+  test.each([
+    ['a q-value above 1', 'br;q=1.5'],
+    ['a q-value above 1 by a digit', 'br;q=1.001'],
+    ['four digits', 'br;q=0.1234'],
+    ['a sign', 'br;q=-1'],
+    ['an exponent', 'br;q=1e0'],
+    ['no digit', 'br;q='],
+    ['a point first', 'br;q=.5'],
+    ['another parameter', 'br;level=5'],
+    ['a parameter after the q-value', 'br;q=0.5;level=5'],
+    ['two tokens', 'br br'],
+    ['a separator inside', 'br/1'],
+    ['a quoted coding', '"br"'],
+  ])('ignores a member with %s and keeps the others', (_what, member) => {
+    expect(parseAcceptEncoding(`${member}, gzip;q=0.3`)).toEqual({ ...none, gzip: 300 })
+  })
+
+  test('answers weights within bounds to any text', () => {
+    const likely = fc
+      .array(fc.constantFrom('gzip', 'br', 'zstd', '*', 'identity', ';', 'q=', '0', '1', '.', ',', ' ', '"'))
+      .map((pieces) => pieces.join(''))
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), likely), (field) => {
+        const weights = Object.values(parseAcceptEncoding(field))
+        expect(weights.every((weight) => allWeights.has(weight))).toBe(true)
+      }),
+    )
+  })
+
+  const hostile = hostileTexts(
+    ['a', ' ', ',', ';', 'gzip,', 'gzip;q=0.', 'gzip;q=0.5,', 'br ;', '*;q=1,'],
+    ['', 'gzip', 'br;q=0.'],
+  )
+  test('reads 100 KB of anything in linear time', () => {
+    for (const field of hostile) {
+      expect(millisecondsOf(() => parseAcceptEncoding(field))).toBeLessThan(linearTimeLimit)
+    }
+  })
+})

@@ -1,0 +1,35 @@
+import type { RepresentationCoding } from './site.ts'
+
+/** How much a client wants each coding: 0 refuses, 1 to 1000 is its q-value in thousandths. */
+export type CodingWeights = Readonly<Record<RepresentationCoding, number>>
+
+/** Acceptable but not named: below every q-value that a field can give. */
+const unnamedIdentity = 0.5
+
+const identityOnly: CodingWeights = { zstd: 0, br: 0, gzip: 0, identity: unnamedIdentity }
+// RFC 9110 §12.4.2: up to three digits; 1 is the most.
+const member = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
+
+/**
+ * Reads an `Accept-Encoding` field (RFC 9110 §12.5.3). Members that are malformed are ignored, an
+ * absent or empty field accepts identity alone, and of a coding named twice the higher q-value counts.
+ */
+export function parseAcceptEncoding(field: string | undefined): CodingWeights {
+  if (field === undefined || field === '') return identityOnly
+  const named = new Map<string, number>()
+  for (const item of field.split(',')) {
+    const match = member.exec(item.trim())
+    const token = match?.[1]?.toLowerCase()
+    if (token === undefined) continue
+    const name = token === 'x-gzip' ? 'gzip' : token
+    const weight = Math.round(Number(match?.[2] ?? 1) * 1000)
+    named.set(name, Math.max(named.get(name) ?? 0, weight))
+  }
+  const others = named.get('*')
+  return {
+    zstd: named.get('zstd') ?? others ?? 0,
+    br: named.get('br') ?? others ?? 0,
+    gzip: named.get('gzip') ?? others ?? 0,
+    identity: named.get('identity') ?? others ?? unnamedIdentity,
+  }
+}

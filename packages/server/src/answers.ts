@@ -1,0 +1,95 @@
+import type { ByteRange } from './byte-range.ts'
+import type { Answer, AnswerContent, Redirect, Representation, Resource } from './site.ts'
+
+// The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
+
+const allowedMethods = 'GET, HEAD, OPTIONS'
+// RFC 9110 §15; hosts without Node have no table of them.
+const reasons = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  412: 'Precondition Failed',
+  416: 'Range Not Satisfiable',
+  500: 'Internal Server Error',
+}
+const noContent: AnswerContent = { kind: 'none' }
+
+/** 400: the request target cannot be read. */
+export const badRequest: Answer = errorAnswer(400)
+/** 404: nothing is known under this path. */
+export const notFound: Answer = errorAnswer(404)
+/** 405 with `Allow` (RFC 9110 §15.5.6). */
+export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethods])
+/** 500: what was there at boot is not there any more. */
+export const internalServerError: Answer = errorAnswer(500)
+/** 204 to OPTIONS (RFC 9110 §9.3.7). */
+export const optionsAnswer: Answer = {
+  status: 204,
+  fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],
+  content: noContent,
+}
+
+const plain406 = errorAnswer(406)
+const varying406 = errorAnswer(406, ['Vary', 'Accept-Encoding'])
+const plain412 = errorAnswer(412)
+const varying412 = errorAnswer(412, ['Vary', 'Accept-Encoding'])
+
+/** 406: identity is excluded, and no variant is acceptable (RFC 9110 §12.5.3). */
+export function notAcceptable(resource: Resource): Answer {
+  return resource.varies ? varying406 : plain406
+}
+
+/** 412 (RFC 9110 §13.1). */
+export function preconditionFailed(resource: Resource): Answer {
+  return resource.varies ? varying412 : plain412
+}
+
+/** A redirect; the query is kept where the location has none of its own. */
+export function redirectTo(
+  { status, location }: Pick<Redirect, 'status' | 'location'>,
+  query: string,
+): Answer {
+  const [, place = location, fragment = ''] = /^([^#]*)(#.*)?$/s.exec(location) ?? []
+  const target = place.includes('?') ? location : place + query + fragment
+  return {
+    status,
+    fields: ['Location', target, 'Cache-Control', 'no-cache', 'Content-Length', '0'],
+    content: noContent,
+  }
+}
+
+/** 206: one range of the identity representation (RFC 9110 §15.3.7). */
+export function partialContent(identity: Representation, { first, last }: ByteRange): Answer {
+  const { size, body } = identity.bytes
+  const fields = [...identity.ok.fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
+  fields[fields.indexOf('Content-Length') + 1] = String(last - first + 1)
+  const content: AnswerContent =
+    body === undefined
+      ? { kind: 'file', stored: identity.bytes, first, end: last + 1 }
+      : { kind: 'memory', bytes: body.subarray(first, last + 1) }
+  return { status: 206, fields, content }
+}
+
+/** 416 with the size that a range could have been within (RFC 9110 §15.5.17). */
+export function rangeNotSatisfiable(resource: Resource): Answer {
+  const vary = resource.varies ? ['Vary', 'Accept-Encoding'] : []
+  return errorAnswer(416, ['Content-Range', `bytes */${resource.identity.bytes.size}`, ...vary])
+}
+
+function errorAnswer(status: keyof typeof reasons, more: readonly string[] = []): Answer {
+  const bytes = new TextEncoder().encode(`${status} ${reasons[status]}\n`)
+  const fields = [
+    'Content-Type',
+    'text/plain; charset=utf-8',
+    'Content-Length',
+    String(bytes.length),
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    ...more,
+  ]
+  return { status, fields, content: { kind: 'memory', bytes } }
+}

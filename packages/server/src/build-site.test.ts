@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { fakeSite, type FakeSiteOptions, resourceAt } from './testing/fake-site.ts'
+
+/** What the table says to each of some paths: `file`, `→ location`, or nothing. */
+function entriesAt(
+  names: readonly string[],
+  paths: readonly string[],
+  options: FakeSiteOptions = {},
+): Readonly<Record<string, string | undefined>> {
+  const { table } = fakeSite(Object.fromEntries(names.map((name) => [name, name])), options)
+  return Object.fromEntries(
+    paths.map((path) => {
+      const entry = table.get(path)
+      return [path, entry?.kind === 'redirect' ? `→ ${entry.location}` : entry?.path]
+    }),
+  )
+}
+
+describe('buildSite', () => {
+  describe('the table', () => {
+    test.each<readonly [string, readonly string[], Readonly<Record<string, string | undefined>>]>([
+      [
+        'a file under its exact name',
+        ['a.js', 'b/c.css'],
+        { '/a.js': 'a.js', '/b/c.css': 'b/c.css', '/b': undefined, '/b/': undefined },
+      ],
+      [
+        'the root page',
+        ['index.html'],
+        { '/': 'index.html', '/index.html': 'index.html', '/index': undefined },
+      ],
+      [
+        'a folder with a page',
+        ['docs/index.html'],
+        {
+          '/docs/': 'docs/index.html',
+          '/docs': '→ /docs/',
+          '/docs/index.html': 'docs/index.html',
+          '/': undefined,
+        },
+      ],
+      [
+        'a page without its extension',
+        ['about.html'],
+        { '/about': 'about.html', '/about/': '→ /about', '/about.html': 'about.html' },
+      ],
+      [
+        'a page deep inside',
+        ['a/b/c.html'],
+        { '/a/b/c': 'a/b/c.html', '/a/b/c/': '→ /a/b/c', '/a/b': undefined },
+      ],
+      [
+        'a page and a folder of one name',
+        ['about.html', 'about/index.html'],
+        { '/about': 'about.html', '/about/': 'about/index.html' },
+      ],
+      [
+        'a page and a folder without a page',
+        ['about.html', 'about/us.html'],
+        { '/about': 'about.html', '/about/': '→ /about', '/about/us': 'about/us.html' },
+      ],
+      [
+        'a file before a page of one name',
+        ['about', 'about.html'],
+        { '/about': 'about', '/about.html': 'about.html' },
+      ],
+      [
+        'a file before the redirect of a folder',
+        ['docs', 'docs/index.html'],
+        { '/docs': 'docs', '/docs/': 'docs/index.html' },
+      ],
+      [
+        'a folder named like a page',
+        ['x.html/index.html', 'x.html.html'],
+        { '/x.html': 'x.html.html', '/x.html/': 'x.html/index.html' },
+      ],
+      [
+        'no page in another case',
+        ['A.HTML', 'INDEX.HTML'],
+        { '/A': undefined, '/': undefined, '/A.HTML': 'A.HTML' },
+      ],
+      [
+        'a page whose name ends in index',
+        ['a-index.html'],
+        { '/a-index': 'a-index.html', '/a-': undefined, '/': undefined },
+      ],
+      [
+        'names that need escapes',
+        ['a b/é+%[1].html'],
+        {
+          '/a%20b/%C3%A9+%25%5B1%5D.html': 'a b/é+%[1].html',
+          '/a%20b/%C3%A9+%25%5B1%5D': 'a b/é+%[1].html',
+          '/a%20b/%C3%A9+%25%5B1%5D/': '→ /a%20b/%C3%A9+%25%5B1%5D',
+        },
+      ],
+      [
+        'the two ways to write a letter apart',
+        ['\u00e9.txt', 'e\u0301.txt'],
+        { '/%C3%A9.txt': '\u00e9.txt', '/e%CC%81.txt': 'e\u0301.txt' },
+      ],
+      [
+        "a user's own compressed file",
+        ['data.csv.gz'],
+        { '/data.csv.gz': 'data.csv.gz', '/data.csv': undefined },
+      ],
+    ])('knows %s', (_what, names, entries) => {
+      expect(entriesAt(names, Object.keys(entries))).toEqual(entries)
+    })
+
+    test('does not know variants under their own suffix', () => {
+      const { table } = fakeSite({ 'a.js': { body: 'a', variants: { zstd: 'z', br: 'b', gzip: 'g' } } })
+      expect([...table.keys()]).toEqual(['/a.js'])
+    })
+
+    test('stands under the base, and redirects the base without its slash', () => {
+      const paths = ['/my%20app/', '/my%20app/a.js', '/my%20app', '/a.js', '/', '/my%20app/docs']
+      expect(entriesAt(['a.js', 'index.html', 'docs/index.html'], paths, { base: '/my app/' })).toEqual({
+        '/my%20app/': 'index.html',
+        '/my%20app/a.js': 'a.js',
+        '/my%20app': '→ /my%20app/',
+        '/a.js': undefined,
+        '/': undefined,
+        '/my%20app/docs': '→ /my%20app/docs/',
+      })
+    })
+
+    test('never redirects to another host', () => {
+      const { table } = fakeSite({ 'a.html': 'a', 'b/index.html': 'b', 'index.html': 'i' }, { base: '/x/' })
+      const locations = [...table.values()].flatMap((entry) =>
+        entry.kind === 'redirect' ? [entry.location] : [],
+      )
+      expect(locations).toEqual(['/x/a', '/x/b/', '/x/'])
+    })
+  })
+
+  describe('a resource', () => {
+    const site = fakeSite({
+      'assets/a-1a2b3c.js': {
+        body: 'long enough',
+        variants: { zstd: 'zz', br: 'b' },
+        mediaType: 'text/javascript; charset=utf-8',
+        cache: 'immutable',
+        lastModified: '1994-11-06T08:49:37Z',
+      },
+      'plain.png': { body: 'pixels', mediaType: 'image/png' },
+    })
+    const [zstd] = resourceAt(site, '/assets/a-1a2b3c.js').representations
+
+    test('has in its 200 every field of the chosen representation, each once', () => {
+      expect(zstd?.ok).toEqual({
+        status: 200,
+        fields: [
+          ['Content-Type', 'text/javascript; charset=utf-8'],
+          ['Content-Length', '2'],
+          ['Content-Encoding', 'zstd'],
+          ['Vary', 'Accept-Encoding'],
+          ['ETag', zstd?.entityTag],
+          ['Last-Modified', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+          ['Cache-Control', 'public, max-age=31536000, immutable'],
+          ['X-Content-Type-Options', 'nosniff'],
+        ].flat(),
+        content: { kind: 'memory', bytes: Buffer.from('zz') },
+      })
+    })
+
+    test('has in its 304 the fields that RFC 9110 §15.4.5 asks for, and no others', () => {
+      expect(zstd?.notModified).toEqual({
+        status: 304,
+        fields: [
+          ['Vary', 'Accept-Encoding'],
+          ['ETag', zstd?.entityTag],
+          ['Last-Modified', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+          ['Cache-Control', 'public, max-age=31536000, immutable'],
+        ].flat(),
+        content: { kind: 'none' },
+      })
+    })
+
+    test('has a tag of its own in every representation', () => {
+      const tags = resourceAt(site, '/assets/a-1a2b3c.js').representations.map(({ entityTag }) => entityTag)
+      expect(new Set(tags).size).toBe(3)
+    })
+
+    test('offers ranges of the identity, and of no coding', () => {
+      const offers = resourceAt(site, '/assets/a-1a2b3c.js').representations.map(({ coding, ok }) => [
+        coding,
+        ok.fields.includes('Accept-Ranges'),
+      ])
+      expect(offers).toEqual([
+        ['zstd', false],
+        ['br', false],
+        ['identity', true],
+      ])
+    })
+
+    test('without variants does not vary, and is revalidated unless its name holds a hash', () => {
+      const { identity, varies } = resourceAt(site, '/plain.png')
+      expect(varies).toBe(false)
+      expect(identity.ok.fields).not.toContain('Vary')
+      expect(identity.ok.fields).toContain('no-cache')
+    })
+
+    test('streams what is not held', () => {
+      const streamed = fakeSite({ 'a.bin': { body: 'abc', isStreamed: true } })
+      const { bytes, ok } = resourceAt(streamed, '/a.bin').identity
+      expect(ok.content).toEqual({ kind: 'file', stored: bytes, first: 0, end: 3 })
+    })
+
+    test('is listed smallest first where that is preferred', () => {
+      const sized = { 'a.js': { body: '1234', variants: { zstd: '123', br: '1', gzip: '12' } } }
+      const codings = resourceAt(fakeSite(sized, { prefer: 'smallest' }), '/a.js').representations
+      expect(codings.map(({ coding }) => coding)).toEqual(['br', 'gzip', 'zstd', 'identity'])
+    })
+  })
+
+  test('sums up what it holds', () => {
+    const site = fakeSite({
+      'a.js': { body: '1234', variants: { br: '12', gzip: '123' } },
+      'b.bin': { body: 'streamed', isStreamed: true },
+    })
+    expect(site.summary).toEqual({ files: 2, variants: 2, bytesInMemory: 9 })
+  })
+
+  test.each([
+    ['', undefined],
+    ['assets', '/base/assets/'],
+    ['my assets/é', '/base/my%20assets/%C3%A9/'],
+  ])('puts the assets directory %j at %s', (assetsDirectory, path) => {
+    expect(fakeSite({}, { base: '/base/', assetsDirectory }).assetsPath).toBe(path)
+  })
+})

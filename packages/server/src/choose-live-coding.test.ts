@@ -1,0 +1,69 @@
+import type { ContentCoding } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { chooseLiveCoding, type LiveAnswer } from './choose-live-coding.ts'
+
+const page: LiveAnswer = {
+  status: 200,
+  acceptEncoding: 'gzip, br, zstd',
+  mediaType: 'text/html; charset=utf-8',
+  contentLength: undefined,
+  contentEncoding: undefined,
+  contentRange: undefined,
+  cacheControl: undefined,
+}
+const all: ReadonlySet<ContentCoding> = new Set(['zstd', 'br', 'gzip'])
+
+describe('chooseLiveCoding', () => {
+  test.each<[string, ContentCoding | undefined]>([
+    ['gzip, br, zstd', 'zstd'],
+    ['gzip, br', 'br'],
+    ['x-gzip', 'gzip'],
+    ['gzip;q=0.9, br;q=0.8', 'gzip'],
+    ['br;q=0, *', 'zstd'],
+    ['identity, br;q=0.5', undefined],
+    ['deflate', undefined],
+    ['', undefined],
+  ])('takes of %j %s', (acceptEncoding, coding) => {
+    expect(chooseLiveCoding({ ...page, acceptEncoding }, all)).toEqual({ varies: true, coding })
+  })
+
+  test('takes only what this Node can encode', () => {
+    expect(chooseLiveCoding(page, new Set(['br', 'gzip'] as const)).coding).toBe('br')
+  })
+
+  test.each<[string, Partial<LiveAnswer>]>([
+    ['is encoded already', { contentEncoding: 'gzip' }],
+    ['says that it is not encoded', { contentEncoding: 'identity' }],
+    ['must not be transformed', { cacheControl: 'public, no-transform' }],
+    ['has no content (204)', { status: 204 }],
+    ['has not changed (304)', { status: 304 }],
+    ['is a part', { status: 206 }],
+    ['is a part by its field', { contentRange: 'bytes 0-1/2' }],
+    ['is a picture', { mediaType: 'image/webp' }],
+    ['has no type', { mediaType: undefined }],
+  ])('leaves alone what %s', (_what, change) => {
+    expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({ varies: false, coding: undefined })
+  })
+
+  test('leaves what is known to be small as it is, though another answer may differ', () => {
+    expect(chooseLiveCoding({ ...page, contentLength: 1023 }, all)).toEqual({
+      varies: true,
+      coding: undefined,
+    })
+    expect(chooseLiveCoding({ ...page, contentLength: 1024 }, all).coding).toBe('zstd')
+  })
+
+  test.each([
+    ['application/json', true],
+    ['application/problem+json; charset=utf-8', true],
+    ['image/svg+xml', true],
+    ['text/event-stream', true],
+    ['application/wasm', true],
+    ['TEXT/HTML', true],
+    ['application/octet-stream', false],
+    ['font/woff2', false],
+    ['video/mp4', false],
+  ])('takes %s for compressible: %s', (mediaType, varies) => {
+    expect(chooseLiveCoding({ ...page, mediaType }, all).varies).toBe(varies)
+  })
+})

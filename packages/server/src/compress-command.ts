@@ -1,0 +1,39 @@
+import type { AppType } from '@serve-dist/manifest'
+import { createProgressLine, precompress } from '@serve-dist/precompress'
+import { formatPass } from '@serve-dist/report'
+import { describeInheritance, inheritOptions, readEarlierManifest } from './inherit-options.ts'
+
+/** What the command line gave. */
+export interface CompressFlags {
+  readonly base?: string
+  readonly appType?: AppType
+  readonly exclude?: readonly string[]
+  readonly minimumSize: number
+}
+
+/**
+ * Compresses a folder, with a progress line on a terminal and the table at the end. What the manifest that
+ * is there knows (where the build is served, what it hashed, its rules) lives on unless a flag says otherwise.
+ */
+export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
+  const progressLine = createProgressLine(process.stderr)
+  const warn = (message: string): void => {
+    progressLine.clear()
+    process.stderr.write(`serve-dist: warning: ${message}\n`)
+  }
+  const earlier = await readEarlierManifest(directory)
+  try {
+    const pass = await precompress(directory, {
+      ...inheritOptions(earlier),
+      ...flags,
+      onProgress: (progress) => progressLine.update(progress),
+      onWarning: warn,
+    })
+    for (const message of describeInheritance(earlier, pass.manifest)) warn(message)
+    progressLine.clear()
+    const colors = process.stdout.isTTY && process.stdout.hasColors()
+    process.stdout.write(`${formatPass(pass, { colors })}\n`)
+  } finally {
+    progressLine.clear()
+  }
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { entityTagOf, matchesStrongly, matchesWeakly } from './entity-tag.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
+
+const ours = '"abc"'
+
+describe('entityTagOf', () => {
+  test('is the first 128 bits of the digest, in quotes', () => {
+    expect(entityTagOf('00ff'.repeat(16))).toBe('"AP8A_wD_AP8A_wD_AP8A_w"')
+  })
+
+  test('is a strong tag that both comparisons find', () => {
+    const digest = fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((bytes) => Buffer.from(bytes).toString('hex'))
+    fc.assert(
+      fc.property(digest, (sha256) => {
+        const tag = entityTagOf(sha256)
+        expect(tag).toMatch(/^"[\w-]{22}"$/)
+        expect(matchesWeakly(`"x", ${tag}`, tag) && matchesStrongly(`"x", ${tag}`, tag)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe.each([
+  ['matchesWeakly', matchesWeakly],
+  ['matchesStrongly', matchesStrongly],
+])('%s', (_name, matches) => {
+  test.each([
+    ['the tag', '"abc"'],
+    ['any', '*'],
+    ['the first of a list', '"abc", "x"'],
+    ['the last of a list', '"x", "y","abc"'],
+    ['a list with weak ones', 'W/"x", "abc"'],
+    ['a list with empty members', ', ,"abc",,'],
+    ['a list after a tag that holds a comma', '"a,b", "abc"'],
+    ['a list after a tag that holds another in part', '"x,W/", "abc"'],
+    ['a list after an empty tag', '"", "abc"'],
+    ['a list after obs-text', '"\u00e9", "abc"'],
+    ['tabs between', '"x"\t,\t"abc"\t'],
+  ])('finds it as %s', (_what, field) => {
+    expect(matches(field, ours)).toBe(true)
+  })
+
+  test.each([
+    ['another', '"abd"'],
+    ['another in part', '"abc'],
+    ['without quotes', 'abc'],
+    ['another case', '"ABC"'],
+    ['inside another tag', '"x,abc"'],
+    ['split by a comma inside a tag', '"x, "abc'],
+    ['an empty field', ''],
+    ['a list with a wildcard', '"x", *'],
+    ['a lower-case weakness', 'w/"abc"'],
+    ['a space inside', '" abc"'],
+    ['after malformed text', 'junk, "abc"'],
+    ['without a comma', '"x" "abc"'],
+  ])('does not find it in %s', (_what, field) => {
+    expect(matches(field, ours)).toBe(false)
+  })
+
+  test('answers to any text, and only where the tag stands', () => {
+    const likely = fc
+      .array(fc.constantFrom('"abc"', 'W/', '"', ',', ' ', '*', 'abc', '"x"', '\t'))
+      .map((pieces) => pieces.join(''))
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), likely), (field) => {
+        expect(!matches(field, ours) || field === '*' || field.includes(ours)).toBe(true)
+      }),
+    )
+  })
+
+  test('reads 100 KB of anything in linear time', () => {
+    for (const field of hostileTexts(
+      ['"', 'W/', '"",', '"a" ', '"a",', ' ', ',', 'a', ', '],
+      ['', '"', '"x"'],
+    )) {
+      expect(millisecondsOf(() => matches(field, ours))).toBeLessThan(linearTimeLimit)
+    }
+  })
+})
+
+describe('weakness', () => {
+  test.each(['W/"abc"', 'W/"x", W/"abc"', 'W/"abc", "x"'])('%s matches weakly, never strongly', (field) => {
+    expect(matchesWeakly(field, ours)).toBe(true)
+    expect(matchesStrongly(field, ours)).toBe(false)
+  })
+})

@@ -1,0 +1,39 @@
+// RFC 9110 §8.8.3: %x21 / %x23-7E / obs-text between quotes; commas may stand inside.
+const listedTag = /[ \t,]*((?:W\/)?"[\x21\x23-\x7E\x80-\u{FFFF}]*")[ \t]*(?=,|$)/uy
+
+/** A strong entity tag with its quotes: the first 128 bits of a SHA-256, in base64url. */
+export function entityTagOf(sha256: string): string {
+  return `"${Buffer.from(sha256.slice(0, 32), 'hex').toString('base64url')}"`
+}
+
+/** Weak comparison (RFC 9110 §8.8.3.2) of our tag with a field such as `If-None-Match`: a list of tags, or `*`. */
+export function matchesWeakly(field: string, entityTag: string): boolean {
+  if (field === entityTag || field === '*') return true
+  const ours = opaqueTag(entityTag)
+  return listedTags(field).some((tag) => opaqueTag(tag) === ours)
+}
+
+/** Strong comparison of our tag with a field such as `If-Match`: a weak tag never matches, `*` always does. */
+export function matchesStrongly(field: string, entityTag: string): boolean {
+  if (field === '*') return true
+  return isStrong(entityTag) && (field === entityTag || listedTags(field).includes(entityTag))
+}
+
+/** Whether equal tags mean equal bytes. */
+export function isStrong(entityTag: string): boolean {
+  return !entityTag.startsWith('W/')
+}
+
+function opaqueTag(entityTag: string): string {
+  return isStrong(entityTag) ? entityTag : entityTag.slice(2)
+}
+
+/** The tags of a list up to where it stops being one: what follows malformed text is ignored. */
+function listedTags(field: string): string[] {
+  const tags: string[] = []
+  listedTag.lastIndex = 0
+  for (let match = listedTag.exec(field); match !== null; match = listedTag.exec(field)) {
+    if (match[1] !== undefined) tags.push(match[1])
+  }
+  return tags
+}

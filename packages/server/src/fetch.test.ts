@@ -1,0 +1,83 @@
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createFetchHandler } from './fetch.ts'
+import { loadSite } from './load-site.ts'
+import { writeFixture } from './testing/build-fixture.ts'
+import { fakeSite } from './testing/fake-site.ts'
+
+const site = fakeSite({
+  'index.html': { body: 'page', mediaType: 'text/html; charset=utf-8' },
+  'a.txt': 'a',
+})
+
+describe('createFetchHandler', () => {
+  test('answers what is in memory at once, without waiting for anything', async () => {
+    const answer = createFetchHandler(site)(new Request('http://example.org/a.txt'))
+    expect(answer).toBeInstanceOf(Response)
+    expect(answer instanceof Response && (await answer.text())).toBe('a')
+  })
+
+  test('answers neither an unknown path nor a method that is not ours', () => {
+    const handle = createFetchHandler(site)
+    expect(handle(new Request('http://example.org/b.txt'))).toBeUndefined()
+    expect(handle(new Request('http://example.org/a.txt', { method: 'POST' }))).toBeUndefined()
+  })
+
+  test('answers as the build that its holder has at the moment', async () => {
+    const holder = { current: site }
+    const handle = createFetchHandler(holder)
+    holder.current = fakeSite({ 'b.txt': 'b' })
+    expect(handle(new Request('http://example.org/a.txt'))).toBeUndefined()
+    const answer = await handle(new Request('http://example.org/b.txt'))
+    expect(await answer?.text()).toBe('b')
+  })
+
+  test('gives a navigation the page of the application only where it is told to', async () => {
+    const request = new Request('http://example.org/users', { headers: { Accept: 'text/html' } })
+    expect(createFetchHandler(site)(request)).toBeUndefined()
+    const answer = await createFetchHandler(site, { fallback: 'spa' })(request)
+    expect([answer?.status, await answer?.text()]).toEqual([200, 'page'])
+  })
+
+  // Only Linux tells which files a process has open.
+  test.skipIf(process.platform !== 'linux')('closes the file of a body that is given up', async () => {
+    const directory = await writeFixture({ 'large.bin': 'x'.repeat(1_000_000) })
+    const handle = createFetchHandler(await loadSite(directory, { memoryBudget: 0 }))
+    const answer = await handle(new Request('http://example.org/large.bin'))
+    const reader = answer?.body?.getReader()
+    await reader?.read()
+    expect(await openFiles()).toContain(join(directory, 'large.bin'))
+    await reader?.cancel()
+    expect(await openFiles()).not.toContain(join(directory, 'large.bin'))
+  })
+
+  test('imports nothing of Node before a file has to be read', async () => {
+    const loaded = await importsOf(new URL('fetch.ts', import.meta.url))
+    expect([...loaded].filter((name) => !name.startsWith('file:'))).toEqual([])
+    // A sign that imports are found at all.
+    expect(loaded.size).toBeGreaterThan(10)
+    expect(loaded).toContain(new URL('decide.ts', import.meta.url).href)
+  })
+})
+
+async function openFiles(): Promise<(string | undefined)[]> {
+  const descriptors = await readdir('/proc/self/fd')
+  // Some are closed again by the time that they are looked at.
+  return Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)))
+}
+
+/** What a module imports when it is loaded, and what that imports: files by URL, all else by name. */
+async function importsOf(file: URL, found: Set<string> = new Set([file.href])): Promise<Set<string>> {
+  const source = await readFile(file, 'utf8')
+  for (const [, isType, name = ''] of source.matchAll(
+    /^(?:import|export) (type )?[^'";]*?from '([^']+)'/gm,
+  )) {
+    const url = name.startsWith('.') ? new URL(name, file) : undefined
+    const key = url?.href ?? name
+    if (isType !== undefined || found.has(key)) continue
+    found.add(key)
+    if (url !== undefined) await importsOf(url, found)
+  }
+  return found
+}

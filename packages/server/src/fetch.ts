@@ -1,0 +1,128 @@
+import { internalServerError, notFound } from './answers.ts'
+import { decide } from './decide.ts'
+import { fallbackFor } from './fallback-for.ts'
+import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
+import type { RequestFields } from './request-fields.ts'
+import { reportOnce } from './report-once.ts'
+import type { Answer } from './site.ts'
+import { type SiteSource, toSiteHolder } from './site-holder.ts'
+import type { FileContent } from './stored-file.ts'
+
+/**
+ * Answers a `Request` with a `Response`. `undefined` means that the path is unknown or the method not
+ * ours: somebody else may answer, else it is a 404 (or 405).
+ */
+export type FetchHandler = (request: Request) => Response | undefined | Promise<Response | undefined>
+
+/**
+ * Makes the handler of a site for hosts that speak `fetch`: Hono, h3, srvx, Bun, Deno. Bodies in memory
+ * are answered at once, without anything of Node; streamed ones through `node:fs`, which all of them have.
+ *
+ * As others may stand behind it, a navigation to an unknown path gets the site's page only with
+ * `fallback: 'spa'` (or a rule of the site).
+ */
+export function createFetchHandler(source: SiteSource, options: HandlerOptions = {}): FetchHandler {
+  const { fallback: told, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
+  const holder = toSiteHolder(source)
+  const report = reportOnce(onProblem)
+
+  return function handle(request) {
+    const site = holder.current
+    const fields = readFields(request)
+    const fallback = fallbackFor(site, 'middleware', told)
+    const answer = decide(site, fields, fileSystemFallback ? 'none' : fallback)
+    if (answer !== undefined || !fileSystemFallback) return respond(fields, answer)
+    return import('./find-on-disk.ts')
+      .then(async ({ findOnDisk }) => await findOnDisk(site, fields))
+      .then(async (found) => await respond(fields, found ?? decide(site, fields, fallback)))
+  }
+
+  function respond(
+    { method }: RequestFields,
+    answer: Answer | undefined,
+  ): Response | undefined | Promise<Response> {
+    if (answer === undefined || answer.status === 405) return undefined
+    const { content } = answer
+    if (content.kind === 'none' || method === 'HEAD') return toResponse(answer, null)
+    if (content.kind === 'memory') return toResponse(answer, content.bytes)
+    return openBody(content).then(
+      (body) => toResponse(answer, body),
+      (error: unknown) => {
+        report(error instanceof Error ? error : new Error(String(error)))
+        return refuse(error)
+      },
+    )
+  }
+}
+
+function toResponse(
+  { status, fields }: Answer,
+  body: Uint8Array<ArrayBuffer> | ReadableStream | null,
+): Response {
+  const headers = new Headers()
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    headers.append(fields[index] ?? '', fields[index + 1] ?? '')
+  }
+  return new Response(body, { status, headers })
+}
+
+/** A file that is gone or another one is a clean error: its body was not begun. */
+function refuse(error: unknown): Response {
+  const isGone = error instanceof Error && 'status' in error && error.status === 404
+  const answer = isGone ? notFound : internalServerError
+  return toResponse(answer, answer.content.kind === 'memory' ? answer.content.bytes : null)
+}
+
+async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array>> {
+  const { openStored, readRange } = await import('./stored-file.ts')
+  // A response that nobody reads is never told so: its file is opened again, by whoever reads first.
+  const probe = await openStored(content.stored)
+  await probe.close()
+  const chunks = readFile()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          // The host then cuts the connection, so that a part is never taken for the whole.
+          controller.error(error)
+        }
+      },
+      async cancel() {
+        await chunks.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+
+  async function* readFile(): AsyncGenerator<Uint8Array, undefined> {
+    const handle = await openStored(content.stored)
+    try {
+      yield* readRange(handle, content)
+    } finally {
+      await handle.close()
+    }
+    return undefined
+  }
+}
+
+function readFields({ method, url, headers }: Request): RequestFields {
+  const field = (name: string): string | undefined => headers.get(name) ?? undefined
+  const origin = url.indexOf('/', url.indexOf('://') + 3)
+  return {
+    method,
+    target: origin === -1 ? '/' : url.slice(origin),
+    accept: field('accept'),
+    acceptEncoding: field('accept-encoding'),
+    ifMatch: field('if-match'),
+    ifModifiedSince: field('if-modified-since'),
+    ifNoneMatch: field('if-none-match'),
+    ifRange: field('if-range'),
+    ifUnmodifiedSince: field('if-unmodified-since'),
+    range: field('range'),
+    secFetchMode: field('sec-fetch-mode'),
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { collectOverrides, extendVary, overrideFields } from './field-list.ts'
+
+const defaults = ['Content-Type', 'text/html', 'Vary', 'Accept-Encoding', 'Cache-Control', 'no-cache']
+
+describe('overrideFields', () => {
+  test('replaces a default in its place, whatever the letters, and never doubles it', () => {
+    const overrides = collectOverrides([{ 'cache-CONTROL': 'max-age=60' }])
+    expect(overrideFields(defaults, overrides)).toEqual([
+      'Content-Type',
+      'text/html',
+      'Vary',
+      'Accept-Encoding',
+      'cache-CONTROL',
+      'max-age=60',
+    ])
+  })
+
+  test('takes a default away with null, and adds what was not there', () => {
+    const overrides = collectOverrides([{ 'Cache-Control': null, 'X-One': '1', 'X-None': null }])
+    expect(overrideFields(defaults, overrides)).toEqual([
+      'Content-Type',
+      'text/html',
+      'Vary',
+      'Accept-Encoding',
+      'X-One',
+      '1',
+    ])
+  })
+
+  test('extends Vary, and cannot take it away', () => {
+    expect(overrideFields(['Vary', 'Accept-Encoding'], collectOverrides([{ vary: 'Origin' }]))).toEqual([
+      'Vary',
+      'Origin, Accept-Encoding',
+    ])
+    expect(overrideFields(['Vary', 'Accept-Encoding'], collectOverrides([{ vary: null }]))).toEqual([
+      'Vary',
+      'Accept-Encoding',
+    ])
+  })
+
+  test('lets a later set win', () => {
+    const overrides = collectOverrides([{ 'X-A': '1', 'X-B': '1' }, { 'x-a': '2' }])
+    expect(overrideFields([], overrides)).toEqual(['x-a', '2', 'X-B', '1'])
+  })
+})
+
+describe('extendVary', () => {
+  test.each([
+    ['', 'Accept-Encoding'],
+    ['Origin', 'Origin, Accept-Encoding'],
+    ['origin,,  Accept', 'origin, Accept, Accept-Encoding'],
+    ['accept-encoding', 'accept-encoding'],
+    ['*', '*'],
+  ])('of %j is %j', (existing, extended) => {
+    expect(extendVary(existing, 'Accept-Encoding')).toBe(extended)
+  })
+})

@@ -1,0 +1,51 @@
+import type { FieldValues } from '@serve-dist/manifest'
+
+/** Fields that override defaults, by lower-case name. */
+export type FieldOverrides = ReadonlyMap<string, FieldOverride>
+
+/** A field as somebody spelled it; the value `null` takes the default away. */
+interface FieldOverride {
+  readonly name: string
+  readonly value: string | null
+}
+
+/** Several sets of fields as one: a later value replaces an earlier one, whatever the letters' case. */
+export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
+  const overrides = new Map<string, FieldOverride>()
+  for (const set of sets) {
+    for (const [name, value] of Object.entries(set)) overrides.set(name.toLowerCase(), { name, value })
+  }
+  return overrides
+}
+
+/**
+ * A flat list of fields (names and values by turns) with the overrides in their places: a default is
+ * replaced or taken away, never doubled; `Vary` is extended (RFC 9110 §12.5.5).
+ */
+export function overrideFields(fields: readonly string[], overrides: FieldOverrides): string[] {
+  const result: string[] = []
+  const left = new Map(overrides)
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = fields[index] ?? ''
+    const value = fields[index + 1] ?? ''
+    const override = overrides.get(name.toLowerCase())
+    left.delete(name.toLowerCase())
+    if (override === undefined) result.push(name, value)
+    else if (name === 'Vary') result.push(name, extendVary(override.value ?? '', value))
+    else if (override.value !== null) result.push(override.name, override.value)
+  }
+  for (const { name, value } of left.values()) {
+    if (value !== null) result.push(name, value)
+  }
+  return result
+}
+
+/** The members of a `Vary` with one more; `*` says everything already. */
+export function extendVary(existing: string, name: string): string {
+  const members = existing
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '')
+  const isThere = members.some((member) => member === '*' || member.toLowerCase() === name.toLowerCase())
+  return isThere ? members.join(', ') : [...members, name].join(', ')
+}

@@ -1,0 +1,89 @@
+import { realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import type { BigIntStats } from 'node:fs'
+import { contentCodings, pathProblem } from '@serve-dist/manifest'
+import { mediaTypeOf } from '@serve-dist/precompress'
+import { buildRepresentation } from './build-resource.ts'
+import { decideResource } from './decide.ts'
+import { fingerprintOf } from './file-fingerprint.ts'
+import { formatHttpDate } from './http-date.ts'
+import { servingFiles } from './read-serving-files.ts'
+import type { RequestFields } from './request-fields.ts'
+import { encodePath, parseRequestPath } from './request-path.ts'
+import type { Answer, Resource, Site } from './site.ts'
+
+/**
+ * Answers a path that the table does not have from the disk, for files that appear after boot: regular
+ * files inside the build's folder (links followed), never dotfiles, always to be revalidated.
+ */
+export async function findOnDisk(site: Site, request: RequestFields): Promise<Answer | undefined> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
+  const path = pathInBuild(site, request.target)
+  if (path === undefined || pathProblem(path) !== undefined || isOurs(site, path)) return undefined
+  const resource = await describeOnDisk(site.directory, path)
+  return resource && decideResource(resource, request)
+}
+
+async function describeOnDisk(directory: string, path: string): Promise<Resource | undefined> {
+  try {
+    const [root, file] = await Promise.all([realpath(directory), realpath(join(directory, path))])
+    const inside = file
+      .slice(root.length + 1)
+      .split(sep)
+      .join('/')
+    if (!file.startsWith(root + sep) || pathProblem(inside) !== undefined) return undefined
+    const found = await stat(file, { bigint: true })
+    return found.isFile() ? describeFile(path, file, found) : undefined
+  } catch {
+    // Not there, or not to be read: unknown, like any other path.
+    return undefined
+  }
+}
+
+/** The decoded path relative to the build's folder; nothing for one that no file can have. */
+function pathInBuild(site: Site, target: string): string | undefined {
+  const parsed = parseRequestPath(target)
+  if (parsed === 'malformed' || parsed === 'unclean' || !parsed.path.startsWith(site.base)) return undefined
+  return /%2F|%5C/.test(parsed.path) ? undefined : decodeURIComponent(parsed.path.slice(site.base.length))
+}
+
+/** Variants and the files that are for the server itself are on the disk, and yet not to be served. */
+function isOurs(site: Site, path: string): boolean {
+  if (servingFiles.has(path)) return true
+  return contentCodings.some(({ name, extension }) => {
+    const original = site.table.get(site.base + encodePath(path.slice(0, -extension.length)))
+    return (
+      path.endsWith(extension) &&
+      original?.kind === 'resource' &&
+      original.representations.some(({ coding }) => coding === name)
+    )
+  })
+}
+
+function describeFile(path: string, file: string, found: BigIntStats): Resource {
+  const lastModified = Math.floor(Number(found.mtimeMs) / 1000) * 1000
+  const size = Number(found.size)
+  const mediaType = mediaTypeOf(path)
+  // Two writes within one tick of the clock look alike: such a validator is a weak one.
+  const entityTag = `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`
+  const stored = { file, size, fingerprint: fingerprintOf(found), body: undefined }
+  const identity = buildRepresentation('identity', stored, entityTag, {
+    contentType: ['Content-Type', mediaType],
+    vary: [],
+    lastModified: ['Last-Modified', formatHttpDate(lastModified)],
+    cacheControl: ['Cache-Control', 'no-cache'],
+    links: [],
+    overrides: new Map(),
+    earlyHints: [],
+  })
+  return {
+    kind: 'resource',
+    path,
+    isPage: mediaType.startsWith('text/html'),
+    representations: [identity],
+    identity,
+    lastModified,
+    lastModifiedField: formatHttpDate(lastModified),
+    varies: false,
+  }
+}

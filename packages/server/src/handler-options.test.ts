@@ -1,0 +1,25 @@
+import { describe, expect, test, vi } from 'vitest'
+import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
+
+describe('resolveHandlerOptions', () => {
+  test('leaves the fallback to the site, and prints problems', () => {
+    const { fallback, onProblem } = resolveHandlerOptions({})
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onProblem(new Error('a.js: gone'))
+    expect(write.mock.calls).toEqual([['serve-dist: a.js: gone\n']])
+    write.mockRestore()
+    expect(fallback).toBeUndefined()
+  })
+
+  test('keeps what is given', () => {
+    const given = { fallback: '404', fileSystemFallback: true, onProblem: () => {} } as const
+    expect(resolveHandlerOptions(given)).toEqual(given)
+  })
+
+  test('refuses a fallback that there is not', () => {
+    const given: HandlerOptions = JSON.parse('{"fallback":"index.html"}')
+    expect(() => resolveHandlerOptions(given)).toThrow(
+      new TypeError('fallback: expected "spa", "404" or "none", found index.html'),
+    )
+  })
+})

@@ -1,0 +1,51 @@
+import type { Fallback } from './site.ts'
+
+/** How a handler treats what the table does not tell. */
+export interface HandlerOptions {
+  /**
+   * What a navigation to an unknown path gets: `spa` the page of a single-page application, `404` the
+   * build's own `404.html`, `none` nothing of ours.
+   * @default what the site's rules say, else by the build's `appType` (`spa`, `mpa` → `404`, `custom` → `none`); as middleware, `none`
+   */
+  readonly fallback?: Fallback
+  /**
+   * Whether paths that the build does not have are looked up in its folder: for files that appear after
+   * boot. A request for such a path then costs file-system calls.
+   * @default false
+   */
+  readonly fileSystemFallback?: boolean
+  /**
+   * Called once for each file that vanished or changed since boot.
+   * @default prints the message to standard error
+   */
+  readonly onProblem?: (problem: Error) => void
+}
+
+/** `HandlerOptions` with nothing left open but the fallback, whose default depends on the site. */
+export interface ResolvedHandlerOptions {
+  readonly fallback: Fallback | undefined
+  readonly fileSystemFallback: boolean
+  readonly onProblem: (problem: Error) => void
+}
+
+const fallbackChoices: ReadonlySet<string> = new Set(['spa', '404', 'none'])
+
+/**
+ * Fills in the defaults and checks what is given.
+ *
+ * @throws TypeError that names the option, what was found and what is expected.
+ */
+export function resolveHandlerOptions({
+  fallback,
+  fileSystemFallback = false,
+  onProblem = printProblem,
+}: HandlerOptions): ResolvedHandlerOptions {
+  if (fallback !== undefined && !fallbackChoices.has(fallback)) {
+    throw new TypeError(`fallback: expected "spa", "404" or "none", found ${fallback}`)
+  }
+  return { fallback, fileSystemFallback, onProblem }
+}
+
+function printProblem(problem: Error): void {
+  process.stderr.write(`serve-dist: ${problem.message}\n`)
+}

@@ -1,0 +1,24 @@
+import type { RequestFields } from './request-fields.ts'
+
+const refused = /^q=0(?:\.0{0,3})?$/
+
+/**
+ * Whether a browser asks for a page to show: `Sec-Fetch-Mode: navigate`, or, from a client that does not
+ * send that field, an `Accept` that names `text/html`.
+ */
+export function isNavigation(request: RequestFields): boolean {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false
+  if (request.secFetchMode !== undefined) return request.secFetchMode.toLowerCase() === 'navigate'
+  return request.accept !== undefined && namesHtml(request.accept)
+}
+
+/** RFC 9110 §12.5.1: the type itself, not a wildcard, and not with a q-value of zero. */
+function namesHtml(accept: string): boolean {
+  return accept
+    .toLowerCase()
+    .split(',')
+    .some((member) => {
+      const [type, ...parameters] = member.split(';').map((part) => part.trim())
+      return type === 'text/html' && !parameters.some((parameter) => refused.test(parameter))
+    })
+}

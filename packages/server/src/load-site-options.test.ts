@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
+
+function onWarning(): void {}
+
+describe('resolveLoadSiteOptions', () => {
+  test('fills in the defaults', () => {
+    expect(resolveLoadSiteOptions({})).toEqual({
+      verify: 'size',
+      rules: {},
+      onWarning: expect.any(Function),
+      memoryBudget: 67_108_864,
+      largestBody: Infinity,
+    })
+  })
+
+  test('keeps what is given', () => {
+    const rules = { prefer: 'smallest' } as const
+    const given = { verify: 'hash', rules, onWarning, memoryBudget: 0, largestBody: 1 } as const
+    expect(resolveLoadSiteOptions(given)).toEqual(given)
+  })
+
+  test.each([
+    ['{"verify":"md5"}', 'verify: expected "size" or "hash", found md5'],
+    ['{"rules":{"prefer":"br"}}', 'rules.prefer: expected one of "order", "smallest", found "br"'],
+    ['{"rules":{"perfer":"order"}}', 'rules.perfer: there is no such rule; did you mean "prefer"?'],
+    ['{"memoryBudget":-1}', 'memoryBudget: expected a number of bytes, 0 or more, found -1'],
+    ['{"memoryBudget":"64m"}', 'memoryBudget: expected a number of bytes, 0 or more, found 64m'],
+    ['{"largestBody":null}', 'largestBody: expected a number of bytes, 0 or more, found null'],
+  ])('refuses %s', (json, message) => {
+    const given: LoadSiteOptions = JSON.parse(json)
+    expect(() => resolveLoadSiteOptions(given)).toThrow(new TypeError(message))
+  })
+})

@@ -1,0 +1,67 @@
+import type { ServingRules } from '@serve-dist/manifest'
+import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
+import { withDefaults } from './with-defaults.ts'
+
+/** How a folder is read at boot. */
+export interface LoadSiteOptions {
+  /**
+   * What is compared with the manifest: that each file exists and has its size, or also its SHA-256
+   * (reads every byte).
+   * @default 'size'
+   */
+  readonly verify?: 'size' | 'hash'
+  /**
+   * Bytes of bodies to hold in memory, smallest first; what does not fit is streamed from the disk.
+   * @default 67_108_864 (64 MiB)
+   */
+  readonly memoryBudget?: number
+  /**
+   * Bytes of the largest body to hold in memory.
+   * @default Infinity (the budget alone decides)
+   */
+  readonly largestBody?: number
+  /**
+   * How the build is to be served; what these rules say outranks the plugin's options in the manifest
+   * and the build's `_headers` and `_redirects`.
+   * @default {}
+   */
+  readonly rules?: ServingRules
+  /**
+   * Called with what the build asks for and this server does not do.
+   * @default prints the message to standard error
+   */
+  readonly onWarning?: (message: string) => void
+}
+
+/** `LoadSiteOptions` with nothing left open. */
+export type ResolvedLoadSiteOptions = Required<LoadSiteOptions>
+
+const defaults: ResolvedLoadSiteOptions = {
+  verify: 'size',
+  memoryBudget: 64 * 1024 * 1024,
+  largestBody: Number.POSITIVE_INFINITY,
+  rules: {},
+  onWarning: (message) => process.stderr.write(`serve-dist: warning: ${message}\n`),
+}
+
+/**
+ * Fills in the defaults and checks what is given.
+ *
+ * @throws TypeError that names the option, what was found and what is expected.
+ */
+export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSiteOptions {
+  const resolved = withDefaults(defaults, options)
+  // Callers without types may give anything.
+  const verify: string = resolved.verify
+  if (verify !== 'size' && verify !== 'hash') {
+    throw new TypeError(`verify: expected "size" or "hash", found ${verify}`)
+  }
+  expectBytes('memoryBudget', resolved.memoryBudget)
+  expectBytes('largestBody', resolved.largestBody)
+  return { ...resolved, rules: checkServingRules(resolved.rules, 'rules') }
+}
+
+function expectBytes(name: string, value: unknown): void {
+  if (typeof value === 'number' && value >= 0) return
+  throw new TypeError(`${name}: expected a number of bytes, 0 or more, found ${String(value)}`)
+}

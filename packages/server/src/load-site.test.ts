@@ -1,0 +1,149 @@
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { pendingPath } from '@serve-dist/precompress'
+import { describe, expect, test } from 'vitest'
+import { loadSite } from './load-site.ts'
+import type { LoadSiteOptions } from './load-site-options.ts'
+import { SiteError } from './site-error.ts'
+import { buildFixture, writeFixture } from './testing/build-fixture.ts'
+import { compressibleText } from './testing/compressible-text.ts'
+
+const files = {
+  'index.html': compressibleText(2000, 'page'),
+  'app.js': compressibleText(5000),
+  'style.css': compressibleText(3000),
+}
+
+/** The lines of the error; a site that loads is a failure. */
+async function problemsOf(directory: string, options: LoadSiteOptions = {}): Promise<readonly string[]> {
+  const error: unknown = await loadSite(directory, options).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof SiteError) return error.problems
+  throw new Error(`expected a SiteError, found ${String(error)}`)
+}
+
+async function editManifest(directory: string, edit: (text: string) => string): Promise<string> {
+  const file = join(directory, manifestPath)
+  await writeFile(file, edit(await readFile(file, 'utf8')))
+  return file
+}
+
+describe('loadSite', () => {
+  test('reads a build, and tells what it holds', async () => {
+    const { summary, table } = await loadSite(await buildFixture(files))
+    expect(summary).toMatchObject({ files: 3, variants: 9 })
+    expect([...table.keys()].toSorted()).toEqual(['/', '/app.js', '/index.html', '/style.css'])
+  })
+
+  test('holds bodies within the budget, smallest first', async () => {
+    const directory = await buildFixture({
+      'a.png': 'x'.repeat(100),
+      'b.png': 'x'.repeat(300),
+      'c.png': 'x'.repeat(200),
+    })
+    const { table, summary } = await loadSite(directory, { memoryBudget: 450 })
+    const held = [...table].map(([path, entry]) => [
+      path,
+      entry.kind === 'resource' && entry.identity.bytes.body !== undefined,
+    ])
+    expect(Object.fromEntries(held)).toEqual({ '/a.png': true, '/b.png': false, '/c.png': true })
+    expect(summary.bytesInMemory).toBe(300)
+  })
+
+  test('names every file that is missing or of another size, all at once', async () => {
+    const directory = await buildFixture(files)
+    await rm(join(directory, 'app.js.br'))
+    await rm(join(directory, 'style.css'))
+    await truncate(join(directory, 'index.html.gz'), 10)
+    await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
+    expect(await problemsOf(directory)).toEqual([
+      `${directory}: 4 files are not what the manifest says; build again, and deploy the folder as a whole`,
+      '  app.js.br: is missing',
+      expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
+      expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
+      '  style.css: is missing',
+    ])
+  })
+
+  test.each(['index.html', 'app.js.zst'])('names %s with other bytes of the same size', async (path) => {
+    const directory = await buildFixture(files)
+    const file = join(directory, path)
+    const bytes = await readFile(file)
+    bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
+    await writeFile(file, bytes)
+    const problems = [
+      `${directory}: 1 file is not what the manifest says; build again, and deploy the folder as a whole`,
+      `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
+    ]
+    expect(await problemsOf(directory)).toEqual(problems)
+    expect(await problemsOf(directory, { verify: 'hash', memoryBudget: 0 })).toEqual(problems)
+    // What is streamed is looked at when it is sent; its digest is compared only when asked for.
+    await expect(loadSite(directory, { memoryBudget: 0 })).resolves.toBeDefined()
+  })
+
+  test('loads an intact build when digests are verified', async () => {
+    await expect(loadSite(await buildFixture(files), { verify: 'hash' })).resolves.toBeDefined()
+  })
+
+  test('names a folder in the place of a file', async () => {
+    const directory = await buildFixture(files)
+    await rm(join(directory, 'app.js'))
+    await mkdir(join(directory, 'app.js'))
+    expect(await problemsOf(directory)).toContain('  app.js: is not a regular file')
+  })
+
+  test.each<readonly [string, (text: string) => string, readonly RegExp[]]>([
+    ['is cut off', (text) => text.slice(0, 100), [/\$: not JSON/]],
+    ['is empty', () => '', [/\$: not JSON/]],
+    [
+      'is of an unknown version',
+      (text) => text.replace(/"version":\s*1/, '"version":99'),
+      [/\$\.version: .* reads version 1, found 99; build again/],
+    ],
+    [
+      'has wrong values, all at once',
+      (text) => text.replace(/"appType":\s*"spa"/, '"appType":"app"').replace(/"size":\s*/, '"size":-'),
+      [/\$\.appType: /, /\$\.files\[0\]\.size: /],
+    ],
+    [
+      'names a file outside of the folder',
+      (text) => text.replace('"app.js"', '"../app.js"'),
+      [/\$\.files\[0\]\.path: .*"\.\."/],
+    ],
+  ])('refuses a manifest that %s', async (_what, edit, expected) => {
+    const directory = await buildFixture(files)
+    const file = await editManifest(directory, edit)
+    const problems = await problemsOf(directory)
+    for (const form of expected) expect(problems).toContainEqual(expect.stringMatching(form))
+    expect(problems.filter((problem) => problem.startsWith(`${file}: `))).toHaveLength(problems.length - 1)
+    expect(problems.at(-1)).toMatch(/^Build again: /)
+  })
+
+  test('refuses a folder that is not there', async () => {
+    const directory = join(await writeFixture({}), 'dist')
+    expect(await problemsOf(directory)).toEqual([
+      `${directory}: no such folder; build first, or name the folder to serve`,
+    ])
+  })
+
+  test('refuses a file in the place of the folder', async () => {
+    const file = join(await writeFixture({ dist: 'a file' }), 'dist')
+    expect(await problemsOf(file)).toEqual([`${file}: not a folder; name the folder that the build wrote`])
+  })
+
+  test('refuses a build whose compression was cut off', async () => {
+    const directory = await writeFixture({ ...files, [pendingPath]: '' })
+    expect(await problemsOf(directory)).toEqual([
+      `${directory}: the last compression pass did not finish, so this build is not whole; build again`,
+    ])
+  })
+
+  test('refuses options that it does not know the values of', async () => {
+    await expect(loadSite('.', { memoryBudget: -1 })).rejects.toThrow(
+      /^memoryBudget: expected a number of bytes/,
+    )
+  })
+})

@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseHeadersFile } from './parse-headers-file.ts'
+
+describe('parseHeadersFile', () => {
+  test('reads paths with their fields, comments and blank lines', () => {
+    const text =
+      '# all\r\n/*\r\n  X-Frame-Options: DENY\r\n\tX-B:2\r\n\r\n/a/*\n  ! X-B\n  Link: </a>; rel=preload\n  link: </b>'
+    expect(parseHeadersFile(text)).toEqual({
+      rules: [
+        { pattern: '/*', fields: { 'X-Frame-Options': 'DENY', 'X-B': '2' } },
+        { pattern: '/a/*', fields: { 'X-B': null, Link: '</a>; rel=preload, </b>' } },
+      ],
+      problems: [],
+    })
+  })
+
+  test.each([
+    ['  X-A: 1', '_headers:1: a field before any path'],
+    ['https://x.example/*\n  X-A: 1', '_headers:1: "https://x.example/*" is not a path'],
+    ['/*\n  nonsense', '_headers:2: "nonsense" is not a field'],
+    ['/*\n  Basic-Auth: u:p', '_headers:2: Basic-Auth is not supported'],
+    ['/*\n  Content-Length: 3', '_headers:2: serve-dist sets the field Content-Length itself'],
+    ['/*\n  X Y: 3', '_headers:2: "X Y" is not the name of a field'],
+  ])('says what of %j is not done', (text, problem) => {
+    const { rules, problems } = parseHeadersFile(text)
+    expect(problems).toEqual([expect.stringContaining(problem)])
+    expect(rules.flatMap(({ fields }) => Object.keys(fields))).toEqual([])
+  })
+
+  test('reads any text', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        for (const { pattern } of parseHeadersFile(text).rules) expect(pattern).toMatch(/^\//)
+      }),
+    )
+  })
+})

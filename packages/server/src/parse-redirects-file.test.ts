@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseRedirectsFile } from './parse-redirects-file.ts'
+
+describe('parseRedirectsFile', () => {
+  test.each([
+    ['/old /new', { from: '/old', to: '/new', status: 301, force: false }],
+    ['/old\t/new   302 # moved', { from: '/old', to: '/new', status: 302, force: false }],
+    ['/* /index.html 200', { from: '/*', to: '/index.html', status: 200, force: false }],
+    [
+      '/a/* https://b.example/:splat 308!',
+      { from: '/a/*', to: 'https://b.example/:splat', status: 308, force: true },
+    ],
+  ])('reads %j', (line, rule) => {
+    expect(parseRedirectsFile(`# rules\n\n${line}\n`)).toEqual({ rules: [rule], problems: [] })
+  })
+
+  test.each([
+    ['/old', 'has no target'],
+    ['/a id=:id /b/:id 301', 'the condition id=:id on the query is not supported'],
+    ['/a /b 301 Country=de', 'the condition Country=de is not supported'],
+    ['/a /b Language=de', 'the condition Language=de is not supported'],
+    ['/a /b 418', 'status 418 is not supported'],
+    ['/api/* https://api.example/:splat 200', 'proxying to https://api.example/:splat is not supported'],
+    ['https://old.example/* /new', 'from: expected a path'],
+    ['/a //evil.example', 'to: expected a path'],
+  ])('names %j, and leaves it out', (line, problem) => {
+    const { rules, problems } = parseRedirectsFile(`/x /y\n${line}`)
+    expect(rules).toHaveLength(1)
+    expect(problems).toEqual([expect.stringContaining(problem)])
+    expect(problems[0]).toMatch(/^_redirects:2: /)
+  })
+
+  test('reads any text', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        for (const { from } of parseRedirectsFile(text).rules) expect(from).toMatch(/^\//)
+      }),
+    )
+  })
+})

@@ -1,0 +1,46 @@
+import { DocumentReader, readServingRules, type RedirectRule, redirectStatuses } from '@serve-dist/manifest'
+import type { ParsedFile } from './parse-headers-file.ts'
+
+/**
+ * Reads a `_redirects` file as Netlify and Cloudflare Pages know it: `from to [status][!]`, one rule a
+ * line. Conditions on the query, the country, the language or a role, and proxying to another host, are
+ * not supported: such a rule is left out and named.
+ */
+export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
+  const rules: RedirectRule[] = []
+  const problems: string[] = []
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line
+      .replace(/(?:^|\s)#.*$/, '')
+      .trim()
+      .split(/\s+/)
+    if (words[0] === '') continue
+    const read = readRule(words)
+    if (typeof read === 'string') problems.push(`_redirects:${index + 1}: ${read}`)
+    else rules.push(read)
+  }
+  return { rules, problems }
+}
+
+/** The rule, or why there is none. */
+function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
+  const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
+  if (to === undefined) return `"${from}" has no target; expected "from to [status]"`
+  if (rest[0] !== to) return `the condition ${rest[0]} on the query is not supported`
+  const [statusWord = '301', ...conditions] = rest.slice(1)
+  const [, digits, mark] = /^(\d{3})(!?)$/.exec(statusWord) ?? []
+  const status = redirectStatuses.find((known) => String(known) === digits)
+  if (digits === undefined) return `the condition ${statusWord} is not supported`
+  if (status === undefined)
+    return `status ${digits} is not supported; expected one of ${redirectStatuses.join(', ')}`
+  if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported`
+  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported; put a proxy in front`
+  return checked({ from, to, status, force: mark === '!' })
+}
+
+/** The same checks as for a rule of the configuration. */
+function checked(rule: RedirectRule): RedirectRule | string {
+  const problems: string[] = []
+  readServingRules(new DocumentReader('', { redirects: [rule] }, problems))
+  return problems[0]?.replace(/^redirects\[0\]\./, '') ?? rule
+}

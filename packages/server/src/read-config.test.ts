@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readConfig } from './read-config.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'serve-dist-config-'))
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
+
+describe('readConfig', () => {
+  test('gives no rules where there is no file', async () => {
+    expect(await readConfig(folder)).toEqual({})
+  })
+
+  test.each([
+    ['serve-dist.config.json', '{ "prefer": "smallest" }'],
+    ['serve-dist.config.mjs', 'export default { prefer: "smallest" }'],
+  ])('reads %s', async (name, text) => {
+    await writeFile(join(folder, name), text)
+    expect(await readConfig(folder)).toEqual({ prefer: 'smallest' })
+  })
+
+  test('reads the file that is named', async () => {
+    await writeFile(join(folder, 'other.json'), '{ "securityHeaders": true }')
+    expect(await readConfig(folder, 'other.json')).toEqual({ securityHeaders: true })
+  })
+
+  test('names a wrong key with the nearest right one, and every wrong value, at once', async () => {
+    await writeFile(join(folder, 'serve-dist.config.json'), '{ "header": {}, "prefer": "br" }')
+    const file = join(folder, 'serve-dist.config.json')
+    await expect(readConfig(folder)).rejects.toThrow(
+      `${file}: prefer: expected one of "order", "smallest", found "br"\n${file}: header: there is no such rule; did you mean "headers"?`,
+    )
+  })
+
+  test.each([
+    ['serve-dist.config.json', '{ nonsense', 'JSON'],
+    ['serve-dist.config.mjs', 'export const config = {}', 'it has no default export'],
+    ['serve-dist.config.mjs', 'throw new Error("boom")', 'boom'],
+  ])('says what is wrong with %s holding %s', async (name, text, problem) => {
+    await writeFile(join(folder, name), text)
+    await expect(readConfig(folder)).rejects.toThrow(problem)
+  })
+
+  test('refuses two files, and a named one that is not there', async () => {
+    await writeFile(join(folder, 'serve-dist.config.json'), '{}')
+    await writeFile(join(folder, 'serve-dist.config.mjs'), 'export default {}')
+    await expect(readConfig(folder)).rejects.toThrow('only one of them counts')
+    await expect(readConfig(folder, 'none.json')).rejects.toThrow('no such file')
+  })
+})

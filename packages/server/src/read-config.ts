@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { ServingRules } from '@serve-dist/manifest'
+import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
+import { SiteError } from './site-error.ts'
+
+const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
+
+/** The type of what `serve-dist.config.js` exports by default; `serve-dist.config.json` holds the same. */
+export type ServeDistConfig = ServingRules
+
+/** Answers its argument: for editors, which then know the type. */
+export function defineConfig(config: ServeDistConfig): ServeDistConfig {
+  return config
+}
+
+/**
+ * Reads `serve-dist.config.js`, `.mjs` or `.json` of a folder, or the named file; without one there are no
+ * rules.
+ *
+ * @throws SiteError that names the file and each key or value that is wrong.
+ */
+export async function readConfig(folder: string, named?: string): Promise<ServeDistConfig> {
+  const candidates = named === undefined ? names.map((name) => join(folder, name)) : [resolve(folder, named)]
+  const found = (await Promise.all(candidates.map(readText))).filter((file) => file !== undefined)
+  const [file, second] = found
+  if (file === undefined) {
+    if (named === undefined) return {}
+    throw new SiteError([
+      `${resolve(folder, named)}: no such file; --config names a serve-dist.config.js, .mjs or .json`,
+    ])
+  }
+  if (second !== undefined)
+    throw new SiteError([`${file.path} and ${second.path}: only one of them counts; remove the other`])
+  try {
+    return checkServingRules(await evaluate(file), '')
+  } catch (error) {
+    const problems = error instanceof Error ? error.message.split('\n') : [String(error)]
+    throw new SiteError(
+      problems.map((problem) => `${file.path}: ${problem}`),
+      { cause: error },
+    )
+  }
+}
+
+interface ConfigFile {
+  readonly path: string
+  readonly text: string
+}
+
+async function readText(path: string): Promise<ConfigFile | undefined> {
+  try {
+    return { path, text: await readFile(path, 'utf8') }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new SiteError(
+      [`${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
+      { cause: error },
+    )
+  }
+}
+
+async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
+  if (path.endsWith('.json')) return JSON.parse(text)
+  const module: unknown = await import(pathToFileURL(path).href)
+  const config: unknown = Object(module).default
+  if (config === undefined) throw new TypeError('it has no default export; write "export default { … }"')
+  return config
+}

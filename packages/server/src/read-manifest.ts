@@ -1,0 +1,65 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { describeDirectory, pendingPath } from '@serve-dist/precompress'
+import { SiteError } from './site-error.ts'
+
+/**
+ * The manifest of a build; of a folder without one, the description that stands in for it.
+ *
+ * @throws SiteError when the folder is missing, its last compression pass did not finish, or its manifest
+ * cannot be read.
+ */
+export async function readManifest(root: string): Promise<Manifest> {
+  await expectDirectory(root)
+  const text = await readOptional(join(root, manifestPath))
+  if (text === undefined) {
+    if ((await readOptional(join(root, pendingPath))) !== undefined) {
+      throw new SiteError([
+        `${root}: the last compression pass did not finish, so this build is not whole; build again`,
+      ])
+    }
+    return describeDirectory(root)
+  }
+  try {
+    return parseManifest(text)
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error
+    const problems = error.problems.map((problem) => `${join(root, manifestPath)}: ${problem}`)
+    throw new SiteError(
+      [...problems, 'Build again: the manifest is written by the build and not to be edited.'],
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function expectDirectory(root: string): Promise<void> {
+  const found = await stat(root).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  if (found === undefined)
+    throw new SiteError([`${root}: no such folder; build first, or name the folder to serve`])
+  if (!found.isDirectory())
+    throw new SiteError([`${root}: not a folder; name the folder that the build wrote`])
+}
+
+async function readOptional(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw new SiteError(
+      [`${file}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}

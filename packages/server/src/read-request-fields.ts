@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestFields } from './request-fields.ts'
+
+type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+/**
+ * Makes a reader of Node's requests. It fills the same record each time, which holds until the next
+ * call: a decision is made at once and keeps nothing of it.
+ *
+ * Node's own `headers` would build an object of all fields; of the raw list only a few are wanted, and
+ * their lengths tell most of the others apart.
+ */
+export function createRequestFieldsReader(): (message: IncomingMessage) => RequestFields {
+  const request: Writable<RequestFields> = emptyFields()
+  return (message) => {
+    clear(request)
+    request.method = message.method ?? ''
+    request.target = message.url ?? ''
+    const { rawHeaders } = message
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      const value = rawHeaders[index + 1] ?? ''
+      readField(request, name, value)
+    }
+    return request
+  }
+}
+
+function readField(request: Writable<RequestFields>, name: string, value: string): void {
+  switch (name.length) {
+    case 5:
+      if (isNamed(name, 'range')) request.range = joined(request.range, value)
+      break
+    case 6:
+      if (isNamed(name, 'accept')) request.accept = joined(request.accept, value)
+      break
+    case 8:
+      if (isNamed(name, 'if-match')) request.ifMatch = joined(request.ifMatch, value)
+      else if (isNamed(name, 'if-range')) request.ifRange ??= value
+      break
+    case 13:
+      if (isNamed(name, 'if-none-match')) request.ifNoneMatch = joined(request.ifNoneMatch, value)
+      break
+    case 14:
+      if (isNamed(name, 'sec-fetch-mode')) request.secFetchMode ??= value
+      break
+    case 15:
+      if (isNamed(name, 'accept-encoding')) request.acceptEncoding = joined(request.acceptEncoding, value)
+      break
+    case 17:
+      if (isNamed(name, 'if-modified-since')) request.ifModifiedSince ??= value
+      break
+    case 19:
+      if (isNamed(name, 'if-unmodified-since')) request.ifUnmodifiedSince ??= value
+      break
+    default:
+  }
+}
+
+function isNamed(name: string, lowerCase: string): boolean {
+  return name === lowerCase || name.toLowerCase() === lowerCase
+}
+
+/** RFC 9110 §5.3: the lines of a list-based field are one list; a second date is dropped, as Node drops it. */
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`
+}
+
+function emptyFields(): Writable<RequestFields> {
+  return {
+    method: '',
+    target: '',
+    accept: undefined,
+    acceptEncoding: undefined,
+    ifMatch: undefined,
+    ifModifiedSince: undefined,
+    ifNoneMatch: undefined,
+    ifRange: undefined,
+    ifUnmodifiedSince: undefined,
+    range: undefined,
+    secFetchMode: undefined,
+  }
+}
+
+function clear(request: Writable<RequestFields>): void {
+  request.accept = undefined
+  request.acceptEncoding = undefined
+  request.ifMatch = undefined
+  request.ifModifiedSince = undefined
+  request.ifNoneMatch = undefined
+  request.ifRange = undefined
+  request.ifUnmodifiedSince = undefined
+  request.range = undefined
+  request.secFetchMode = undefined
+}

@@ -1,0 +1,15 @@
+/** The part of a request that decides its answer; an absent field is `undefined`, a repeated one is joined (RFC 9110 §5.3). */
+export interface RequestFields {
+  readonly method: string
+  /** As it stands in the request line (RFC 9112 §3.2). */
+  readonly target: string
+  readonly accept: string | undefined
+  readonly acceptEncoding: string | undefined
+  readonly ifMatch: string | undefined
+  readonly ifModifiedSince: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly ifRange: string | undefined
+  readonly ifUnmodifiedSince: string | undefined
+  readonly range: string | undefined
+  readonly secFetchMode: string | undefined
+}

@@ -1,0 +1,170 @@
+import { pathProblem } from '@serve-dist/manifest'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { encodePath, parseRequestPath } from './request-path.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
+
+const servablePath = fc
+  .array(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 })
+  .map((segments) => segments.join('/'))
+  .filter((path) => pathProblem(path) === undefined)
+
+function escapeAll(text: string): string {
+  return [...Buffer.from(text)].map((octet) => `%${octet.toString(16).padStart(2, '0')}`).join('')
+}
+
+describe('parseRequestPath', () => {
+  test.each([
+    ['the root', '/', '/', ''],
+    ['a path', '/assets/a-b_c.~1.js', '/assets/a-b_c.~1.js', ''],
+    ['a slash at the end', '/docs/', '/docs/', ''],
+    ['a query', '/a?b=c&d', '/a', '?b=c&d'],
+    ['an empty query', '/a?', '/a', '?'],
+    ['a query with question marks, slashes and escapes', '/a?b?c=//../%zz%00', '/a', '?b?c=//../%zz%00'],
+    ['a fragment, which no client should send', '/a#b?c', '/a', ''],
+    ['a fragment after a query', '/a?b#c', '/a', '?b'],
+    ['escapes that were not needed', '/%61%2E%6a%73', '/a.js', ''],
+    ['lower-case escapes', '/%c3%a9', '/%C3%A9', ''],
+    ['raw octets of UTF-8, which Node hands over as Latin-1', '/\u00c3\u00a9', '/%C3%A9', ''],
+    ['a space', '/a%20b', '/a%20b', ''],
+    ['a plus, which is itself in a path', '/a+b', '/a+b', ''],
+    ['an escaped plus', '/a%2Bb', '/a+b', ''],
+    ['an escaped percent sign', '/100%25', '/100%25', ''],
+    ['an escape that is decoded once only', '/%252e%252e/%2561', '/%252e%252e/%2561', ''],
+    ['brackets and quotes', '/%5Bid%5D%22', '/%5Bid%5D%22', ''],
+    ['raw brackets', '/[id]', '/%5Bid%5D', ''],
+    ['the letters as they are composed (NFC)', '/%C3%A9', '/%C3%A9', ''],
+    ['the letters as they are decomposed (NFD)', '/e%CC%81', '/e%CC%81', ''],
+    ['an encoded slash, kept', '/a%2fb', '/a%2Fb', ''],
+    ['an encoded backslash, kept', '/a%5cb', '/a%5Cb', ''],
+    ['encoded dots beside an encoded slash', '/..%2f..', '/..%2F..', ''],
+    ['dots that are no dot segments', '/.../a..b/..c/d..', '/.../a..b/..c/d..', ''],
+    ['an absolute form', 'http://example.org/a?b', '/a', '?b'],
+    ['an absolute form without a path', 'http://example.org', '/', ''],
+    ['an absolute form with only a query', 'HTTPS://example.org:8443?b', '/', '?b'],
+  ])('reads %s', (_what, target, path, query) => {
+    expect(parseRequestPath(target)).toEqual({ path, query })
+  })
+
+  test.each([
+    ['a broken escape', '/%'],
+    ['a short escape', '/a%2'],
+    ['an escape of no digits', '/%zz'],
+    ['an encoded NUL', '/a%00.js'],
+    ['an encoded line feed', '/a%0A'],
+    ['an encoded DEL', '/a%7F'],
+    ['an encoded C1 control', '/a%C2%85'],
+    ['a raw control character', '/a\u0001'],
+    ['octets that are no UTF-8', '/%FF'],
+    ['an overlong slash', '/%C0%AF'],
+    ['an encoded surrogate', '/%ED%A0%80'],
+    ['a cut sequence before a kept escape', '/%C3%2F'],
+    ['a lone surrogate, as another host may hand over', '/\ud800'],
+  ])('calls %s malformed', (_what, target) => {
+    expect(parseRequestPath(target)).toBe('malformed')
+  })
+
+  test.each([
+    ['a dot segment', '/a/./b'],
+    ['a parent', '/a/../b'],
+    ['a parent at the end', '/a/..'],
+    ['an escaped parent', '/a/%2e%2E/b'],
+    ['a half escaped parent', '/.%2e/b'],
+    ['an empty segment', '/a//b'],
+    ['two slashes first', '//a'],
+    ['two slashes last', '/a//'],
+    ['a backslash', '/a\\b'],
+    ['a backslash first', '/\\a'],
+    ['the asterisk form', '*'],
+    ['the authority form', 'example.org:80'],
+    ['no slash first', 'a'],
+    ['nothing', ''],
+    ['a query alone', '?a'],
+    ['an absolute form with two slashes', 'http://example.org//a'],
+  ])('calls %s unclean', (_what, target) => {
+    expect(parseRequestPath(target)).toBe('unclean')
+  })
+
+  test('finds each file that may be served under its name, whatever of it is escaped', () => {
+    fc.assert(
+      fc.property(servablePath, (path) => {
+        const key = { path: encodePath(`/${path}`), query: '' }
+        expect(parseRequestPath(encodePath(`/${path}`))).toEqual(key)
+        expect(parseRequestPath(`/${path.split('/').map(escapeAll).join('/')}`)).toEqual(key)
+        expect(parseRequestPath(`/${path.split('/').map(encodeURIComponent).join('/')}`)).toEqual(key)
+      }),
+    )
+  })
+
+  test('answers to any target a clean path in its one form, or none', () => {
+    const likely = fc
+      .array(
+        fc.constantFrom(
+          '/',
+          '.',
+          '%2e',
+          '%2F',
+          '%5c',
+          '\\',
+          '%',
+          '%00',
+          'a',
+          '?',
+          '#',
+          'http://',
+          'é',
+          '%C3',
+        ),
+      )
+      .map((pieces) => pieces.join(''))
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), likely, fc.webPath()), (target) => {
+        const parsed = parseRequestPath(target)
+        if (typeof parsed === 'string') return
+        expect(parsed.path).toMatch(/^\/[\w.~!$&'()*+,;=:@%/-]*$/)
+        expect(parsed.path).not.toMatch(/\/\.{0,2}\/|\/\.{1,2}$/)
+        expect(parseRequestPath(parsed.path)).toEqual({ path: parsed.path, query: '' })
+        expect(parsed.query === '' || parsed.query.startsWith('?')).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('reads 100 KB of anything in linear time', () => {
+    const pieces = [
+      '/',
+      '.',
+      '/..',
+      '%2F',
+      '%5c',
+      '%',
+      '%41',
+      '%C3%A9',
+      '\u00e9',
+      'a',
+      '?',
+      '#',
+      '\\',
+      'a+',
+      '://',
+    ]
+    for (const target of hostileTexts(pieces, ['', '/', '/?', 'http://', 'a'])) {
+      expect(millisecondsOf(() => parseRequestPath(target))).toBeLessThan(linearTimeLimit)
+    }
+  })
+})
+
+describe('encodePath', () => {
+  test('leaves what RFC 3986 §3.3 allows in a path', () => {
+    const allowed = "/AZaz09-._~!$&'()*+,;=:@"
+    expect(encodePath(allowed)).toBe(allowed)
+  })
+
+  test('is undone by decoding once', () => {
+    fc.assert(
+      fc.property(servablePath, (path) => {
+        expect(decodeURIComponent(encodePath(path))).toBe(path)
+      }),
+    )
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { resolveServing, type ServingSources } from './resolve-serving.ts'
+
+const page = { path: 'guide/a.html', mediaType: 'text/html; charset=utf-8', cache: 'revalidate' } as const
+const script = { path: 'assets/a.js', mediaType: 'text/javascript', cache: 'revalidate' } as const
+
+function resolve(sources: Partial<ServingSources>) {
+  return resolveServing({ directory: '/build', headersFile: [], redirectsFile: [], rules: [], ...sources })
+}
+
+function fieldsOf(sources: Partial<ServingSources>, file: typeof page | typeof script): object {
+  const overrides = resolve(sources).overridesFor(file, [`/${file.path}`])
+  return Object.fromEntries([...overrides.values()].map(({ name, value }) => [name, value]))
+}
+
+describe('resolveServing', () => {
+  test('has defaults', () => {
+    expect(resolve({})).toMatchObject({
+      prefer: 'order',
+      fallback: undefined,
+      earlyHints: false,
+      redirects: [],
+    })
+  })
+
+  test('lets the stronger source win', () => {
+    const rules = [{ prefer: 'smallest', fallback: 'spa' } as const, { prefer: 'order' } as const]
+    expect(resolve({ rules })).toMatchObject({ prefer: 'order', fallback: 'spa' })
+  })
+
+  test('matches globs against the path in the build, with or without a slash before it', () => {
+    const { isImmutable } = resolve({ rules: [{ immutable: ['/assets/**'] }] })
+    expect(isImmutable(script)).toBe(true)
+    expect(isImmutable(page)).toBe(false)
+    expect(isImmutable({ ...page, cache: 'immutable' })).toBe(true)
+  })
+
+  test('puts fields together: the security preset, `_headers`, then each source, cache rules before headers', () => {
+    const sources: Partial<ServingSources> = {
+      headersFile: [{ pattern: '/*', fields: { 'X-Frame-Options': 'DENY', 'X-File': '1' } }],
+      rules: [
+        { securityHeaders: true, headers: { '**': { 'X-File': '2', 'Cache-Control': 'no-store' } } },
+        { cacheControl: { '**/*.js': 'max-age=5' } },
+      ],
+    }
+    expect(fieldsOf(sources, page)).toMatchObject({
+      'Referrer-Policy': 'strict-origin-when-cross-origin',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'X-Frame-Options': 'DENY',
+      'X-File': '2',
+      'Cache-Control': 'no-store',
+    })
+    expect(fieldsOf(sources, script)).toEqual({
+      'Referrer-Policy': 'strict-origin-when-cross-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'X-Frame-Options': 'DENY',
+      'X-File': '2',
+      'Cache-Control': 'max-age=5',
+    })
+  })
+
+  test('asks the stronger source for redirects first, the file last', () => {
+    const { redirects } = resolve({
+      redirectsFile: [{ from: '/c', to: '/x' }],
+      rules: [{ redirects: [{ from: '/b', to: '/x' }] }, { redirects: [{ from: '/a', to: '/x' }] }],
+    })
+    expect(redirects.map(({ from }) => from)).toEqual(['/a', '/b', '/c'])
+  })
+})

@@ -1,0 +1,94 @@
+import type { FieldValues, ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
+import picomatch from 'picomatch'
+import { collectOverrides, type FieldOverrides } from './field-list.ts'
+import type { HeadersFileRule } from './parse-headers-file.ts'
+import { pageSecurityFields, securityFields } from './security-fields.ts'
+import { matchesUrlPattern } from './url-pattern.ts'
+
+/** Everything that says how a build is to be served, the weakest first. */
+export interface ServingSources {
+  /** The absolute path of the build's folder. */
+  readonly directory: string
+  /** From `_headers` in the build. */
+  readonly headersFile: readonly HeadersFileRule[]
+  /** From `_redirects` in the build. */
+  readonly redirectsFile: readonly RedirectRule[]
+  /** From the plugin's options, then from `serve-dist.config`, then from the command line. */
+  readonly rules: readonly ServingRules[]
+}
+
+/** One answer to each question of how to serve. */
+export interface ResolvedServing {
+  readonly directory: string
+  readonly prefer: 'order' | 'smallest'
+  readonly fallback: 'spa' | '404' | 'none' | undefined
+  readonly earlyHints: boolean
+  readonly redirects: readonly RedirectRule[]
+  readonly isImmutable: (file: Pick<ManifestFile, 'path' | 'cache'>) => boolean
+  /**
+   * The fields that replace or join the defaults of a file.
+   *
+   * @param urlPaths - every path that the file is answered under, decoded, with the base.
+   */
+  readonly overridesFor: (
+    file: Pick<ManifestFile, 'path' | 'mediaType'>,
+    urlPaths: readonly string[],
+  ) => FieldOverrides
+}
+
+/** Joins the sources: of one-valued rules the strongest counts, lists and globs add up. */
+export function resolveServing({
+  directory,
+  headersFile,
+  redirectsFile,
+  rules,
+}: ServingSources): ResolvedServing {
+  const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
+    rules.findLast((source) => source[name] !== undefined)?.[name]
+  const immutable = globMatcher(rules.flatMap((source) => source.immutable ?? []))
+  const fieldRules = rules.flatMap((source) => [...cacheRules(source), ...headerRules(source)])
+  return {
+    directory,
+    prefer: last('prefer') ?? 'order',
+    fallback: last('fallback'),
+    earlyHints: last('earlyHints') ?? false,
+    // Within a source the first rule that matches counts; so does the stronger source.
+    redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
+    isImmutable: ({ path, cache }) => cache === 'immutable' || immutable(path),
+    overridesFor({ path, mediaType }, urlPaths) {
+      const security = last('securityHeaders') === true ? [securityFields] : []
+      const pageSecurity =
+        security.length > 0 && mediaType.startsWith('text/html') ? [pageSecurityFields] : []
+      const fromFile = headersFile
+        .filter(({ pattern }) => urlPaths.some((urlPath) => matchesUrlPattern(pattern, urlPath)))
+        .map(({ fields }) => fields)
+      const fromRules = fieldRules.filter(({ matches }) => matches(path)).map(({ fields }) => fields)
+      return collectOverrides([...security, ...pageSecurity, ...fromFile, ...fromRules])
+    },
+  }
+}
+
+interface FieldRule {
+  readonly matches: (path: string) => boolean
+  readonly fields: FieldValues
+}
+
+function cacheRules({ cacheControl = {} }: ServingRules): FieldRule[] {
+  return Object.entries(cacheControl).map(([glob, value]) => ({
+    matches: globMatcher([glob]),
+    fields: { 'Cache-Control': value },
+  }))
+}
+
+function headerRules({ headers = {} }: ServingRules): FieldRule[] {
+  return Object.entries(headers).map(([glob, fields]) => ({ matches: globMatcher([glob]), fields }))
+}
+
+/** Globs are about paths relative to the build's folder; a slash at their beginning is a habit of URLs. */
+function globMatcher(globs: readonly string[]): (path: string) => boolean {
+  if (globs.length === 0) return () => false
+  return picomatch(
+    globs.map((glob) => glob.replace(/^\//, '')),
+    { dot: true },
+  )
+}

@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import { PrecompressError } from '@serve-dist/precompress'
+import type { ReportFormat } from '@serve-dist/report'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { ApplicationError } from './load-application.ts'
+import { compressCommand } from './compress-command.ts'
+import { ListenError } from './listen.ts'
+import { parseByteSize } from './parse-byte-size.ts'
+import { reportCommand } from './report-command.ts'
+import { serveCommand, type ServeFlags } from './serve-command.ts'
+import { serveDefaults } from './serve-options.ts'
+import { SiteError } from './site-error.ts'
+
+/**
+ * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit
+ * code 1; whatever else goes wrong keeps its stack trace.
+ *
+ * @param argv - as `process.argv`, the program's two names included.
+ */
+export async function runCommand(argv: readonly string[]): Promise<void> {
+  // What a compose file fills in with nothing is as good as not set.
+  for (const name of ['PORT', 'HOST']) if (process.env[name] === '') delete process.env[name]
+  try {
+    await createProgram().parseAsync(argv)
+  } catch (error) {
+    if (!isForOperator(error)) throw error
+    process.stderr.write(`serve-dist: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+function createProgram(): Command {
+  const version = readVersion()
+  const program = new Command('serve-dist')
+    .description('Serve a Vite build in production: precompressed, from memory.')
+    .version(version)
+    .argument('[dir]', 'folder that the build was written to', serveDefaults.directory)
+    .addOption(
+      new Option('--port <number>', 'port to listen on; 0 picks a free one')
+        .env('PORT')
+        .default(serveDefaults.port)
+        .argParser(argument(parsePort)),
+    )
+    .addOption(
+      new Option('--host <address>', 'address to listen on')
+        .env('HOST')
+        .default(serveDefaults.host)
+        .argParser(argument(parseHost)),
+    )
+    .addOption(
+      new Option('--verify <what>', "compare files' sizes with the manifest, or also their SHA-256")
+        .choices(['size', 'hash'])
+        .default('size'),
+    )
+    .addOption(
+      new Option(
+        '--prefer <what>',
+        'among equally wanted codings: zstd, br, gzip in this order, or the smallest (default: order)',
+      ).choices(['order', 'smallest']),
+    )
+    .addOption(
+      new Option(
+        '--fallback <what>',
+        'what a page that the build does not have gets: index.html, 404.html or nothing (default: by appType)',
+      ).choices(['spa', '404', 'none']),
+    )
+    .option('--immutable <glob...>', 'files whose names carry a content hash that no manifest tells of')
+    .option('--fs-fallback', 'look up on the disk what the build does not have: files that appear after boot')
+    .option(
+      '--config <file>',
+      'configuration (default: serve-dist.config.js, .mjs or .json, if there is one)',
+    )
+    .option('--ssr <module>', 'module that answers what the build does not have: pages, an API')
+    .addOption(
+      new Option('--memory-budget <size>', 'bodies to hold in memory, smallest first')
+        .default(64 * 1024 * 1024, '64m')
+        .argParser(argument(parseByteSize)),
+    )
+    .addOption(
+      new Option('--largest-body <size>', 'largest body to hold in memory')
+        .default(Number.POSITIVE_INFINITY, 'no limit but the budget')
+        .argParser(argument(parseByteSize)),
+    )
+    .showHelpAfterError('(serve-dist --help shows what there is)')
+    .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
+  program
+    .command('compress')
+    .description(
+      'Compress a folder that no Vite made, or again one that changed after its build, and write its manifest.',
+    )
+    .argument('[dir]', 'folder to compress', serveDefaults.directory)
+    .option('--base <path>', 'path under which the folder will be served (default: as before, else /)')
+    .addOption(
+      new Option(
+        '--app-type <type>',
+        'how unknown paths will be answered (default: as before, else by the pages there are)',
+      ).choices(['spa', 'mpa', 'custom']),
+    )
+    .option('--exclude <glob...>', 'files to leave out: neither compressed nor served')
+    .option('--minimum-size <size>', 'smallest file to compress', argument(parseByteSize), 1024)
+    .action(compressCommand)
+  addReportCommand(program)
+  return program
+}
+
+function addReportCommand(program: Command): void {
+  program
+    .command('report')
+    .description('Show what a build weighs in every coding, or what changed since another one.')
+    .argument(
+      '[dir]',
+      'folder that the build was written to, or a copy of its manifest',
+      serveDefaults.directory,
+    )
+    .option('--title <text>', 'what to call the build where there are several', 'Build size')
+    .option('--against <build>', 'earlier build to compare with: its folder, or a copy of its manifest')
+    .addOption(
+      new Option('--format <format>', 'what to write')
+        .choices(['terminal', 'markdown', 'json', 'html'] satisfies readonly ReportFormat[])
+        .default('terminal'),
+    )
+    .option('--output <file>', 'file to write to (default: standard output)')
+    .option(
+      '--budget <budget>',
+      "most that files may weigh, such as 'assets/*.js=150kb:br' or total=500kb; repeatable",
+      (budget: string, earlier: readonly string[]) => [...earlier, budget],
+      [],
+    )
+    .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
+    .action(reportCommand)
+}
+
+function argument<Value>(parse: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return parse(text)
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new TypeError('expected a whole number from 0 to 65535')
+  return port
+}
+
+function parseHost(text: string): string {
+  if (text === '') throw new TypeError('expected an address such as 127.0.0.1 or 0.0.0.0')
+  return text
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const { version }: { version: string } = JSON.parse(text)
+  return version
+}
+
+function isForOperator(error: unknown): error is Error {
+  return (
+    error instanceof SiteError ||
+    error instanceof ApplicationError ||
+    error instanceof ListenError ||
+    error instanceof PrecompressError
+  )
+}

@@ -1,0 +1,204 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture } from './testing/build-fixture.ts'
+import { compressibleText } from './testing/compressible-text.ts'
+import { rawExchange } from './testing/raw-exchange.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { type StartedServer, startServer } from './testing/start-server.ts'
+
+const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+
+const files = {
+  'index.html': `<!doctype html><title>spa</title>${compressibleText(2000)}`,
+  'about.html': 'about',
+  'assets/app.js': compressibleText(3000),
+  'data/list.json': '[]',
+}
+
+describe('rules of the operator', () => {
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await startServer(await buildFixture(files, { assetsDirectory: 'assets' }), {
+      site: {
+        rules: {
+          immutable: ['assets/**'],
+          cacheControl: { 'data/**': 'public, max-age=300' },
+          headers: {
+            '**': { 'Content-Security-Policy': "default-src 'self'", vary: 'Origin' },
+            '*.html': { 'x-content-TYPE-options': null, 'Content-Language': 'en' },
+          },
+          redirects: [
+            { from: '/old/*', to: '/new/:splat', status: 301 },
+            { from: '/about', to: '/elsewhere' },
+            { from: '/hash', to: '/#/new' },
+            { from: '/loop', to: '/loop' },
+            { from: '/data/list.json', to: 'https://data.example/list', status: 307, force: true },
+            { from: '/app/*', to: '/index.html', status: 200 },
+            { from: '/gone/*', to: '/about.html', status: 404 },
+          ],
+          fallback: 'none',
+        },
+      },
+    })
+  })
+
+  test('call names immutable', async () => {
+    const response = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(response.field('Cache-Control')).toBe('public, max-age=31536000, immutable')
+  })
+
+  test('replace a default whatever the letters, and take it away with null', async () => {
+    const response = await rawRequest(server.port, { target: '/about.html' })
+    expect(response.field('X-Content-Type-Options')).toBeUndefined()
+    expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
+    expect(response.field('Content-Language')).toBe('en')
+  })
+
+  test('extend Vary, and set it where there was none', async () => {
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('Vary')).toBe('Origin, Accept-Encoding')
+    const page = await rawRequest(server.port, { target: '/about.html' })
+    expect(page.field('vary')).toBe('Origin')
+  })
+
+  test('count for a 304 but for what describes the body', async () => {
+    const response = await rawRequest(server.port, {
+      target: '/about.html',
+      fields: { 'If-None-Match': '*' },
+    })
+    expect(response.status).toBe(304)
+    expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
+    expect(response.field('Content-Language')).toBeUndefined()
+  })
+
+  test.each([
+    ['/old/a/b?q=1', 301, '/new/a/b?q=1'],
+    ['/old', 301, '/new/'],
+    ['/hash?a=1', 308, '/?a=1#/new'],
+    ['/data/list.json', 307, 'https://data.example/list'],
+  ])('redirect %s with %d to %s', async (target, status, location) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Location')]).toEqual([status, location])
+    expect(response.field('Cache-Control')).toBe('no-cache')
+  })
+
+  test('never redirect a path to itself', async () => {
+    expect((await rawRequest(server.port, { target: '/loop' })).status).toBe(404)
+  })
+
+  test('redirect nothing that the build has, without force', async () => {
+    expect((await rawRequest(server.port, { target: '/about' })).status).toBe(200)
+  })
+
+  test.each([
+    ['/old//evil.example', 404, undefined],
+    ['/old/\\evil.example', 404, undefined],
+    ['/old/%2Fevil.example', 301, '/new/%2Fevil.example'],
+  ])('redirect %s to no other host: %d, %s', async (target, status, location) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Location')]).toEqual([status, location])
+  })
+
+  test('rewrite to a page for navigations alone', async () => {
+    const page = await rawRequest(server.port, { target: '/app/users', fields: navigation })
+    expect([page.status, page.body.includes('<title>spa</title>')]).toEqual([200, true])
+    expect((await rawRequest(server.port, { target: '/app/users.js' })).status).toBe(404)
+  })
+
+  test('answer with a page of their own for what is gone', async () => {
+    const response = await rawRequest(server.port, { target: '/gone/x', fields: navigation })
+    expect([response.status, response.body.toString()]).toEqual([404, 'about'])
+    expect(response.field('Cache-Control')).toBe('no-store')
+  })
+
+  test('switch the fallback off', async () => {
+    expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
+  })
+})
+
+describe('securityHeaders', () => {
+  test('sends the recommended fields, the pages’ with pages alone, and yields to a rule', async () => {
+    const server = await startServer(await buildFixture(files), {
+      site: { rules: { securityHeaders: true, headers: { 'index.html': { 'X-Frame-Options': 'DENY' } } } },
+    })
+    const page = await rawRequest(server.port, {})
+    expect(page.field('X-Frame-Options')).toBe('DENY')
+    expect(page.field('Cross-Origin-Opener-Policy')).toBe('same-origin')
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('X-Frame-Options')).toBeUndefined()
+    expect(script.field('Referrer-Policy')).toBe('strict-origin-when-cross-origin')
+    expect(script.field('Cross-Origin-Resource-Policy')).toBe('same-origin')
+  })
+})
+
+describe('_headers and _redirects', () => {
+  test('count, are not served, and what they ask in vain is a warning at boot', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      _headers: '\uFEFF/about\n  X-About: 1\n/*\n  Basic-Auth: a:b\n',
+      _redirects: '/blog/:slug /about 302\n/api/* https://api.example/:splat 200\n/gone /nowhere.html 200\n',
+    })
+    const server = await startServer(directory, {
+      site: { onWarning: (message) => warnings.push(message) },
+    })
+    expect((await rawRequest(server.port, { target: '/about.html' })).field('X-About')).toBe('1')
+    expect((await rawRequest(server.port, { target: '/assets/app.js' })).field('X-About')).toBeUndefined()
+    const redirect = await rawRequest(server.port, { target: '/blog/hello' })
+    expect([redirect.status, redirect.field('Location')]).toEqual([302, '/about'])
+    for (const target of ['/_headers', '/_redirects']) {
+      expect((await rawRequest(server.port, { target })).status).toBe(404)
+    }
+    expect(warnings).toEqual([
+      expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
+      expect.stringMatching(/^_redirects:2: proxying to/),
+      'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
+    ])
+  })
+
+  test('yield to rules of the operator', async () => {
+    const directory = await buildFixture({ ...files, _headers: '/*\n  X-A: file\n' })
+    const server = await startServer(directory, { site: { rules: { headers: { '**': { 'x-a': 'rule' } } } } })
+    expect((await rawRequest(server.port, {})).field('X-A')).toBe('rule')
+  })
+})
+
+async function withLinks(): Promise<string> {
+  const directory = await buildFixture(files)
+  const file = join(directory, manifestPath)
+  const manifest = parseManifest(await readFile(file, 'utf8'))
+  const links = [
+    { path: 'assets/app.js', rel: 'modulepreload', inDocument: true },
+    { path: 'data/list.json', rel: 'preload', as: 'font', inDocument: false },
+  ] as const
+  const described = manifest.files.map((item) => (item.path === 'index.html' ? { ...item, links } : item))
+  await writeFile(file, stringifyManifest({ ...manifest, files: described }))
+  return directory
+}
+
+describe('links of a page', () => {
+  const missing = '</data/list.json>; rel=preload; as=font; crossorigin'
+
+  test('are announced on the 200 when the document does not name them, and not before it', async () => {
+    const server = await startServer(await withLinks())
+    const response = await rawRequest(server.port, {})
+    expect([response.status, response.field('Link')]).toEqual([200, missing])
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('Link')).toBeUndefined()
+  })
+
+  test('are all announced in a 103 when the operator asks for it, to HTTP/1.1 clients', async () => {
+    const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
+    const hint = await rawExchange(server.port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(hint).toMatch(
+      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app\.js>; rel=modulepreload; crossorigin, /,
+    )
+    expect(hint).toContain('HTTP/1.1 200 OK\r\n')
+    const old = await rawExchange(server.port, 'GET / HTTP/1.0\r\nHost: a\r\n\r\n')
+    expect(old).toMatch(/^HTTP\/1\.1 200 OK/)
+    const head = await rawExchange(server.port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+})

@@ -1,0 +1,124 @@
+import type { AppType, ContentCoding } from '@serve-dist/manifest'
+import type { RedirectPattern } from './redirect-pattern.ts'
+
+/**
+ * What a navigation to an unknown path gets: the page of a single-page application (`spa`), the build's
+ * own `404.html` (`404`), or nothing of ours (`none`).
+ */
+export type Fallback = 'spa' | '404' | 'none'
+
+/** What a request selects between: a content coding, or none. */
+export type RepresentationCoding = ContentCoding | 'identity'
+
+/**
+ * A build, ready to answer from: made at boot, never changed after. Plain data, so that every decision
+ * is a function of it and of the request's fields.
+ */
+export interface Site {
+  /** The absolute path of the build's folder. */
+  readonly directory: string
+  readonly buildId: string
+  /** The path under which the build is served; begins and ends with `/`, percent-encoded. */
+  readonly base: string
+  readonly appType: AppType
+  /** The path of the directory of hashed assets with a slash at its end, percent-encoded; `undefined` when there is none. */
+  readonly assetsPath: string | undefined
+  /** Every path that is known, percent-encoded as `encodePath` writes it. */
+  readonly table: ReadonlyMap<string, Resource | Redirect>
+  /** What unknown paths may be redirected to, or answered with; the first that matches counts. */
+  readonly redirects: readonly RedirectPattern[]
+  /** The page of a single-page application. */
+  readonly index: Resource | undefined
+  /** The build's own page for what it does not have. */
+  readonly notFound: Resource | undefined
+  /** What a navigation to an unknown path gets, where somebody said so. */
+  readonly fallback: Fallback | undefined
+  /** Whether early hints are sent over HTTP/1.1 too. */
+  readonly earlyHints: boolean
+  readonly summary: SiteSummary
+}
+
+/** What the listening line tells of a site. */
+export interface SiteSummary {
+  readonly files: number
+  readonly variants: number
+  /** Bytes of bodies that are held in memory. */
+  readonly bytesInMemory: number
+}
+
+/** A path that is answered with a file in one of its representations (RFC 9110 §3.2). */
+export interface Resource {
+  readonly kind: 'resource'
+  /** Relative to the build's folder, as in the manifest. */
+  readonly path: string
+  /** Whether it is an HTML document. */
+  readonly isPage: boolean
+  /** In the server's order of preference, identity among them. */
+  readonly representations: readonly Representation[]
+  readonly identity: Representation
+  /** Milliseconds since the epoch, whole seconds; `undefined` when the build's times are fixed. */
+  readonly lastModified: number | undefined
+  /** `Last-Modified` as it is sent (RFC 9110 §8.8.2). */
+  readonly lastModifiedField: string | undefined
+  /** Whether a request's `Accept-Encoding` changes the answer: then every answer has `Vary`. */
+  readonly varies: boolean
+}
+
+/** A path that is answered with another place. */
+export interface Redirect {
+  readonly kind: 'redirect'
+  readonly status: number
+  /** Percent-encoded; begins with one `/`, or names another host where a rule says so. */
+  readonly location: string
+}
+
+/** The bytes of a resource in one coding, with the heads of the answers that carry them. */
+export interface Representation {
+  readonly coding: RepresentationCoding
+  readonly bytes: StoredBytes
+  /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
+  readonly entityTag: string
+  /** 200, prebuilt. */
+  readonly ok: Answer
+  /** 304, prebuilt. */
+  readonly notModified: Answer
+  /** 404 with these bytes as its body, prebuilt. */
+  readonly notFound: Answer
+}
+
+/** Bytes as boot found them on the disk. */
+export interface StoredBytes {
+  /** An absolute path. */
+  readonly file: string
+  /** In bytes. */
+  readonly size: number
+  /** What the file was at boot; a streamed body is sent only while it still is. */
+  readonly fingerprint: FileFingerprint
+  /** The bytes, or `undefined` when they are streamed. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+}
+
+/** A file as `stat` sees it: another content shows as another size, time or inode. */
+export interface FileFingerprint {
+  readonly size: bigint
+  /** Since the epoch. */
+  readonly modifiedNanoseconds: bigint
+  readonly inode: bigint
+}
+
+/** Everything that is sent but the body's bytes. */
+export interface Answer {
+  readonly status: number
+  /** Names and values by turns, as `ServerResponse.writeHead` takes them. */
+  readonly fields: readonly string[]
+  /** Where the body's bytes come from. */
+  readonly content: AnswerContent
+  /** The links of a 103 before this answer (RFC 8297). */
+  readonly earlyHints?: readonly string[]
+}
+
+/** A body: none, bytes in memory, or those of a file from `first` to before `end`. */
+export type AnswerContent =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'file'; readonly stored: StoredBytes; readonly first: number; readonly end: number }

@@ -1,0 +1,7 @@
+/** Text of about so many bytes that every coding makes much smaller, other for every `seed`. */
+export function compressibleText(bytes: number, seed = ''): string {
+  const line = (index: number): string => `export const ${seed}value${index} = ${index * 7919}\n`
+  let text = ''
+  for (let index = 0; text.length < bytes; index += 1) text += line(index)
+  return text
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Connection } from './open-connection.ts'
+import { openConnection } from './open-connection.ts'
+import { spawnCommand } from './spawn-command.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/**
+ * Counts the file-system calls of the command in a whole life, from boot to stop, as the engine traces
+ * them below every API: synchronous or not, by callback or by promise.
+ *
+ * @param exchange - what a client does meanwhile.
+ */
+export async function countFileSystemCalls(
+  args: readonly string[],
+  exchange: (connection: Connection) => Promise<void>,
+): Promise<number> {
+  const trace = join(await temporaryDirectory(), 'trace.json')
+  const { child, exited, listening } = spawnCommand([...args, '--port', '0'], {
+    nodeOptions: [
+      '--trace-event-categories=node.fs.sync,node.fs.async',
+      `--trace-event-file-pattern=${trace}`,
+    ],
+  })
+  const { port } = await listening
+  const connection = await openConnection(port)
+  await exchange(connection)
+  connection.socket.destroy()
+  child.kill('SIGTERM')
+  await exited
+  const { traceEvents }: { traceEvents: readonly TraceEvent[] } = JSON.parse(await readFile(trace, 'utf8'))
+  return traceEvents.filter(({ cat, ph }) => cat.startsWith('node,node.fs') && begins.has(ph)).length
+}
+
+interface TraceEvent {
+  readonly cat: string
+  /** The phase: `B` and `b` begin a call, synchronous or not. */
+  readonly ph: string
+}
+
+const begins: ReadonlySet<string> = new Set(['B', 'b'])

@@ -1,0 +1,74 @@
+import { EventEmitter, once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { parseResponse, type RawResponse } from './parse-response.ts'
+
+/** A socket that sends literal bytes and reads responses strictly. */
+export interface Connection {
+  readonly socket: Socket
+  /** Sends octets, one for each character. */
+  send(octets: string | Uint8Array): void
+  /** Waits for the next response; an interim one (1xx) is one too. */
+  receive(method?: string): Promise<RawResponse>
+  /** Waits until the server has closed: what it had sent beyond the responses that were read. */
+  rest(): Promise<Buffer>
+}
+
+/** Opens a connection to a port of this machine. */
+export async function openConnection(port: number): Promise<Connection> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+  const changes = new EventEmitter()
+  const change = (): Promise<unknown> => once(changes, 'change')
+  let store = Buffer.alloc(64 * 1024)
+  let length = 0
+  let isComplete = false
+  socket.on('data', (chunk) => {
+    if (length + chunk.length > store.length) {
+      const larger = Buffer.allocUnsafe(Math.max(2 * store.length, length + chunk.length))
+      store.copy(larger, 0, 0, length)
+      store = larger
+    }
+    length += chunk.copy(store, length)
+    changes.emit('change')
+  })
+  const complete = (): void => {
+    isComplete = true
+    changes.emit('change')
+  }
+  socket.on('end', complete)
+  socket.on('close', complete)
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  // From here on a reset is the end of what is received.
+  socket.on('error', complete)
+
+  return {
+    socket,
+    send(octets) {
+      socket.write(typeof octets === 'string' ? Buffer.from(octets, 'latin1') : octets)
+    },
+    async receive(method = 'GET') {
+      for (;;) {
+        const received = store.subarray(0, length)
+        const parsed = parseResponse(received, method, isComplete)
+        if (parsed !== undefined) {
+          store = Buffer.from(received.subarray(parsed.length))
+          length = store.length
+          return parsed.response
+        }
+        if (isComplete)
+          throw new Error(`closed after ${JSON.stringify(received.toString('latin1', 0, 2000))}`)
+        await change()
+      }
+    },
+    async rest() {
+      for (;;) {
+        if (isComplete) break
+        await change()
+      }
+      socket.destroy()
+      return store.subarray(0, length)
+    },
+  }
+}

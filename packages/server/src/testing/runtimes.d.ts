@@ -1,0 +1,18 @@
+// What the hosts of the tests use of the two runtimes that are not Node.
+type Answer = (request: Request) => Promise<Response>
+
+declare const Bun: {
+  serve(options: { port: number; hostname: string; fetch: Answer }): { port: number }
+}
+
+declare const Deno: {
+  serve(
+    options: {
+      port: number
+      hostname: string
+      automaticCompression: boolean
+      onListen(address: { port: number }): void
+    },
+    answer: Answer,
+  ): unknown
+}

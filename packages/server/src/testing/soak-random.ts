@@ -1,0 +1,24 @@
+/** Numbers that look random and are the same for the same seed. */
+export interface Random {
+  /** From 0 to before `end`. */
+  readonly integer: (end: number) => number
+  readonly chance: (probability: number) => boolean
+  readonly pick: <Item>(from: readonly [Item, ...Item[]]) => Item
+}
+
+/** Makes a source of numbers (Mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed | 0
+  const next = (): number => {
+    state = (state + 0x6d_2b_79_f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const integer = (end: number): number => Math.floor(next() * end)
+  return {
+    integer,
+    chance: (probability) => next() < probability,
+    pick: (from) => from[integer(from.length)] ?? from[0],
+  }
+}

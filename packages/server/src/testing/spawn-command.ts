@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+
+const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
+
+/** The command, running in a process of its own. */
+export interface RunningCommand {
+  readonly child: ChildProcess
+  /** The line that it prints when it listens; an error when it ends before. */
+  readonly listening: Promise<ListeningLine>
+  readonly exited: Promise<ExitedCommand>
+  /** What it has said so far on standard error. */
+  readonly complaints: () => string
+}
+
+/** What the listening line tells. */
+interface ListeningLine {
+  readonly line: string
+  readonly url: string
+  readonly port: number
+}
+
+/** How the command ended, and all that it said. */
+interface ExitedCommand {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface SpawnCommandOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[]
+}
+
+const running = new Set<ChildProcess>()
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts the command `serve-dist` as it was built. */
+export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
+  const { cwd, env, nodeOptions = [] } = options
+  const { PORT: _port, HOST: _host, ...inherited } = process.env
+  const child = spawn(process.execPath, [...nodeOptions, bin, ...args], {
+    cwd,
+    env: { ...inherited, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    child.emit('said')
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const exited = once(child, 'close').then(() => {
+    running.delete(child)
+    child.emit('said')
+    return { code: child.exitCode, stdout, stderr }
+  })
+  const listening = waitForLine()
+  // A test that looks for the end alone does not wait for this.
+  listening.catch(() => {})
+  return { child, listening, exited, complaints: () => stderr }
+
+  async function waitForLine(): Promise<ListeningLine> {
+    for (;;) {
+      const match = /^.* (http:\/\/\S+)$/m.exec(stdout)
+      if (match?.[1] !== undefined) {
+        return { line: match[0], url: match[1], port: Number(new URL(match[1]).port) }
+      }
+      if (child.exitCode !== null) throw new Error(`ended before it listened: ${stderr}`)
+      await once(child, 'said')
+    }
+  }
+}

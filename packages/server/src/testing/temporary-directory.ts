@@ -1,0 +1,18 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+const made: string[] = []
+
+afterAll(async () => {
+  const options = { recursive: true, force: true, maxRetries: 5 }
+  await Promise.all(made.splice(0).map((directory) => rm(directory, options)))
+})
+
+/** An empty folder that is removed when the test file is done. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-')))
+  made.push(directory)
+  return directory
+}

@@ -1,0 +1,76 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+
+/** Knows which connections of a server have an answer under way. */
+export interface ConnectionTracker {
+  /** Notes that an answer is under way, until it is sent or its client has gone. */
+  track(response: ServerResponse): void
+  /**
+   * Takes no new connections, and closes each as soon as nothing is under way on it: at once, or after the
+   * last answer. Settles when all are closed.
+   */
+  drain(): Promise<void>
+}
+
+interface ConnectionState {
+  answersUnderWay: number
+  /** What had come when the last answer was sent: more than that is a next request. */
+  bytesRead: number
+  /** The request of the last answer that was sent. */
+  answered: IncomingMessage | undefined
+}
+
+/**
+ * Watches a server's connections from now on.
+ *
+ * Node's own `closeIdleConnections` (and `close`, which calls it) takes an answer that is still being
+ * flushed for done and cuts it off, and a connection on which nothing ever came for busy.
+ */
+export function trackConnections(server: Server): ConnectionTracker {
+  const connections = new Map<Socket, ConnectionState>()
+  let isDraining = false
+
+  server.on('connection', (socket: Socket) => {
+    const state: ConnectionState = { answersUnderWay: 0, bytesRead: 0, answered: undefined }
+    connections.set(socket, state)
+    // A body that breaks off after its request was answered: Node would answer a second time, with 400.
+    socket.prependListener('end', () => {
+      if (state.answersUnderWay === 0 && state.answered?.complete === false) socket.destroySoon()
+    })
+    socket.once('close', () => connections.delete(socket))
+  })
+
+  /** One function for all responses: a closure for each would be work on the hot path. */
+  function noteEnd(this: ServerResponse): void {
+    const { socket } = this.req
+    const state = connections.get(socket)
+    if (state === undefined) return
+    state.answersUnderWay -= 1
+    state.bytesRead = socket.bytesRead
+    state.answered = this.req
+    if (isDraining) closeIfIdle(socket, state)
+  }
+
+  return {
+    track(response) {
+      const state = connections.get(response.req.socket)
+      if (state === undefined) return
+      state.answersUnderWay += 1
+      response.on('close', noteEnd)
+    },
+    async drain() {
+      isDraining = true
+      await new Promise((resolve) => {
+        // Not `server.close`: see above.
+        NetServer.prototype.close.call(server, resolve)
+        for (const [socket, state] of connections) closeIfIdle(socket, state)
+      })
+      // Only to let go of Node's timer.
+      server.close()
+    },
+  }
+}
+
+function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {
+  if (answersUnderWay === 0 && socket.bytesRead === bytesRead) socket.destroySoon()
+}

@@ -1,0 +1,24 @@
+import type { Plugin } from 'vite'
+import { createAskedNames } from './asked-names.ts'
+import { hashedNames } from './hashed-names.ts'
+
+/**
+ * A plugin for `worker.plugins`: Vite bundles each worker by itself and emits the result under its final
+ * name, so only the worker's own bundle knows which names carry a hash.
+ */
+export function collectWorkerNames(names: Set<string>): Plugin {
+  const asked = createAskedNames()
+  return {
+    name: 'serve-dist:workers',
+    outputOptions: {
+      order: 'post',
+      handler: (options) => ({ ...options, assetFileNames: asked.record(options.assetFileNames) }),
+    },
+    generateBundle: {
+      order: 'post',
+      handler(options, bundle) {
+        for (const name of hashedNames(Object.values(bundle), options, asked)) names.add(name)
+      },
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Handler } from '@serve-dist/server'
+import type { Connect, PreviewServer } from 'vite'
+import { isInside } from './is-inside.ts'
+import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
+import { createPreviewSite } from './preview-site.ts'
+import { servedBase } from './served-base.ts'
+
+type Middleware = (...parameters: Parameters<Connect.NextHandleFunction>) => Promise<void>
+
+/**
+ * Answers a preview as production is answered. Our handler stands behind the middlewares of other plugins
+ * and before Vite's own files; what `preview.proxy` claims passes it by. Without a build to answer from,
+ * Vite answers, and a warning says why.
+ *
+ * `isGuarded`: whether Vite checks host and origin before it asks a plugin's middleware (not in Vite 6).
+ */
+export async function configurePreview(server: PreviewServer, isGuarded: boolean): Promise<() => void> {
+  const { config, middlewares } = server
+  const base = servedBase(config.base)
+  const directory = resolve(config.root, config.environments['client']?.build.outDir ?? config.build.outDir)
+  const site = await createPreviewSite(directory, base, config.logger)
+
+  const handlerFor = async (request: Connect.IncomingMessage): Promise<Handler | undefined> => {
+    const isProxied = isForProxy(request.originalUrl ?? '/', config.preview.proxy)
+    return isProxied || !(isGuarded || isBeyondDoubt(request, config.preview)) ? undefined : site.current()
+  }
+
+  // Before Vite's own middlewares: what the build knows.
+  const answerKnown: Middleware = async (request, response, next) => {
+    const handler = await handlerFor(request)
+    if (handler === undefined) return next()
+    for (const [name, value] of Object.entries(config.preview.headers)) {
+      if (value !== undefined) response.setHeader(name, value)
+    }
+    handler(request, response, () => settle(answerUnknown(request, response, next), next))
+  }
+
+  // What it does not know may be another plugin's to answer, but not Vite's with a page or a file.
+  const answerUnknown: Middleware = async (request, response, next) => {
+    const handler = await handlerFor(request)
+    const path = pathInBase(request.originalUrl ?? '/', base)
+    if (handler === undefined || path === undefined) return next()
+    const isPage = config.appType !== 'custom' && asksForPage(request)
+    if (isPage || (await isFile(directory, path))) handler(request, response)
+    else next()
+  }
+
+  // Behind everybody: what nobody knows.
+  const answerRest: Middleware = async (request, response, next) => {
+    const handler = await handlerFor(request)
+    if (handler === undefined) return next()
+    // Vite has taken the base off, and may have put `/index.html` in the place of the path.
+    request.url = request.originalUrl
+    handler(request, response)
+  }
+
+  middlewares.use((request, response, next) => settle(answerKnown(request, response, next), next))
+  return () => {
+    // Where an application answers by itself, what nobody knows is left to it.
+    if (config.appType === 'custom') return
+    middlewares.use((request, response, next) => settle(answerRest(request, response, next), next))
+  }
+}
+
+/** Connect answers the failure of a middleware. */
+function settle(answered: Promise<void>, next: Connect.NextFunction): void {
+  // oxlint-disable-next-line promise/no-callback-in-promise -- Connect's middlewares speak by callback
+  answered.catch(next)
+}
+
+/** The path relative to the build's folder, decoded; nothing when it is not under `base` or malformed. */
+function pathInBase(target: string, base: string): string | undefined {
+  try {
+    const path = decodeURIComponent(target.replace(/[?#].*$/s, ''))
+    return path.startsWith(base) ? path.slice(base.length) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function asksForPage({ method, headers }: Connect.IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html')
+}
+
+async function isFile(directory: string, path: string): Promise<boolean> {
+  const file = resolve(directory, `./${path}`)
+  if (path.includes('\0') || !isInside(file, directory)) return false
+  return (await stat(file).catch(() => undefined))?.isFile() === true
+}

@@ -1,0 +1,91 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createEnvironmentOutput, type OutputOptions } from './environment-output.ts'
+import type { BundledFile } from './hashed-names.ts'
+
+const dist: OutputOptions = { dir: resolve('dist') }
+const other: OutputOptions = { dir: resolve('other') }
+const index: BundledFile = {
+  type: 'chunk',
+  preliminaryFileName: 'assets/index-!~{001}~.js',
+  fileName: 'assets/index-Dvjc6kbW.js',
+}
+const worker: BundledFile = { type: 'asset', fileName: 'assets/w-RWCFSJJH.js', names: [] }
+
+function bundle(...files: BundledFile[]): Record<string, BundledFile> {
+  return Object.fromEntries(files.map((file) => [file.fileName, file]))
+}
+
+describe('createEnvironmentOutput', () => {
+  test('gives the folders of a build once', () => {
+    const output = createEnvironmentOutput(new Set())
+    output.beginOutput()
+    output.endOutput(dist, bundle(index))
+    expect(output.takeFolders()).toEqual([dist.dir])
+    expect(output.takeFolders()).toEqual([])
+  })
+
+  test('gives none of a build that wrote nothing', () => {
+    const output = createEnvironmentOutput(new Set())
+    expect(output.takeFolders()).toEqual([])
+    output.beginOutput()
+    expect(output.takeFolders()).toEqual([])
+  })
+
+  test('gives none when a later output failed, and all when the next build succeeds', () => {
+    const output = createEnvironmentOutput(new Set())
+    output.beginOutput()
+    output.endOutput(dist, bundle(index))
+    output.beginOutput()
+    expect(output.takeFolders()).toEqual([])
+    for (const options of [dist, other]) {
+      output.beginOutput()
+      output.endOutput(options, bundle(index))
+    }
+    expect(output.takeFolders()).toEqual([dist.dir, other.dir])
+  })
+
+  test('gives none when the build began again and has written nothing yet', () => {
+    const output = createEnvironmentOutput(new Set())
+    output.beginBuild()
+    output.beginOutput()
+    output.endOutput(dist, bundle(index))
+    output.beginBuild()
+    expect(output.takeFolders()).toEqual([])
+  })
+
+  test('keeps what one output wrote when the build begins again for the next', () => {
+    const output = createEnvironmentOutput(new Set())
+    for (const options of [dist, other]) {
+      output.beginBuild()
+      output.beginOutput()
+      output.endOutput(options, bundle(index))
+    }
+    expect(output.isHashed(resolve('dist/assets/index-Dvjc6kbW.js'))).toBe(true)
+    expect(output.isHashed(resolve('other/assets/index-Dvjc6kbW.js'))).toBe(true)
+  })
+
+  test('knows a file of a worker only when the worker hashed it and the build emitted it', () => {
+    const output = createEnvironmentOutput(new Set([worker.fileName, 'assets/gone-RWCFSJJH.js']))
+    output.endOutput(dist, bundle(worker, { ...worker, fileName: 'assets/x-RWCFSJJH.js' }))
+    expect(output.isHashed(resolve('dist/assets/w-RWCFSJJH.js'))).toBe(true)
+    expect(output.isHashed(resolve('dist/assets/x-RWCFSJJH.js'))).toBe(false)
+    expect(output.isHashed(resolve('dist/assets/gone-RWCFSJJH.js'))).toBe(false)
+  })
+
+  test('knows an asset only where its name was asked for', () => {
+    const output = createEnvironmentOutput(new Set())
+    const logo: BundledFile = { type: 'asset', fileName: 'assets/logo-Czd1YBCc.svg', names: ['logo.svg'] }
+    output.askedNames(dist).record('assets/[name]-[hash].[ext]')({ names: ['logo.svg'], source: '' })
+    for (const options of [dist, other]) output.endOutput(options, bundle(logo))
+    expect(output.isHashed(resolve('dist/assets/logo-Czd1YBCc.svg'))).toBe(true)
+    expect(output.isHashed(resolve('other/assets/logo-Czd1YBCc.svg'))).toBe(false)
+  })
+
+  test('forgets a name that a later build uses without a hash', () => {
+    const output = createEnvironmentOutput(new Set())
+    output.endOutput(dist, bundle(index))
+    output.endOutput(dist, bundle({ ...index, preliminaryFileName: index.fileName }))
+    expect(output.isHashed(resolve('dist/assets/index-Dvjc6kbW.js'))).toBe(false)
+  })
+})

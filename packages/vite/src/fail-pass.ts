@@ -1,0 +1,8 @@
+import type { PassContext } from './compress-folder.ts'
+
+/** Fails the build; a watched one goes on, with the failure in its log. */
+export function failPass(context: PassContext, log: { message: string; cause?: unknown }): void {
+  // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
+  if (context.meta.watchMode) context.environment.logger.error(log.message)
+  else context.error(log)
+}

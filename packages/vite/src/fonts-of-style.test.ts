@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { fontsOfStyle } from './fonts-of-style.ts'
+
+describe('fontsOfStyle', () => {
+  test.each([
+    ['@font-face{font-family:A;src:url(/a.woff2) format("woff2"),url(/a.woff)}', ['/a.woff2']],
+    [`@font-face { src: local('A'), url( "../a b.woff2" ) }`, ['../a b.woff2']],
+    [`@FONT-FACE{src:URL('a(1).woff2')}`, ['a(1).woff2']],
+    ['@font-face{src:url(a.woff2)}@font-face{src:url(b.woff2)}', ['a.woff2', 'b.woff2']],
+    ['@font-face{src:url(a.woff2);unicode-range:U+0000-00FF,U+0131}', ['a.woff2']],
+    ['@font-face{src:url(a.woff2);unicode-range:U+??}', ['a.woff2']],
+    ['@font-face{src:url(a.woff2);unicode-range:u+26, u+41}', ['a.woff2']],
+  ])('%s: %j', (css, expected) => {
+    expect(fontsOfStyle(css)).toEqual(expected)
+  })
+
+  test.each([
+    '@font-face{src:url(a.woff)}',
+    '@font-face{src:url(data:font/woff2;base64,AAAA)}',
+    '@font-face{src:url(a.woff2);unicode-range:U+0400-045F}',
+    '@font-face{src:url(a.woff2);unicode-range:U+4??}',
+    '@font-face{src:url(a.woff2);unicode-range:nonsense}',
+    '.a{background:url(a.woff2)}',
+    '',
+  ])('%s: none', (css) => {
+    expect(fontsOfStyle(css)).toEqual([])
+  })
+
+  test('takes no longer for hostile text', () => {
+    const started = performance.now()
+    fontsOfStyle('@font-face{src:url("'.repeat(5000))
+    fontsOfStyle(`@font-face{src:url(${'a'.repeat(100_000)}`)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})

@@ -1,0 +1,101 @@
+import type { AskedNames } from './asked-names.ts'
+
+/** A file of a bundle, as far as Rollup and Rolldown agree on it. */
+export interface BundledFile {
+  readonly type: 'chunk' | 'asset'
+  readonly fileName: string
+  /** Of chunks: the name before the hashes were known, with a placeholder in the place of each. */
+  readonly preliminaryFileName?: string
+  /** Of assets: the names that they were emitted under; none when only a file name was given. */
+  readonly names?: readonly string[]
+}
+
+/** The part of an output's options that decides what a name becomes within a pattern. */
+export interface NamingRules {
+  readonly hashCharacters?: 'base64' | 'base36' | 'hex' | undefined
+  readonly sanitizeFileName?: unknown
+}
+
+const defaultHashLength = 8
+const hashAlphabets = { base64: '[\\w-]', base36: '[0-9a-z]', hex: '[0-9a-f]' }
+const chunkPlaceholder = /!~\{[\w$]+\}~/
+const patternPlaceholder = /\[(name|extname|ext|hash)(?::(\d+))?\]/
+
+/**
+ * The file names of a bundle that the bundler put a content hash into. The name alone proves nothing: a
+ * chunk must come from a preliminary name with a placeholder, an asset from a pattern with `[hash]` that
+ * was asked for.
+ */
+export function hashedNames(
+  files: readonly BundledFile[],
+  rules: NamingRules,
+  asked: AskedNames,
+): Set<string> {
+  const chunks = files.filter((file) => file.type === 'chunk' && isHashedChunk(file))
+  const assets = files.filter(({ type }) => type === 'asset')
+  return new Set([...chunks.map(({ fileName }) => fileName), ...hashedAssets(assets, rules, asked)])
+}
+
+function isHashedChunk({ fileName, preliminaryFileName = '' }: BundledFile): boolean {
+  if (!chunkPlaceholder.test(preliminaryFileName)) return false
+  // The placeholder is as long as the hash; a plugin that renamed the chunk since took the hash away.
+  const form = preliminaryFileName.split(new RegExp(`(${chunkPlaceholder.source})`)).map((part) => {
+    return chunkPlaceholder.test(part) ? `[\\w-]{${part.length}}` : escapePattern(part)
+  })
+  return new RegExp(`^${form.join('')}$`, 'u').test(fileName)
+}
+
+function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked: AskedNames): string[] {
+  const fileNames = new Map<string, string[]>()
+  for (const { names = [], fileName } of assets) {
+    for (const name of new Set(names)) fileNames.set(name, [...(fileNames.get(name) ?? []), fileName])
+  }
+  return [...fileNames].flatMap(([name, ofName]) =>
+    [...asked.patternsOf(name)].flatMap(([pattern, contents]) => {
+      const form = formOf(pattern, name, rules)
+      const candidates = ofName.filter((fileName) => form?.test(fileName) === true)
+      // More files than were asked for: a plugin chose one of these names, and nothing tells which.
+      return candidates.length > contents.size ? [] : candidates
+    }),
+  )
+}
+
+/** What an asset of this name is called by this pattern, or nothing when the pattern has no hash. */
+function formOf(pattern: string, name: string, rules: NamingRules): RegExp | undefined {
+  const { stem, extension } = splitName(sanitize(name, rules))
+  const alphabet = hashAlphabets[rules.hashCharacters ?? 'base64']
+  // With two groups in the separator, `split` gives: text, key, length, text, key, length, text …
+  const parts = pattern.split(patternPlaceholder)
+  let form = ''
+  let isHashed = false
+  for (let index = 0; index < parts.length; index += 3) {
+    form += escapePattern(parts[index] ?? '')
+    const key = parts[index + 1]
+    if (key === 'hash') {
+      isHashed = true
+      form += `${alphabet}{${parts[index + 2] ?? defaultHashLength}}`
+    } else if (key === 'name') form += anyUnsafe(stem)
+    else if (key === 'ext') form += anyUnsafe(extension)
+    else if (key === 'extname') form += extension === '' ? '' : `\\.${anyUnsafe(extension)}`
+  }
+  return isHashed ? new RegExp(`^${form}$`, 'u') : undefined
+}
+
+function sanitize(name: string, { sanitizeFileName }: NamingRules): string {
+  return typeof sanitizeFileName === 'function' ? String(sanitizeFileName(name)) : name
+}
+
+function splitName(name: string): { stem: string; extension: string } {
+  const dot = name.lastIndexOf('.')
+  if (dot <= name.lastIndexOf('/') + 1) return { stem: name, extension: '' }
+  return { stem: name.slice(0, dot), extension: name.slice(dot + 1) }
+}
+
+/** Any single character may stand where the name has one that a bundler may find unsafe in a file name. */
+function anyUnsafe(text: string): string {
+  return escapePattern(text.replaceAll(/[^\w./-]/gu, '\0')).replaceAll('\0', '.')
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
+}

@@ -1,0 +1,115 @@
+import type { ManifestLink } from '@serve-dist/manifest'
+import { type ChunkGraph, followImports } from './chunk-graph.ts'
+import { fontsOfStyle } from './fonts-of-style.ts'
+import type { PageContent, PageReference } from './read-page.ts'
+
+/** The build that a page belongs to; all paths are relative to its folder. */
+export interface PageBuild {
+  /** Decoded. */
+  readonly base: string
+  readonly paths: ReadonlySet<string>
+  readonly graph: ChunkGraph
+  /** The text of a stylesheet, where its fonts are wanted. */
+  readonly readStyle: ((path: string) => Promise<string>) | undefined
+}
+
+/** Any origin: what a page names on another host is not of this build. */
+const origin = 'http://page.invalid'
+
+/**
+ * nginx takes 4 KB of fields from the server behind it, and answers 502 to more: what comes last is left
+ * out, which costs a little time and nothing else.
+ */
+const mostBytes = 2048
+const bytesAround = '<>; rel=modulepreload; crossorigin, '.length
+
+/**
+ * What a browser will ask for next when it has this page: its styles, its module scripts with all that
+ * they import at once, its fonts. Where the page names no script of this build, there is no graph to follow.
+ */
+export async function linksOfPage(
+  page: string,
+  content: PageContent,
+  build: PageBuild,
+): Promise<ManifestLink[]> {
+  const location = new URL(encodePath(build.base + page), origin)
+  const documentBase = urlFrom(content.baseUrl ?? '', location) ?? location
+  const named = content.references.flatMap((reference) => {
+    const path = pathOf(reference.url, documentBase, build)
+    return path === undefined ? [] : [{ ...reference, path }]
+  })
+  const particular = new Set(named.filter(({ isParticular }) => isParticular).map(({ path }) => path))
+  const pathsOf = (kind: PageReference['kind']): string[] =>
+    named.filter((reference) => reference.kind === kind).map(({ path }) => path)
+  const scripts = named.filter(({ isScript }) => isScript).map(({ path }) => path)
+  const needs = followImports(scripts, build.graph)
+
+  const styles = [...pathsOf('style'), ...needs.styles]
+  const modules = [...scripts, ...needs.modules, ...pathsOf('module')]
+  const fonts = [...pathsOf('font'), ...(await fontsOf(styles, build))]
+  const isLinked = (path: string): boolean => build.paths.has(path) && !particular.has(path)
+  const linkTo = (kind: PageReference['kind'], path: string): ManifestLink => {
+    const found = named.find((reference) => reference.kind === kind && reference.path === path)
+    const inDocument = found !== undefined
+    if (kind === 'module') return { path, rel: 'modulepreload', inDocument }
+    // A stylesheet that the page leaves to a script is fetched as Vite's own loader does it.
+    const isCors = kind === 'style' && (found?.crossorigin ?? true)
+    return { path, rel: 'preload', as: kind, ...(isCors && { crossorigin: true }), inDocument }
+  }
+  return withinBytes(build.base, [
+    ...distinct(styles, isLinked).map((path) => linkTo('style', path)),
+    ...distinct(modules, isLinked).map((path) => linkTo('module', path)),
+    ...distinct(fonts, isLinked).map((path) => linkTo('font', path)),
+  ])
+}
+
+function distinct(paths: readonly string[], holds: (path: string) => boolean): string[] {
+  return [...new Set(paths)].filter(holds)
+}
+
+async function fontsOf(styles: readonly string[], build: PageBuild): Promise<string[]> {
+  const fonts: string[] = []
+  for (const style of new Set(styles)) {
+    if (build.readStyle === undefined || !build.paths.has(style)) continue
+    const location = new URL(encodePath(build.base + style), origin)
+    const urls = fontsOfStyle(await build.readStyle(style))
+    fonts.push(...urls.flatMap((url) => pathOf(url, location, build) ?? []))
+  }
+  return fonts
+}
+
+/** The path of the file of this build that a URL names, if it does. */
+function pathOf(url: string, from: URL, { base, paths }: PageBuild): string | undefined {
+  const absolute = urlFrom(url, from)
+  // With a query it is another entry of the browser's cache.
+  if (absolute === undefined || absolute.origin !== origin || absolute.search !== '') return undefined
+  const path = decode(absolute.pathname)
+  return path?.startsWith(base) === true && paths.has(path.slice(base.length))
+    ? path.slice(base.length)
+    : undefined
+}
+
+function urlFrom(url: string, from: URL): URL | undefined {
+  return URL.canParse(url, from.href) ? new URL(url, from) : undefined
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
+
+function decode(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // No file has such a name.
+    return undefined
+  }
+}
+
+function withinBytes(base: string, links: readonly ManifestLink[]): ManifestLink[] {
+  let bytes = 0
+  return links.filter(({ path }) => {
+    bytes += encodePath(base + path).length + bytesAround
+    return bytes <= mostBytes
+  })
+}

@@ -1,0 +1,24 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { outermostFolders } from './outermost-folders.ts'
+
+describe('outermostFolders', () => {
+  test.each([
+    [['dist'], ['dist']],
+    [['dist', 'dist'], ['dist']],
+    [['dist/legacy', 'dist'], ['dist']],
+    [
+      ['dist/modern', 'dist/legacy'],
+      ['dist/modern', 'dist/legacy'],
+    ],
+    [
+      ['dist', 'dist-legacy', 'dist/a/b'],
+      ['dist', 'dist-legacy'],
+    ],
+    [['dist', 'dist/..x'], ['dist']],
+  ])('of %j are %j', (folders, expected) => {
+    expect(outermostFolders(folders.map((folder) => resolve(folder)))).toEqual(
+      expected.map((folder) => resolve(folder)),
+    )
+  })
+})

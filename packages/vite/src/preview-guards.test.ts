@@ -1,0 +1,54 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
+
+function request(fields: Record<string, string>): IncomingMessage {
+  return Object.assign(new IncomingMessage(new Socket()), { headers: fields })
+}
+
+describe('isForProxy', () => {
+  test.each([
+    ['/api', '/api/users?x=1', true],
+    ['/api', '/apiary', true],
+    ['/api', '/', false],
+    ['^/v[0-9]+/', '/v12/users', true],
+    ['^/v[0-9]+/', '/vx/users', false],
+  ])('%s claims %s: %s', (context, target, expected) => {
+    expect(isForProxy(target, { [context]: 'http://localhost:1' })).toBe(expected)
+  })
+
+  test('claims nothing without a proxy', () => {
+    expect(isForProxy('/api', undefined)).toBe(false)
+  })
+})
+
+describe('isBeyondDoubt', () => {
+  test.each([
+    ['localhost', true],
+    ['localhost:4173', true],
+    ['app.localhost:4173', true],
+    ['127.0.0.1:4173', true],
+    ['[::1]:4173', true],
+    ['allowed.example', true],
+    ['a.b.example:80', true],
+    ['b.example', true],
+    ['notb.example', false],
+    ['evil.example:4173', false],
+    ['localhost.evil.example', false],
+    ['', false],
+  ])('host %j: %s', (host, expected) => {
+    const options = { allowedHosts: ['allowed.example', '.b.example'] }
+    expect(isBeyondDoubt(request({ host }), options)).toBe(expected)
+  })
+
+  test('leaves requests from other origins to Vite', () => {
+    expect(
+      isBeyondDoubt(request({ host: 'localhost', origin: 'http://a.example' }), { allowedHosts: true }),
+    ).toBe(false)
+  })
+
+  test('asks nothing when every host is allowed', () => {
+    expect(isBeyondDoubt(request({ host: 'evil.example' }), { allowedHosts: true })).toBe(true)
+  })
+})

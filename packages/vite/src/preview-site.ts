@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import type { Handler } from '@serve-dist/server'
+import type { Logger } from 'vite'
+
+/** The build that a preview shows; a new build of the same folder takes its place. */
+export interface PreviewSite {
+  /** The handler of the build that is there now, or nothing while there is none to answer from. */
+  current(): Promise<Handler | undefined>
+}
+
+/** Loads the build in `directory`, which must be made for `base`; what is wrong with it is a warning. */
+export async function createPreviewSite(
+  directory: string,
+  base: string,
+  logger: Logger,
+): Promise<PreviewSite> {
+  let stamp: string | undefined
+  let handler: Promise<Handler | undefined> = Promise.resolve(undefined)
+
+  const current = async (): Promise<Handler | undefined> => {
+    const found = await stampOf(join(directory, manifestPath))
+    if (found !== stamp) {
+      stamp = found
+      handler = found === undefined ? Promise.resolve(undefined) : loadHandler(directory, base, logger)
+    }
+    return handler
+  }
+
+  if ((await stampOf(join(directory, manifestPath))) === undefined) {
+    warn(logger, directory, ['it has no manifest of serve-dist; build with the plugin first'])
+  }
+  await current()
+  return { current }
+}
+
+async function loadHandler(directory: string, base: string, logger: Logger): Promise<Handler | undefined> {
+  const { createHandler, loadSite, SiteError } = await import('@serve-dist/server')
+  try {
+    const site = await loadSite(directory)
+    const builtFor = decodeURIComponent(site.base)
+    if (builtFor === base) return createHandler(site, { onProblem: ({ message }) => logger.warn(message) })
+    warn(logger, directory, [`it was built for base "${builtFor}", this preview has "${base}"; build again`])
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error
+    warn(logger, directory, error.problems)
+  }
+  return undefined
+}
+
+/** What changes when the manifest is replaced; nothing when there is none. */
+async function stampOf(file: string): Promise<string | undefined> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined)
+  return found && `${found.ino} ${found.size} ${found.mtimeNs}`
+}
+
+function warn(logger: Logger, directory: string, problems: readonly string[]): void {
+  const lines = [
+    `[serve-dist] this preview is Vite's own and not what production answers: ${directory} cannot be served:`,
+    ...problems,
+  ]
+  logger.warn(lines.join('\n  '))
+}

@@ -1,0 +1,75 @@
+import { PrecompressError } from '@serve-dist/precompress'
+import { describe, expect, test } from 'vitest'
+import { resolveServeDistOptions } from './serve-dist-options.ts'
+
+describe('resolveServeDistOptions', () => {
+  test('takes every option of the plugin', () => {
+    const pass = {
+      include: ['**'],
+      exclude: ['**/*.map'],
+      codings: ['br'],
+      minimumSize: 100,
+      bytesInFlight: 1e6,
+      cache: false,
+      durable: false,
+      serving: { prefer: 'smallest', earlyHints: true },
+    } as const
+    const resolved = resolveServeDistOptions({
+      ...pass,
+      preload: { fonts: true },
+      budgets: ['assets/*.js=150kb:br'],
+    })
+    expect(resolved).toEqual({
+      pass,
+      preload: { fonts: true },
+      budgets: [{ text: 'assets/*.js=150kb:br', files: 'assets/*.js', limit: 150_000, column: 'br' }],
+    })
+  })
+
+  test('fills in the defaults', () => {
+    expect(resolveServeDistOptions({})).toEqual({ pass: {}, preload: { fonts: false }, budgets: [] })
+    expect(resolveServeDistOptions({ preload: false }).preload).toBeUndefined()
+    expect(resolveServeDistOptions({ preload: {} }).preload).toEqual({ fonts: false })
+  })
+
+  test.each([
+    [{ base: '/' }, /^serveDist option "base": not known/],
+    [{ linksOf: () => [] }, /^serveDist option "linksOf": not known/],
+    [
+      { minimumSiz: 1 },
+      /^serveDist option "minimumSiz": not known; did you mean "minimumSize"\? The options are include, /,
+    ],
+    [{ Budget: [] }, /^serveDist option "Budget": not known; did you mean "budgets"\?/],
+    [
+      { outDir: 'x' },
+      /^serveDist option "outDir": not known; the options are include, .* Vite's configuration$/,
+    ],
+    [null, /^serveDist options: expected an object such as \{ minimumSize: 2048 \}, found null$/],
+    ['br', /^serveDist options: expected an object .*, found "br"$/],
+    [[], /^serveDist options: expected an object .*, found \[\]$/],
+    [() => {}, /^serveDist options: expected an object .*, found \(\) => /],
+    [{ minimumSize: -1 }, /^serveDist option "minimumSize"/],
+    [{ codings: ['deflate'] }, /^serveDist option "codings"/],
+    [
+      { serving: { header: {} } },
+      /^serveDist option serving\.header: there is no such rule; did you mean "headers"\?$/,
+    ],
+    [{ serving: { prefer: 'br' } }, /^serveDist option serving\.prefer: expected one of "order", "smallest"/],
+    [{ cache: '/tmp' }, /^serveDist option "cache"/],
+    [{ preload: true }, /^serveDist option "preload": expected false or/],
+    [{ preload: null }, /^serveDist option "preload": expected false or/],
+    [{ preload: { font: true } }, /^serveDist option "preload": expected false or/],
+    [{ budgets: 'total=1kb' }, /^serveDist option "budgets": expected a list/],
+    [{ budgets: ['total=much'] }, /^serveDist budget "total=much": "much" is no size/],
+  ])('refuses %j', (options, expected) => {
+    // What JavaScript may pass in spite of the types.
+    const resolve = (): unknown => Reflect.apply(resolveServeDistOptions, undefined, [options])
+    expect(resolve).toThrow(PrecompressError)
+    expect(resolve).toThrow(expected)
+  })
+
+  test('lists all problems at once', () => {
+    const options = { nonsense: 1, minimumSize: -1, budgets: ['x', 'y'], preload: 1 }
+    expect(() => resolveServeDistOptions(options as object)).toThrow(/^(?:[^\n]+\n){4}[^\n]+$/)
+  })
+})

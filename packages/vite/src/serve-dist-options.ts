@@ -1,0 +1,138 @@
+import { PrecompressError, type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
+import leven from 'leven'
+import { type Budget, parseBudgets, ReportError } from '@serve-dist/report'
+
+/** What the plugin can be told; everything else it takes from Vite's own configuration. */
+export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName> {
+  /**
+   * What pages announce ahead, in `Link` fields and early hints: the module scripts and stylesheets that
+   * they need, and with `fonts` the WOFF2 fonts of those stylesheets. `false`: nothing.
+   *
+   * @default { fonts: false }
+   */
+  readonly preload?: false | PreloadOptions
+  /**
+   * What the build may weigh, such as `assets/*.js=150kb:br` or `total=500kb`; a build that weighs more
+   * fails.
+   *
+   * @default []
+   */
+  readonly budgets?: readonly string[]
+}
+
+/** What pages announce besides scripts and styles. */
+export interface PreloadOptions {
+  /**
+   * Whether to announce the WOFF2 fonts that a page's stylesheets declare; of fonts in parts, the Latin one.
+   *
+   * @default false
+   */
+  readonly fonts?: boolean
+}
+
+type PassOptionName =
+  | 'include'
+  | 'exclude'
+  | 'codings'
+  | 'minimumSize'
+  | 'bytesInFlight'
+  | 'cache'
+  | 'durable'
+  | 'serving'
+
+/** Every option with a value. */
+export interface ServeDistSettings {
+  readonly pass: Pick<PrecompressOptions, PassOptionName>
+  readonly preload: PreloadSettings | undefined
+  readonly budgets: readonly Budget[]
+}
+
+/** `PreloadOptions` with nothing left open. */
+export type PreloadSettings = Required<PreloadOptions>
+
+const passOptionNames: readonly PassOptionName[] = [
+  'include',
+  'exclude',
+  'codings',
+  'minimumSize',
+  'bytesInFlight',
+  'cache',
+  'durable',
+  'serving',
+]
+
+const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
+
+/**
+ * Checks the options when the configuration is read, not when the build has run.
+ *
+ * @throws PrecompressError that lists every wrong option.
+ */
+export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
+  if (!isObject(options)) {
+    throw new PrecompressError([
+      `serveDist options: expected an object such as { minimumSize: 2048 }, found ${show(options)}`,
+    ])
+  }
+  const { preload = {}, budgets = [], ...others } = options
+  const problems = Object.keys(others)
+    .filter((name) => !names.includes(name))
+    .map((name) => `serveDist option "${name}": not known; ${suggestion(name)}`)
+  const pass = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
+  collect(problems, () => resolvePrecompressOptions(pass))
+  const parsedBudgets = collect(problems, () => readBudgets(budgets)) ?? []
+  problems.push(...preloadProblems(preload))
+  if (problems.length > 0) throw new PrecompressError(problems)
+  return {
+    pass,
+    preload: preload === false ? undefined : { fonts: preload.fonts ?? false },
+    budgets: parsedBudgets,
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function suggestion(name: string): string {
+  const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
+  const distance = (known: string): number => leven(known.toLowerCase(), name.toLowerCase())
+  const nearest = names.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
+  // Farther away it is no slip, but an option of Vite's or of another plugin.
+  return distance(nearest) <= nearest.length / 3 ? `did you mean "${nearest}"? T${all}` : `t${all}`
+}
+
+/** What `read` answers, or nothing and its problems among the others. */
+function collect<Result>(problems: string[], read: () => Result): Result | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof PrecompressError || error instanceof ReportError)) throw error
+    problems.push(...error.problems.map((problem) => `serveDist ${problem}`))
+    return undefined
+  }
+}
+
+function readBudgets(budgets: unknown): Budget[] {
+  if (Array.isArray(budgets) && budgets.every((text) => typeof text === 'string'))
+    return parseBudgets(budgets)
+  throw new ReportError([
+    `option "budgets": expected a list of texts such as "assets/*.js=150kb:br", found ${show(budgets)}`,
+  ])
+}
+
+function preloadProblems(preload: unknown): string[] {
+  if (preload === false) return []
+  const isKnown =
+    typeof preload === 'object' &&
+    preload !== null &&
+    !Array.isArray(preload) &&
+    Object.entries(preload).every(([name, value]) => name === 'fonts' && typeof value === 'boolean')
+  return isKnown
+    ? []
+    : [`serveDist option "preload": expected false or { fonts: true or false }, found ${show(preload)}`]
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? String(value)
+}

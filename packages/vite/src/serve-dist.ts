@@ -1,0 +1,129 @@
+import type { Environment, Plugin, ResolvedConfig } from 'vite'
+import { collectWorkerNames } from './collect-worker-names.ts'
+import { compressFolders } from './compress-folders.ts'
+import { configurePreview } from './configure-preview.ts'
+import { createEnvironmentOutput, type EnvironmentOutput } from './environment-output.ts'
+import { outermostFolders } from './outermost-folders.ts'
+import { pluginOrderProblems } from './plugin-order-problems.ts'
+import { finishApp } from './finish-app.ts'
+import { finishedPasses } from './repeat-passes.ts'
+import { retireManifests } from './retire-manifests.ts'
+import { servedBase } from './served-base.ts'
+import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
+
+/** The name of the plugin, and the word that its messages begin with. */
+const pluginName = 'serve-dist'
+
+/**
+ * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;
+ * answers `vite preview` with that server. Put it last in `plugins`.
+ *
+ * Only client environments are touched, and only builds that succeeded. A file is called immutable only
+ * where the bundler itself put a content hash into its name.
+ */
+export function serveDist(options: ServeDistOptions = {}): Plugin {
+  const settings = resolveServeDistOptions(options)
+  const workerNames = new Set<string>()
+  const outputs = new WeakMap<Environment, EnvironmentOutput>()
+  let pass: Promise<void> = Promise.resolve()
+
+  const outputOf = (environment: Environment): EnvironmentOutput => {
+    const output = outputs.get(environment) ?? createEnvironmentOutput(workerNames)
+    outputs.set(environment, output)
+    return output
+  }
+  const isFirst = (config: ResolvedConfig) =>
+    config.plugins.find(({ name }) => name === pluginName) === plugin
+
+  const plugin: Plugin = {
+    name: pluginName,
+    enforce: 'post',
+    apply: (_config, { command, isPreview }) => command === 'build' || isPreview === true,
+    applyToEnvironment: ({ config }) => config.consumer === 'client' && !config.build.ssr,
+
+    config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
+
+    configResolved(config) {
+      // A base that cannot be served fails now, and not when the build has run.
+      servedBase(config.base)
+      if (config.command !== 'build') return
+      for (const problem of pluginOrderProblems(plugin, config.plugins)) config.logger.warnOnce(problem)
+    },
+
+    buildStart() {
+      outputOf(this.environment).beginBuild()
+    },
+
+    // After every other plugin's: what is recorded is what the bundler is told.
+    outputOptions: {
+      order: 'post',
+      handler(outputOptions) {
+        const asked = outputOf(this.environment).askedNames(outputOptions)
+        return { ...outputOptions, assetFileNames: asked.record(outputOptions.assetFileNames) }
+      },
+    },
+
+    // A rebuild may read while the pass of the build before runs, but not write.
+    async buildEnd(error) {
+      await pass
+      const { environment } = this
+      if (error === undefined && isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
+    },
+
+    renderStart: {
+      order: 'pre',
+      handler() {
+        outputOf(this.environment).beginOutput()
+      },
+    },
+
+    // After every other plugin's: when one of them fails, the output counts as not written.
+    writeBundle: {
+      order: 'post',
+      sequential: true,
+      handler(outputOptions, bundle) {
+        outputOf(this.environment).endOutput(outputOptions, bundle)
+      },
+    },
+
+    closeBundle: {
+      order: 'post',
+      sequential: true,
+      async handler() {
+        const output = outputOf(this.environment)
+        const folders = outermostFolders(output.takeFolders())
+        if (folders.length === 0 || !isFirst(this.environment.getTopLevelConfig())) return
+        const { builds } = output
+        const passOptions = {
+          ...settings,
+          isHashed: output.isHashed,
+          graph: output.graph,
+          isOutdated: () => output.builds !== builds,
+          told: new Set<string>(),
+        }
+        const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated: false })
+        // Who waits for this pass wants its end; its failure is told below.
+        pass = next.catch(() => {})
+        await next
+        if (!this.meta.watchMode) finishedPasses.set(this.environment, { folders, options: passOptions })
+      },
+    },
+
+    // From Vite 7 on: what later environments wrote into a folder since, prerendered pages for instance.
+    buildApp: {
+      order: 'post',
+      async handler(builder) {
+        if (isFirst(builder.config)) await finishApp(builder)
+      },
+    },
+
+    configurePreviewServer: {
+      order: 'post',
+      // Vite 6 gives no context, and asks its plugins before it checks the host.
+      handler(this: { meta: unknown } | undefined, server) {
+        return isFirst(server.config) ? configurePreview(server, this !== undefined) : undefined
+      },
+    },
+  }
+  return plugin
+}

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
+import type { InlineConfig } from 'vite'
+import { onTestFinished } from 'vitest'
+
+/** A project of Vite in a temporary folder that lasts as long as its test. */
+export interface Project {
+  readonly root: string
+  write(path: string, content: string | Uint8Array): Promise<void>
+  read(path: string): Promise<string>
+  /** Every file below a folder, relative to it, sorted. */
+  list(folder?: string): Promise<string[]>
+  manifest(folder?: string): Promise<Manifest>
+  /** The cache class of every file in the manifest, `i` for immutable. */
+  classes(folder?: string): Promise<Record<string, string>>
+  config(config: InlineConfig): InlineConfig
+}
+
+export async function createProject(files: Record<string, string | Uint8Array>): Promise<Project> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-vite-')))
+  // The cache is pruned when a pass is over already.
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+  const project: Project = {
+    root,
+    async write(path, content) {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await writeFile(join(root, path), content)
+    },
+    read: (path) => readFile(join(root, path), 'utf8'),
+    async list(folder = 'dist') {
+      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
+      const names = entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+      return names.map((name) => name.slice(join(root, folder).length + 1).replaceAll('\\', '/')).toSorted()
+    },
+    manifest: async (folder = 'dist') => parseManifest(await project.read(join(folder, manifestPath))),
+    async classes(folder = 'dist') {
+      const { files: described } = await project.manifest(folder)
+      return Object.fromEntries(described.map(({ path, cache }) => [path, cache]))
+    },
+    config: (config) => ({ root, configFile: false, logLevel: 'silent', ...config }),
+  }
+  for (const [path, content] of Object.entries(files)) await project.write(path, content)
+  return project
+}
+
+/** Text that compresses well and that no bundler can shorten. */
+export function prose(seed: string): string {
+  return Array.from(
+    { length: 60 },
+    (_, index) => `${seed} ${index} stands in this build to be compressed`,
+  ).join('. ')
+}
+
+/** A page, a script with a lazy one, a style: the least application that has every kind of file. */
+export const application: Record<string, string> = {
+  'index.html': '<!doctype html><title>t</title><script type="module" src="/main.js"></script>',
+  'main.js': `import './style.css'; console.log(${JSON.stringify(prose('main'))}); import('./lazy.js')`,
+  'lazy.js': `export default ${JSON.stringify(prose('lazy'))}`,
+  'style.css': `body::after { content: ${JSON.stringify(prose('style'))} }`,
+}

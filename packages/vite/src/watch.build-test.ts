@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { InlineConfig, Plugin } from 'vite'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import serveDist from './index.ts'
+import { application, createProject, type Project, prose } from './testing/project.ts'
+import { createRecordingLogger, type RecordingLogger } from './testing/recording-logger.ts'
+import { type Vite, vites } from './testing/vites.ts'
+
+const patience = { timeout: 20_000, interval: 20 }
+
+async function watch({ build }: Vite, config: InlineConfig): Promise<void> {
+  const watcher = await build({ ...config, build: { ...config.build, watch: {} } })
+  if (!('close' in watcher)) throw new Error('Vite does not watch')
+  onTestFinished(() => watcher.close())
+}
+
+function lazyText(project: Project, text: string): Promise<void> {
+  return project.write('lazy.js', `export default ${JSON.stringify(prose(text))}`)
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
+/** How many tables at the end of a pass were printed. */
+function countPasses({ infos }: RecordingLogger): number {
+  return infos.filter((line) => line.includes('variants (')).length
+}
+
+/** Every file on the disk is the one in the manifest. */
+async function expectWhole(project: Project): Promise<void> {
+  const { files } = await project.manifest()
+  const onDisk = files.map(async ({ path }) => {
+    const bytes = await readFile(join(project.root, 'dist', path))
+    return { path, sha256: sha256(bytes) }
+  })
+  expect(await Promise.all(onDisk)).toEqual(files.map((file) => ({ path: file.path, sha256: file.sha256 })))
+}
+
+describe.each(vites)('serveDist watching with $name', ({ load }) => {
+  test('makes one pass for each build that succeeds', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    let builds = 0
+    const counter: Plugin = { name: 'counter', writeBundle: () => void (builds += 1) }
+    // A watcher may see one change of a file as two.
+    const buildAfter = (earlier: string) =>
+      vi.waitFor(async () => {
+        const { buildId } = await project.manifest()
+        expect(buildId).not.toBe(earlier)
+        expect(countPasses(logger)).toBe(builds)
+        await expectWhole(project)
+        return buildId
+      }, patience)
+    await watch(vite, project.config({ plugins: [counter, serveDist()], customLogger: logger }))
+    const first = await buildAfter('')
+
+    await lazyText(project, 'second')
+    const second = await buildAfter(first)
+    expect(Object.values(await project.classes()).filter((cache) => cache === 'immutable')).toHaveLength(3)
+
+    await project.write('lazy.js', 'export default (')
+    await vi.waitUntil(() => logger.errors.length > 0, patience)
+    await lazyText(project, 'third')
+    await buildAfter(second)
+  })
+
+  test('ends with the last build when builds follow fast', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    await watch(
+      vite,
+      project.config({ plugins: [serveDist()], customLogger: logger, build: { minify: false } }),
+    )
+    const described = async () => {
+      const { files } = await project.manifest().catch(() => ({ files: [] }))
+      const lazy = files.find(({ path }) => path.includes('/lazy-'))
+      return lazy === undefined ? '' : project.read(`dist/${lazy.path}`).catch(() => '')
+    }
+    await vi.waitUntil(async () => (await described()).includes('lazy 1'), patience)
+    for (const text of ['one', 'two', 'three']) {
+      await lazyText(project, text)
+      const built = async () => {
+        const names = await project.list().catch(() => [])
+        const lazy = names.find((name) => /lazy-[^.]*\.js$/.test(name)) ?? 'none'
+        return (await project.read(`dist/${lazy}`).catch(() => '')).includes(`${text} 1`)
+      }
+      await vi.waitUntil(built, patience)
+    }
+    await vi.waitUntil(async () => (await described()).includes('three 1'), patience)
+    await vi.waitFor(() => expectWhole(project), patience)
+    expect(logger.errors).toEqual([])
+  })
+
+  test('writes nothing while a pass runs', async () => {
+    const vite = await load()
+    // Some seconds of work for brotli: long enough for the next build to come to its output.
+    const large = Array.from({ length: 12_000 }, (_, index) => sha256(String(index))).join('\n')
+    const project = await createProject({ ...application, 'public/large.txt': large })
+    const logger = createRecordingLogger()
+    let passesBegun = 0
+    const passesUnfinished: number[] = []
+    const observer: Plugin = {
+      name: 'observer',
+      renderStart: () => void passesUnfinished.push(passesBegun - countPasses(logger)),
+      closeBundle() {
+        passesBegun += 1
+        // Not awaited: the pass begins before the change is seen, else it would be left to the next build.
+        if (passesBegun === 1) void lazyText(project, 'second')
+      },
+    }
+    const plugins = [{ ...observer, enforce: 'post' as const }, serveDist()]
+    await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
+    await vi.waitUntil(() => countPasses(logger) >= 2, patience)
+    expect(passesUnfinished.length).toBeGreaterThanOrEqual(2)
+    expect(passesUnfinished.filter((count) => count > 0)).toEqual([])
+    await vi.waitFor(() => expectWhole(project), patience)
+  })
+
+  test('reports a pass that fails, and goes on', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    let isBlocked = true
+    const blocker: Plugin = {
+      name: 'blocker',
+      async closeBundle() {
+        if (isBlocked) await project.write('dist/.serve-dist', 'a file in the place of the folder')
+      },
+    }
+    await watch(vite, project.config({ plugins: [blocker, serveDist()], customLogger: logger }))
+    await vi.waitUntil(() => logger.errors.length > 0, patience)
+    expect(logger.errors[0]).toContain('.serve-dist')
+    isBlocked = false
+    await lazyText(project, 'mended')
+    await vi.waitUntil(() => countPasses(logger) > 0, patience)
+    await vi.waitFor(() => expectWhole(project), patience)
+  })
+})

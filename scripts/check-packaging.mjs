@@ -1,0 +1,101 @@
+// `pnpm packaging`: what a user would install, looked at as they would get it.
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { packPackages } from './pack-packages.mjs'
+import { pnpmCommand } from './pnpm-command.mjs'
+import { runCommand } from './run-command.mjs'
+
+/** @import { PackedPackage } from './pack-packages.mjs' */
+
+const temporary = await mkdtemp(join(tmpdir(), 'serve-dist-packaging-'))
+try {
+  /** @type {string[]} */
+  const problems = []
+  const packed = await packPackages(temporary)
+  for (const item of packed) {
+    const contents = await unpack(item)
+    const found = [
+      ...(await problemsOfContents(contents)),
+      ...(await problemsOfLeftovers(item, contents)),
+      ...(await problemsOfPublint(item)),
+      ...(await problemsOfTypes(item)),
+    ]
+    console.log(`${found.length === 0 ? '✓' : '✗'} ${item.name}@${item.version}`)
+    problems.push(...found.map((problem) => `${item.name}: ${problem}`))
+  }
+  for (const problem of problems) console.error(`✗ ${problem}`)
+  if (problems.length > 0 || packed.length === 0) process.exitCode = 1
+} finally {
+  await rm(temporary, { recursive: true, force: true })
+}
+
+async function unpack(/** @type {PackedPackage} */ { tarball }) {
+  const directory = `${tarball}.contents`
+  await mkdir(directory)
+  const { exitCode, output } = await runCommand(['tar', '-xzf', tarball, '-C', directory], { isQuiet: true })
+  if (exitCode !== 0) throw new Error(`tar could not unpack ${tarball}:\n${output}`)
+  return join(directory, 'package')
+}
+
+async function problemsOfContents(/** @type {string} */ directory) {
+  const manifestText = await readFile(join(directory, 'package.json'), 'utf8')
+  const manifest = JSON.parse(manifestText)
+  const files = (await readdir(directory, { recursive: true })).map((path) => path.replaceAll('\\', '/'))
+  const problems = ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']
+    .filter((path) => !files.includes(path))
+    .map((path) => `the tarball has no ${path}`)
+  for (const path of files) {
+    if (/test|fixture|\.tsbuildinfo$|^src\//.test(path)) problems.push(`the tarball holds ${path}`)
+  }
+  for (const protocol of ['workspace:', 'catalog:', '"source"']) {
+    if (manifestText.includes(protocol)) problems.push(`its package.json still holds ${protocol}`)
+  }
+  /** @type {Record<string, string>} */
+  const programs = manifest.bin ?? {}
+  for (const path of Object.values(programs)) {
+    problems.push(...(await problemsOfProgram(join(directory, path), path)))
+  }
+  return problems
+}
+
+/** `tsc -b` never deletes: what was built from a file that is gone would be published. */
+async function problemsOfLeftovers(
+  /** @type {PackedPackage} */ { directory },
+  /** @type {string} */ contents,
+) {
+  const sources = await readdir(join(directory, 'src'), { recursive: true })
+  const built = await readdir(join(contents, 'dist'), { recursive: true })
+  return built
+    .filter((path) => path.endsWith('.js') && !sources.includes(path.replace(/js$/, 'ts')))
+    .map((path) => `dist/${path} has no source any more; delete the folder dist and build again`)
+}
+
+async function problemsOfProgram(/** @type {string} */ file, /** @type {string} */ path) {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined) return [`the tarball has no ${path}, which is its bin`]
+  const problems = []
+  if (!text.startsWith('#!/usr/bin/env node\n')) problems.push(`${path} does not begin with a shebang`)
+  const { mode } = await stat(file)
+  if (process.platform !== 'win32' && (mode & 0o111) === 0) problems.push(`${path} is not executable`)
+  return problems
+}
+
+async function problemsOfPublint(/** @type {PackedPackage} */ { tarball }) {
+  const bytes = await readFile(tarball)
+  const { messages, pkg } = await publint({
+    strict: true,
+    pack: { tarball: new Uint8Array(bytes).buffer },
+  })
+  return messages.map(
+    (message) => `publint: ${formatMessage(message, pkg, { color: false }) ?? message.code}`,
+  )
+}
+
+async function problemsOfTypes(/** @type {PackedPackage} */ { tarball }) {
+  const command = pnpmCommand('exec', 'attw', tarball, '--profile', 'esm-only', '--format', 'ascii')
+  const { exitCode, output } = await runCommand(command, { isQuiet: true })
+  return exitCode === 0 ? [] : [`attw:\n${output.trimEnd()}`]
+}

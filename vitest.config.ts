@@ -1,0 +1,61 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests run the sources: the `source` condition of each package's `exports` needs no build.
+const source = {
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
+}
+
+// Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
+const env = { NO_COLOR: '1' }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...source,
+        test: {
+          name: 'unit',
+          env,
+          include: ['packages/*/src/**/*.test.ts', 'bench/{serve,build}/*.test.ts'],
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'http',
+          env,
+          include: ['packages/*/src/**/*.http-test.ts'],
+          globalSetup: 'packages/server/src/testing/build-packages.ts',
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'slow',
+          env,
+          include: ['packages/*/src/**/*.slow-test.ts'],
+          globalSetup: 'packages/server/src/testing/build-packages.ts',
+          testTimeout: 240_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        ...source,
+        test: { name: 'build', env, include: ['packages/*/src/**/*.build-test.ts'], testTimeout: 60_000 },
+      },
+      {
+        test: {
+          name: 'e2e',
+          env,
+          include: ['e2e/tests/*.test.ts'],
+          globalSetup: 'e2e/src/global-setup.ts',
+          testTimeout: 120_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
