@@ -1,5 +1,5 @@
-import type { Server } from 'node:http'
 import { isIPv6 } from 'node:net'
+import type { Transport } from './transport.ts'
 
 /** An address that could not be had; the message says why and what to do. */
 export class ListenError extends Error {
@@ -14,12 +14,12 @@ export interface ListenAddress {
 }
 
 /**
- * Lets the server listen.
+ * Lets a transport's server listen.
  *
  * @returns the origin under which it is reached, without a slash at its end.
  * @throws ListenError when the address is in use, not allowed or not this machine's.
  */
-export async function listen(server: Server, { port, host }: ListenAddress): Promise<string> {
+export async function listen({ server, scheme }: Transport, { port, host }: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(new ListenError(explain(error, { port, host }), { cause: error }))
@@ -28,7 +28,7 @@ export async function listen(server: Server, { port, host }: ListenAddress): Pro
   })
   const address = server.address()
   const actualPort = typeof address === 'object' && address !== null ? address.port : port
-  return `http://${reachableName(host)}:${actualPort}`
+  return `${scheme}://${reachableName(host)}:${actualPort}`
 }
 
 /** The unspecified addresses listen everywhere, but are no place to go to. */

@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
+
+/** Answers what a transport received; it calls nobody else. */
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** What a transport is to be prepared for. */
+export interface TransportOptions {
+  /** Whether an application wants requests' bodies, which take their time. */
+  readonly takesUploads: boolean
+}
+
+/** A way in which requests come: HTTP/1.1 over TCP, or TLS with HTTP/2. */
+export interface Transport {
+  readonly scheme: 'http' | 'https'
+  /** Not listening yet. */
+  readonly server: Server
+  /**
+   * Takes no new connections; idle ones are closed at once, answers in flight are finished within so many
+   * milliseconds. Settles when the last socket is closed.
+   */
+  drain(gracePeriod: number): Promise<void>
+}
