@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { socketTimeout } from './connection-limits.ts'
 import { chunkSize, type FileContent, openStored, readRange } from './stored-file.ts'
 
 /**
@@ -18,14 +19,22 @@ export async function sendFile(
   // opened now, its file would stay open for ever.
   if (response.socket === null) await once(response, 'socket')
   const handle = await openStored(content.stored)
+  let deadline: NodeJS.Timeout | undefined
   try {
     writeHead()
     const write = createWriter(response)
+    // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for
+    // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
+    deadline = setTimeout(() => response.destroy(), socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, content.end - content.first))
-    for await (const chunk of readRange(handle, content, buffer)) await write(chunk)
+    for await (const chunk of readRange(handle, content, buffer)) {
+      await write(chunk)
+      deadline.refresh()
+    }
     response.end()
   } finally {
+    clearTimeout(deadline)
     await handle.close()
   }
 }
