@@ -1,40 +1,49 @@
+import { createHash } from 'node:crypto'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
 
-/** One result as the index of the cache holds it. */
+/** One result as the head of an entry holds it. */
 export interface StoredEncoding {
   readonly coding: ContentCoding
   /** Codec, version and settings. */
   readonly codec: string
   /** Of the result, in bytes. */
   readonly size: number
-  /** Where and what its bytes are in the entry's content; absent where it does not pay. */
+  /** Where its bytes are, counted from the end of the head, and what they are; absent where it does not pay. */
   readonly stored?: { readonly offset: number; readonly sha256: string }
 }
 
-/** What the index of the cache holds of one original. */
+/** What the file of an entry says before the bytes of its results. */
 export interface CacheEntry {
-  /** Of the content: all results, one behind the other. */
-  readonly integrity: string
-  /** When it was last used, about; in milliseconds since 1970. */
-  readonly time: number
-  readonly size: number
   readonly encodings: readonly StoredEncoding[]
+  /** Where the bytes of the results begin. */
+  readonly contentStart: number
 }
 
-/** The key of an original in the cache; the number is that of the form of its entry. */
-export function entryKey(sha256: string): string {
-  return `serve-dist:1:${sha256}`
+/** More than a head ever takes; most entries of small files are read whole with it. */
+export const headRoom = 16_384
+
+/** Of SHA-256 in hexadecimal digits. */
+const checksumLength = 64
+
+/** The file of an entry: a line with a checksum of its own, then the bytes of all results, one behind the other. */
+export function formatEntry(encodings: readonly StoredEncoding[], contents: readonly Uint8Array[]): Buffer {
+  const text = JSON.stringify(encodings)
+  return Buffer.concat([Buffer.from(`${checksumOf(text)} ${text}\n`), ...contents])
 }
 
-/** The entry, or nothing when it is none of ours. */
-export function parseEntry(value: unknown): CacheEntry | undefined {
-  const integrity = fieldOf(value, 'integrity')
-  const time = fieldOf(value, 'time')
-  const size = fieldOf(value, 'size')
-  const encodings = fieldOf(fieldOf(value, 'metadata'), 'encodings')
-  if (typeof integrity !== 'string' || typeof time !== 'number' || typeof size !== 'number') return undefined
+/** The head of an entry from the first bytes of its file, or nothing when it is damaged or of another form. */
+export function parseEntry(bytes: Buffer): CacheEntry | undefined {
+  const end = bytes.indexOf('\n')
+  const line = bytes.toString('utf8', 0, Math.max(end, 0))
+  const text = line.slice(checksumLength + 1)
+  if (line.slice(0, checksumLength) !== checksumOf(text)) return undefined
+  const encodings: unknown = JSON.parse(text)
   if (!Array.isArray(encodings) || !encodings.every(isStoredEncoding)) return undefined
-  return { integrity, time, size, encodings }
+  return { encodings, contentStart: end + 1 }
+}
+
+function checksumOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 function isStoredEncoding(value: unknown): value is StoredEncoding {

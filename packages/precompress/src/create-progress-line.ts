@@ -1,4 +1,3 @@
-import stringWidth from 'string-width'
 import type { Progress } from './precompress-options.ts'
 
 /** One line of a terminal that is drawn over. */
@@ -34,7 +33,7 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       const secondsLeft = (progress.totalBytes - progress.bytes) / bytesPerMs / 1000
       const line = lineOf(progress) + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
       // A line that wraps could not be erased.
-      if (stringWidth(line) >= stream.columns) return
+      if (line.length >= stream.columns) return
       stream.write(eraseLine + line)
       isDrawn = true
     },

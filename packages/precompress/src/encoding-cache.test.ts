@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import cacache from 'cacache'
 import { describe, expect, test, vi } from 'vitest'
 import type * as EncodeModule from './encode.ts'
 import { precompress, type PrecompressReport } from './precompress.ts'
@@ -63,25 +62,31 @@ async function withCache(): Promise<{ cacheDirectory: string }> {
   return { cacheDirectory: join(await makeFolder(), 'cache') }
 }
 
-/** The files that hold results: their path contains `content-v2`. */
-async function contentFiles(cacheDirectory: string): Promise<string[]> {
-  const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile() && entry.parentPath.includes('content-v2'))
-    .map((entry) => join(entry.parentPath, entry.name))
+/** The files of the entries. */
+async function entryFiles(cacheDirectory: string): Promise<string[]> {
+  const names = await readdir(join(cacheDirectory, 'entries-1'), { recursive: true, withFileTypes: true })
+  return names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name))
 }
 
-async function keysIn(directory: string): Promise<string[]> {
-  return Object.keys(await cacache.ls(directory))
+/** Changes the head and the results of every entry. */
+async function rewrite(
+  cacheDirectory: string,
+  change: (head: string, results: Buffer) => readonly [string, Buffer],
+): Promise<void> {
+  for (const file of await entryFiles(cacheDirectory)) {
+    const bytes = await readFile(file)
+    const end = bytes.indexOf('\n') + 1
+    const [head, results] = change(bytes.toString('utf8', 0, end), bytes.subarray(end))
+    await writeFile(file, Buffer.concat([Buffer.from(head), results]))
+  }
 }
 
 /** Sets all entries and the mark of the last pruning back in time. */
 async function age(directory: string, milliseconds: number): Promise<void> {
-  const time = Date.now() - milliseconds
-  for (const { key, integrity, size, metadata } of Object.values(await cacache.ls(directory))) {
-    await cacache.index.insert(directory, key, integrity, { size, metadata, time } as object)
+  const time = (Date.now() - milliseconds) / 1000
+  for (const file of [...(await entryFiles(directory)), join(directory, 'pruned')]) {
+    await utimes(file, time, time)
   }
-  await utimes(join(directory, 'pruned'), time / 1000, time / 1000)
 }
 
 describe('the cache', () => {
@@ -111,7 +116,7 @@ describe('the cache', () => {
     await pass(folder, options)
     const renamed = await passOver({ 'other.js': script }, options)
     expect(renamed.codecCalls).toBe(0)
-    for (const file of await contentFiles(options.cacheDirectory)) await rm(file)
+    await rewrite(options.cacheDirectory, (head) => [head, Buffer.alloc(0)])
     const again = await pass(folder, options)
     expect([again.codecCalls, again.cacheHits, again.written]).toEqual([0, 9, []])
   })
@@ -127,51 +132,69 @@ describe('the cache', () => {
   test('misses what another codec made', async () => {
     const options = await withCache()
     const cold = await passOver(build, options)
-    for (const entry of Object.values(await cacache.ls(options.cacheDirectory))) {
-      const metadata: unknown = JSON.parse(JSON.stringify(entry.metadata).replaceAll('brotli/', 'brotli/0'))
-      await cacache.index.insert(options.cacheDirectory, entry.key, entry.integrity, {
-        size: entry.size,
-        metadata,
-      })
-    }
+    await rewrite(options.cacheDirectory, (head, results) => {
+      const text = head.slice(65, -1).replaceAll('brotli/', 'brotli/0')
+      return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
+    })
     const warm = await passOver(build, options)
     expect(warm.codecCalls).toBe(3)
     expect(warm.disk).toEqual(cold.disk)
   })
 
   test.each([
-    ['cut short', (bytes: Buffer) => bytes.subarray(0, -1)],
-    ['empty', () => Buffer.alloc(0)],
+    ['cut short', (bytes: Buffer) => bytes.subarray(0, -1), 2],
+    ['empty', () => Buffer.alloc(0), 6],
     [
       'changed in one bit',
       (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte))),
+      2,
     ],
-    ['another entry’s', () => Buffer.from(script)],
-  ])('takes content that is %s for a miss, and mends it', async (_name, damage) => {
+    ['another entry’s', () => Buffer.from(script), 6],
+  ])('takes content that is %s for a miss, and mends it', async (_name, damage, lost) => {
     const options = await withCache()
     const cold = await passOver(build, options)
-    for (const file of await contentFiles(options.cacheDirectory)) {
-      await writeFile(file, damage(await readFile(file)))
-    }
+    await rewrite(options.cacheDirectory, (head, results) => [head, damage(results)])
     const warm = await passOver(build, options)
-    // What does not pay has no bytes to lose.
-    expect([warm.codecCalls, warm.cacheHits]).toEqual([6, 3])
+    // Each result is looked at on its own; what does not pay has no bytes to lose.
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 9 - lost])
     expect(warm.disk).toEqual(cold.disk)
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('takes an index that is damaged for a miss', async () => {
+  test.each([
+    ['has another size', (head: string) => head.replace('"size":', '"size":1')],
+    ['is no text of ours', () => '{}\n'],
+    ['is cut off', () => ''],
+  ])('takes an entry whose head %s for a miss, and mends it', async (_name, damage) => {
     const options = await withCache()
     const cold = await passOver(build, options)
-    const entries = await readdir(options.cacheDirectory, { recursive: true, withFileTypes: true })
-    for (const entry of entries) {
-      if (entry.isFile() && entry.parentPath.includes('index-v5')) {
-        const file = join(entry.parentPath, entry.name)
-        await writeFile(file, (await readFile(file, 'utf8')).replace('"size"', '"siye"'))
-      }
-    }
+    await rewrite(options.cacheDirectory, (head, results) => [damage(head), results])
     const warm = await passOver(build, options)
     expect(warm.codecCalls).toBe(9)
+    expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('leaves nothing beside its entries', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    const names = (await entryFiles(options.cacheDirectory)).map((file) => file.slice(-62))
+    expect(names).toEqual([
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+    ])
+  })
+
+  test('recalls results that are larger than what is read at once', async () => {
+    const options = await withCache()
+    const lines = Array.from({ length: 800 }, (_, line) =>
+      createHash('sha256').update(String(line)).digest('hex'),
+    )
+    const large = { 'large.js': lines.join('\n') }
+    const cold = await passOver(large, options)
+    const warm = await passOver(large, options)
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([0, 3])
     expect(warm.disk).toEqual(cold.disk)
   })
 
@@ -199,7 +222,7 @@ describe('the cache', () => {
       'app/dist/package.json': '{}',
     })
     await precompress(join(root, 'app/dist'))
-    expect((await contentFiles(join(root, 'node_modules/.cache/serve-dist'))).length).toBe(1)
+    expect((await entryFiles(join(root, 'node_modules/.cache/serve-dist'))).length).toBe(1)
   })
 })
 
@@ -211,10 +234,7 @@ describe('pruning the cache', () => {
     await passOver(build, options)
     await age(options.cacheDirectory, month * 1.1)
     await passOver({ 'app.js': script }, options)
-    await vi.waitFor(async () => {
-      expect(await keysIn(options.cacheDirectory)).toHaveLength(1)
-      expect(await contentFiles(options.cacheDirectory)).toHaveLength(1)
-    })
+    await vi.waitFor(async () => expect(await entryFiles(options.cacheDirectory)).toHaveLength(1))
     expect((await passOver({ 'app.js': script }, options)).codecCalls).toBe(0)
   })
 
@@ -225,11 +245,10 @@ describe('pruning the cache', () => {
     await age(cacheDirectory, month / 2)
     // Used again: this entry is the younger one now.
     await passOver({ 'index.html': build['index.html'] }, options)
-    const entries = Object.values(await cacache.ls(cacheDirectory))
-    const [youngest] = entries.toSorted((a, b) => b.time - a.time)
+    const found = await Promise.all((await entryFiles(cacheDirectory)).map(async (file) => await stat(file)))
+    const [youngest] = found.toSorted((a, b) => b.mtimeMs - a.mtimeMs)
     await pruneCache(cacheDirectory, { size: youngest?.size ?? 0, bytesAdded: 1e6 })
-    expect(await keysIn(cacheDirectory)).toEqual([youngest?.key])
-    expect(await contentFiles(cacheDirectory)).toHaveLength(1)
+    expect(await entryFiles(cacheDirectory)).toHaveLength(1)
     expect((await passOver({ 'index.html': build['index.html'] }, options)).codecCalls).toBe(0)
   })
 })

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
+import { existsSync, utimesSync } from 'node:fs'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { type CacheEntry, entryKey, parseEntry, type StoredEncoding } from './cache-entry.ts'
+import { formatEntry, type StoredEncoding } from './cache-entry.ts'
+import { entryPath } from './cache-place.ts'
 import { codecs } from './encode.ts'
+import { isMissing } from './is-missing.ts'
 import { pruneCache } from './prune-cache.ts'
+import { readEntry } from './read-entry.ts'
 import { reasonOf } from './reason-of.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** What came of encoding a file. */
 export interface Encoding {
@@ -21,7 +26,7 @@ export interface Encoding {
 /** Results of earlier passes. Whatever is wrong with it is a miss: it fails no build and changes no byte. */
 export interface EncodingCache {
   /** What the codecs of this process once made of the file with this digest. */
-  recall(sha256: string): Promise<ReadonlyMap<ContentCoding, Encoding>>
+  recall(sha256: string): ReadonlyMap<ContentCoding, Encoding>
   /** Replaces what is known of it. */
   keep(sha256: string, encodings: readonly Encoding[]): Promise<void>
   /** Removes what was not used for long, or is too much; worth no waiting for. */
@@ -40,85 +45,63 @@ const noteUseAfterMs = 7 * 24 * 60 * 60 * 1000
 
 /** A cache that knows nothing and keeps nothing. */
 export const noCache: EncodingCache = {
-  recall: async () => new Map(),
+  recall: () => new Map(),
   keep: async () => {},
   prune: async () => {},
 }
 
-export async function openEncodingCache(options: EncodingCacheOptions): Promise<EncodingCache> {
-  const { directory, warn } = options
-  const { default: cacache } = await import('cacache')
+/** The cache in a folder: one file for each original, under its digest. */
+export function openEncodingCache({ directory, size, warn }: EncodingCacheOptions): EncodingCache {
   let bytesAdded = 0
   let isWritable = true
 
-  const write = async (change: () => Promise<unknown>): Promise<void> => {
+  const write = (change: () => void): void => {
     if (!isWritable) return
     try {
-      await change()
+      change()
     } catch (error) {
-      const isPruned = error instanceof Error && 'code' in error && error.code === 'ENOENT'
       // Another build may prune at this moment.
-      if (!isWritable || isPruned) return
+      if (isMissing(error) && existsSync(directory)) return
       isWritable = false
       warn(`${directory}: results cannot be kept for the next build (${reasonOf(error)})`)
     }
   }
 
-  const noteUse = async (key: string, { integrity, size, encodings, time }: CacheEntry): Promise<void> => {
-    if (Date.now() - time < noteUseAfterMs) return
-    await write(
-      async () => await cacache.index.insert(directory, key, integrity, { size, metadata: { encodings } }),
-    )
-  }
-
-  const contentOf = async ({ integrity }: CacheEntry): Promise<Buffer | undefined> => {
-    try {
-      return await cacache.get.byDigest(directory, integrity)
-    } catch {
-      // Damaged content would stand in the way of its own renewal.
-      await cacache.rm.content(directory, integrity).catch(() => undefined)
-      return undefined
-    }
-  }
-
   return {
-    async recall(sha256) {
-      const key = entryKey(sha256)
-      const entry = parseEntry(await cacache.get.info(directory, key).catch(() => undefined))
+    recall(sha256) {
+      const path = entryPath(directory, sha256)
+      const entry = readEntry(path)
       if (entry === undefined) return new Map()
-      await noteUse(key, entry)
-      let reading: Promise<Buffer | undefined> | undefined
-      const read = async (): Promise<Buffer | undefined> => await (reading ??= contentOf(entry))
+      const now = Date.now()
+      if (now - entry.usedAt > noteUseAfterMs) write(() => utimesSync(path, now / 1000, now / 1000))
       return new Map(
         entry.encodings
           .filter(({ coding, codec }) => codec === codecs[coding])
-          .map((encoding) => [encoding.coding, encodingOf(encoding, read)]),
+          .map((encoding) => [encoding.coding, encodingOf(encoding, entry.content)]),
       )
     },
 
     async keep(sha256, encodings) {
-      await write(async () => {
-        const { stored, content } = await layOut(encodings)
-        bytesAdded += content.length
-        const metadata = { encodings: stored }
-        await cacache.put(directory, entryKey(sha256), content, { algorithms: ['sha256'], metadata })
-      })
+      const { stored, contents } = await layOut(encodings)
+      const bytes = formatEntry(stored, contents)
+      bytesAdded += bytes.length
+      write(() => replaceFile(entryPath(directory, sha256), bytes))
     },
 
     async prune() {
-      await pruneCache(directory, { size: options.size, bytesAdded }).catch(() => undefined)
+      await pruneCache(directory, { size, bytesAdded }).catch(() => undefined)
     },
   }
 }
 
 function encodingOf(
   { coding, size, stored }: StoredEncoding,
-  read: () => Promise<Buffer | undefined>,
+  content: (offset: number, size: number) => Promise<Buffer | undefined>,
 ): Encoding {
   if (stored === undefined) return { coding, size }
   const { offset, sha256 } = stored
   const bytes = async (): Promise<Uint8Array | undefined> => {
-    const slice = (await read())?.subarray(offset, offset + size)
+    const slice = await content(offset, size)
     return slice !== undefined && digestOf(slice) === sha256 ? slice : undefined
   }
   return { coding, size, kept: { sha256, bytes } }
@@ -126,7 +109,7 @@ function encodingOf(
 
 async function layOut(
   encodings: readonly Encoding[],
-): Promise<{ stored: readonly StoredEncoding[]; content: Buffer }> {
+): Promise<{ stored: readonly StoredEncoding[]; contents: readonly Uint8Array[] }> {
   const stored: StoredEncoding[] = []
   const contents: Uint8Array[] = []
   let offset = 0
@@ -140,7 +123,7 @@ async function layOut(
       offset += bytes.length
     }
   }
-  return { stored, content: Buffer.concat(contents) }
+  return { stored, contents }
 }
 
 function digestOf(bytes: Uint8Array): string {

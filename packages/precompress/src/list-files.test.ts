@@ -68,6 +68,9 @@ describe('listFiles', () => {
       'drafts/b.js',
     ])
     expect((await list(folder, { include: ['./*.map'], exclude: [] })).paths).toEqual(['a.js.map'])
+    expect((await list(folder, { include: ['**', '!**/*.map', '!drafts/deep'], exclude: [] })).paths).toEqual(
+      ['a.js', 'drafts/b.js'],
+    )
   })
 
   test('lists nothing in an empty folder', async () => {
@@ -77,11 +80,12 @@ describe('listFiles', () => {
   })
 
   test.skipIf(isWindows)('warns of names that no URL can carry', async () => {
-    const folder = await makeFolder({ 'a\\b.txt': '', 'c\u0007d.txt': '', 'e.txt': '' })
+    const folder = await makeFolder({ 'a\\b.txt': '', 'c\u0007d.txt': '', 'c\nd.txt': '', 'e.txt': '' })
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['e.txt'])
     expect(warnings.toSorted()).toEqual([
       '"a\\\\b.txt" is left out: it holds a backslash, which no URL can name; rename it',
+      '"c\\nd.txt" is left out: it holds a control character; rename it',
       '"c\\u0007d.txt" is left out: it holds a control character; rename it',
     ])
   })

@@ -1,8 +1,8 @@
-import { lstatSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { pathProblem, stateDirectory } from '@serve-dist/manifest'
-import glob from 'fast-glob'
+import picomatch from 'picomatch'
 import { isMissing } from './is-missing.ts'
 import { PrecompressError } from './precompress-error.ts'
 import { reasonOf } from './reason-of.ts'
@@ -32,7 +32,7 @@ export async function listFiles(
   warn: (message: string) => void,
 ): Promise<ListedFile[]> {
   const problems: string[] = []
-  const paths = await namesIn(folder, selection)
+  const paths = namesIn(folder, selection)
   const files = await Promise.all(
     paths.map(async (path): Promise<ListedFile[]> => {
       if (isHidden(path)) return []
@@ -60,22 +60,42 @@ export async function listFiles(
   return files.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-async function namesIn(folder: string, selection: FileSelection): Promise<string[]> {
+function namesIn(folder: string, { include, exclude }: FileSelection): string[] {
+  const isIncluded = matcherOf(include.filter((pattern) => !isNegative(pattern)))
+  const isExcluded = matcherOf([
+    ...include.filter(isNegative).map((pattern) => pattern.slice(1)),
+    ...exclude,
+    `${stateDirectory}/**`,
+    '.vite/**',
+  ])
+  const names: string[] = []
+  const walk = (inside: string): void => {
+    // A symlink to a folder is no folder here, so that no loop can form.
+    for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
+      const path = inside + entry.name
+      if (isExcluded(path)) continue
+      if (entry.isDirectory()) walk(`${path}/`)
+      else if (isIncluded(path)) names.push(path)
+    }
+  }
   try {
-    const entries = await glob([...selection.include], {
-      cwd: folder,
-      ignore: [...selection.exclude, `${stateDirectory}/**`, '.vite/**'],
-      // Dotfiles too: `.well-known` is served, and the one rule for the others is `pathProblem`.
-      dot: true,
-      // With `onlyFiles`, symlinks and FIFOs would be dropped without a word.
-      onlyFiles: false,
-      objectMode: true,
-      followSymbolicLinks: false,
-    })
-    return entries.filter(({ dirent }) => !dirent.isDirectory()).map(({ path }) => path)
+    walk('')
   } catch (error) {
     throw new PrecompressError([`${folder}: cannot be listed (${reasonOf(error)})`], { cause: error })
   }
+  return names
+}
+
+function isNegative(pattern: string): boolean {
+  return pattern.startsWith('!')
+}
+
+/**
+ * Dotfiles match too: `.well-known` is served, and the one rule for the others is `pathProblem`. So do line
+ * feeds, which `pathProblem` warns of.
+ */
+function matcherOf(patterns: readonly string[]): (path: string) => boolean {
+  return picomatch([...patterns], { dot: true, flags: 's' })
 }
 
 function isHidden(path: string): boolean {

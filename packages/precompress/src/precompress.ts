@@ -123,7 +123,7 @@ async function openCache(
 ): Promise<EncodingCache> {
   if (!cache) return noCache
   const directory = cacheDirectory ?? (await findCacheDirectory(folder))
-  return directory === undefined ? noCache : await openEncodingCache({ directory, size: cacheSize, warn })
+  return directory === undefined ? noCache : openEncodingCache({ directory, size: cacheSize, warn })
 }
 
 function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {

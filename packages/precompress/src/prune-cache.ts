@@ -1,5 +1,6 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { entriesFolder } from './cache-place.ts'
 
 /** What the cache may hold, and what a pass added to it. */
 export interface Pruning {
@@ -13,8 +14,8 @@ const unusedFor = 30 * day
 
 /**
  * Removes entries that were not used for 30 days and, while the rest is above the size, those that were not
- * used for longest; then what no entry names. Looks once a day, and after a pass that added much. A build that
- * uses the cache meanwhile may miss what it had.
+ * used for longest. Looks once a day, and after a pass that added much. A build that uses the cache meanwhile
+ * may miss what it had.
  */
 export async function pruneCache(directory: string, { size, bytesAdded }: Pruning): Promise<void> {
   const marker = join(directory, 'pruned')
@@ -30,15 +31,31 @@ export async function pruneCache(directory: string, { size, bytesAdded }: Prunin
   await writeFile(marker, '')
   if (!isDue) return
 
-  const { default: cacache } = await import('cacache')
-  const entries = Object.values(await cacache.ls(directory)).toSorted((a, b) => b.time - a.time)
-  const wanted = new Set<string>()
+  const entries = await listEntries(directory)
   let held = 0
-  for (const { key, size: entrySize, time } of entries) {
-    held += entrySize
-    if (held <= size && Date.now() - time < unusedFor) wanted.add(key)
+  for (const entry of entries.toSorted((a, b) => b.usedAt - a.usedAt)) {
+    held += entry.size
+    if (held > size || Date.now() - entry.usedAt > unusedFor) await rm(entry.path, { force: true })
   }
-  // A function, as its README says; its types have it for a string.
-  const options: object = { filter: ({ key }: { readonly key: string }) => wanted.has(key) }
-  await cacache.verify(directory, options)
+}
+
+interface Entry {
+  readonly path: string
+  /** In bytes. */
+  readonly size: number
+  /** In milliseconds since 1970. */
+  readonly usedAt: number
+}
+
+/** Every file among the entries: also what a killed pass left half-written, which is never used again. */
+async function listEntries(directory: string): Promise<Entry[]> {
+  const names = await readdir(entriesFolder(directory), { recursive: true, withFileTypes: true })
+  const entries: Entry[] = []
+  for (const name of names) {
+    if (!name.isFile()) continue
+    const path = join(name.parentPath, name.name)
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined) entries.push({ path, size: found.size, usedAt: found.mtimeMs })
+  }
+  return entries
 }

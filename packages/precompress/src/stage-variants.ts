@@ -27,7 +27,7 @@ export async function stageVariants(
   codings: readonly ContentCoding[],
   staging: Staging,
 ): Promise<StagedVariants> {
-  const known = await staging.cache.recall(file.sha256)
+  const known = staging.cache.recall(file.sha256)
   // All must end before a failure is told: nothing may be staged behind the back of `discard`.
   const results = await Promise.allSettled(
     codings.map(async (coding) => {

@@ -1,10 +1,10 @@
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
-import pc from 'picocolors'
 import { codingsOf } from './codings-of.ts'
+import { type Colors, createColors } from './create-colors.ts'
 import { describePreference } from './describe-preference.ts'
 import { fileKindOf } from './file-kind.ts'
 import { formatByteChange, formatCount, formatKilobytes } from './format-bytes.ts'
-import { type Colors, pathCell } from './path-cell.ts'
+import { pathCell } from './path-cell.ts'
 import { preferenceCost } from './preference-cost.ts'
 import { type Coding, hasVariant, sentCoding, sizesOf, smallestCoding, sumSizes } from './sizes.ts'
 import { layOutTable, type TextCell, textCell } from './text-table.ts'
@@ -37,7 +37,7 @@ export function formatBuildTable(
   options: FormatBuildTableOptions,
 ): string {
   const { prefix = '', mostRows = 40 } = options
-  const colors = pc.createColors(options.colors)
+  const colors = createColors(options.colors)
   if (files.length === 0) return colors.dim('no files')
   const columns = codingsOf(files)
   const withVariants = files.filter(({ variants }) => variants.length > 0)

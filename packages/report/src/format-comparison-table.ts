@@ -1,10 +1,10 @@
-import pc from 'picocolors'
 import { codingsOf } from './codings-of.ts'
 import { changedFiles } from './changed-files.ts'
 import type { BuildComparison, FileComparison } from './compare-builds.ts'
+import { type Colors, createColors } from './create-colors.ts'
 import { fileKinds } from './file-kind.ts'
 import { formatByteChange, formatCount, formatKilobytes, formatPercent } from './format-bytes.ts'
-import { type Colors, pathCell } from './path-cell.ts'
+import { pathCell } from './path-cell.ts'
 import type { SizeChange, SizeChanges } from './size-change.ts'
 import type { Coding } from './sizes.ts'
 import { summarizeComparison } from './summarize-comparison.ts'
@@ -31,7 +31,7 @@ export function formatComparisonTable(
   options: FormatComparisonTableOptions,
 ): string {
   const { mostFiles = 20 } = options
-  const colors = pc.createColors(options.colors)
+  const colors = createColors(options.colors)
   const changed = changedFiles(comparison)
   const shown = changed.slice(0, mostFiles)
   const { totals } = comparison

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
-import pc from 'picocolors'
+import { createColors } from './create-colors.ts'
 import { formatBuildTable } from './format-build-table.ts'
 
 /** What a pass did, as `precompress` answers it. */
@@ -16,7 +16,7 @@ export interface FinishedPass {
 /** What is printed at the end of a pass: the table of the build, and a line on what was done. */
 export function formatPass(pass: FinishedPass, options: { readonly colors: boolean }): string {
   const { directory, manifest, written, removed, cacheHits, durationMs } = pass
-  const colors = pc.createColors(options.colors)
+  const colors = createColors(options.colors)
   const variants = manifest.files.reduce((sum, file) => sum + file.variants.length, 0)
   const changes = [
     ...(written.length > 0 ? [`${written.length} written`] : []),

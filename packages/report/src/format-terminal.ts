@@ -1,4 +1,4 @@
-import pc from 'picocolors'
+import { createColors } from './create-colors.ts'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from './describe-budget.ts'
 import { formatBuildTable } from './format-build-table.ts'
@@ -15,7 +15,7 @@ export function formatTerminal(
   { build, comparison, budgets }: BuildReport,
   options: FormatTerminalOptions,
 ): string {
-  const colors = pc.createColors(options.colors)
+  const colors = createColors(options.colors)
   const table =
     comparison === undefined ? formatBuildTable(build, options) : formatComparisonTable(comparison, options)
   const lines = budgets.map((result) =>

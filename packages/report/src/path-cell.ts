@@ -1,9 +1,7 @@
-import type pc from 'picocolors'
+import type { Colors } from './create-colors.ts'
 import type { FileKind } from './file-kind.ts'
 import { formatPath } from './format-path.ts'
 import { joinCells, type TextCell, textCell } from './text-table.ts'
-
-export type Colors = ReturnType<typeof pc.createColors>
 
 /** A path as Vite prints it: the folder dimmed, the name in the colour of its kind. */
 export function pathCell(path: string, kind: FileKind, colors: Colors): TextCell {

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import pc from 'picocolors'
 import { type BuildReport, createReport } from './create-report.ts'
 import { budgetProblems } from './describe-budget.ts'
 import { formatHtml } from './format-html.ts'
@@ -37,7 +36,7 @@ export interface ReportCommandOptions {
 
 /** Where the command writes to. */
 export interface ReportStreams {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; hasColors?(): boolean }
   readonly stderr: { write(text: string): unknown }
 }
 
@@ -61,9 +60,11 @@ export async function reportCommand(
     ...(noise !== undefined && { noise: parseNoise(noise) }),
     ...(against !== undefined && { against: await readBuild(against) }),
   })
-  const colors = output === undefined && pc.isColorSupported && streams.stdout.isTTY === true
+  const { stdout } = streams
+  // It knows NO_COLOR and FORCE_COLOR, and terminals without colours.
+  const colors = output === undefined && stdout.isTTY === true && stdout.hasColors?.() !== false
   const text = await formatReport(report, format, colors)
-  if (output === undefined) streams.stdout.write(text)
+  if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)
     streams.stderr.write(`serve-dist: the report is in ${output}\n`)

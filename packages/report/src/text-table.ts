@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import widthOf from 'fast-string-truncated-width'
 
 /** Text that may hold escapes; what is aligned is its visible width. */
 export interface TextCell {
@@ -8,7 +8,7 @@ export interface TextCell {
 
 /** A cell, styled after it was measured. */
 export function textCell(text: string, style: (text: string) => string = String): TextCell {
-  return { text: text === '' ? '' : style(text), width: stringWidth(text) }
+  return { text: text === '' ? '' : style(text), width: widthOf(text).width }
 }
 
 /** Several texts in one cell. */

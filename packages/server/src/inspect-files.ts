@@ -4,7 +4,6 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Manifest, variantPath } from '@serve-dist/manifest'
-import pMap from 'p-map'
 import { fingerprintOf } from './file-fingerprint.ts'
 import type { StoredBytes } from './site.ts'
 import { SiteError } from './site-error.ts'
@@ -46,7 +45,12 @@ export async function inspectFiles(
     if (typeof inspected === 'string') problems.push(`${expected.path}: ${inspected}`)
     else files.set(expected.path, inspected)
   }
-  await pMap(expectedFiles(manifest), inspect, { concurrency })
+  // Whoever has finished one takes the next.
+  const queue = expectedFiles(manifest).values()
+  const inspectQueue = async (): Promise<void> => {
+    for (const expected of queue) await inspect(expected)
+  }
+  await Promise.all(Array.from({ length: concurrency }, inspectQueue))
   if (problems.length > 0) {
     const count = problems.length === 1 ? '1 file is' : `${problems.length} files are`
     throw new SiteError([
