@@ -16,6 +16,8 @@ const all: ServingRules = {
   ],
   securityHeaders: true,
   earlyHints: false,
+  cors: ['fonts/**'],
+  sourceMaps: 'deny',
 }
 
 function read(document: unknown): { rules: ServingRules; problems: string[] } {
@@ -53,6 +55,9 @@ describe('readServingRules', () => {
     [{ redirects: [{ from: '/a', to: 'javascript:alert(1)' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: '/b', status: 418 }] }, 'redirects[0].status: expected one of 200, 301'],
     [{ redirects: [{ from: '/a', to: '/b', force: 'yes' }] }, 'redirects[0].force: expected true or false'],
+    [{ cors: true }, 'cors: expected a list'],
+    [{ cors: [''] }, 'cors[0]: expected a glob'],
+    [{ sourceMaps: 'hide' }, 'sourceMaps: expected one of "serve", "deny", found "hide"'],
     [{ securityHeaders: 1 }, 'securityHeaders: expected true or false, found 1'],
   ])('says what is wrong with %j', (document, problem) => {
     const { problems } = read(document)

@@ -35,12 +35,14 @@ type Read<Rules> = { readonly [Name in keyof Rules]-?: (rule: DocumentReader) =>
 const readers: Read<ServingRules> = {
   prefer: (rule) => rule.oneOf(['order', 'smallest']),
   fallback: (rule) => rule.oneOf(['spa', '404', 'none']),
-  immutable: (rule) => rule.list((glob) => glob.where((text) => text !== '', 'a glob')),
+  immutable: readGlobs,
   cacheControl: (rule) => rule.record((value) => value.matching(fieldValue, 'a value of Cache-Control')),
   headers: (rule) => rule.record(readFields),
   redirects: (rule) => rule.list(readRedirect),
   securityHeaders: (rule) => rule.boolean(),
   earlyHints: (rule) => rule.boolean(),
+  cors: readGlobs,
+  sourceMaps: (rule) => rule.oneOf(['serve', 'deny']),
 }
 
 /** The names of all rules. */
@@ -62,6 +64,10 @@ export function fieldProblem(name: string, value: string): string | undefined {
   if (!fieldName.test(name)) return `"${name}" is not the name of a field`
   if (ownFields.has(name.toLowerCase())) return `serve-dist sets the field ${name} itself`
   return fieldValue.test(value) ? undefined : `the value of ${name} holds characters that no field may have`
+}
+
+function readGlobs(rule: DocumentReader): readonly string[] {
+  return rule.list((glob) => glob.where((text) => text !== '', 'a glob'))
 }
 
 function readFields(fields: DocumentReader): FieldValues {

@@ -19,6 +19,10 @@ export interface ServingRules {
   readonly securityHeaders?: boolean
   /** Send `103 Early Hints` over HTTP/1.1 too, where some intermediaries do not understand it. */
   readonly earlyHints?: boolean
+  /** Globs of files that pages of every other origin may use. */
+  readonly cors?: readonly string[]
+  /** Whether source maps of the build are answered, or are as if they were not there. */
+  readonly sourceMaps?: 'serve' | 'deny'
 }
 
 /** Names of fields with their values; `null` takes a default away. */

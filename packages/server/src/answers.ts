@@ -1,4 +1,5 @@
 import type { ByteRange } from './byte-range.ts'
+import { type FieldOverrides, overrideFields } from './field-list.ts'
 import type { Answer, AnswerContent, Redirect, Representation, Resource } from './site.ts'
 
 // The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
@@ -14,6 +15,15 @@ const reasons = {
   416: 'Range Not Satisfiable',
   500: 'Internal Server Error',
 }
+// A browser keeps the answer for a day at most; none keeps it longer than that.
+const preflightFields = [
+  'Access-Control-Allow-Methods',
+  allowedMethods,
+  'Access-Control-Allow-Headers',
+  '*',
+  'Access-Control-Max-Age',
+  '86400',
+]
 const noContent: AnswerContent = { kind: 'none' }
 
 /** 400: the request target cannot be read. */
@@ -29,6 +39,25 @@ export const optionsAnswer: Answer = {
   status: 204,
   fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],
   content: noContent,
+}
+
+/**
+ * 204 to OPTIONS of a file that other origins may use: it answers a preflight whatever it asks for (Fetch
+ * §4.8), so that nothing of it varies.
+ */
+export function preflightAnswer(overrides: FieldOverrides): Answer {
+  return {
+    status: 204,
+    fields: overrideFields(
+      [...optionsAnswer.fields, ...preflightFields],
+      new Map([...overrides].filter(([name]) => isForPreflight(name))),
+    ),
+    content: noContent,
+  }
+}
+
+function isForPreflight(name: string): boolean {
+  return name.startsWith('access-control-') || name === 'vary'
 }
 
 const plain406 = errorAnswer(406)

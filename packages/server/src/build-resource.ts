@@ -1,4 +1,5 @@
 import { type ManifestFile, type ManifestLink, variantPath } from '@serve-dist/manifest'
+import { preflightAnswer } from './answers.ts'
 import { entityTagOf } from './entity-tag.ts'
 import { type FieldOverrides, overrideFields } from './field-list.ts'
 import { formatHttpDate } from './http-date.ts'
@@ -62,7 +63,12 @@ export function buildResource(
     lastModified,
     lastModifiedField,
     varies: variants.length > 0,
+    ...(isForOtherOrigins(parts.overrides) && { preflight: preflightAnswer(parts.overrides) }),
   }
+}
+
+function isForOtherOrigins(overrides: FieldOverrides): boolean {
+  return typeof overrides.get('access-control-allow-origin')?.value === 'string'
 }
 
 /** What all representations of a resource have in common. */

@@ -30,6 +30,7 @@ export function buildSite(
     notFound: resources.get('404.html'),
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
+    sourceMaps: serving.sourceMaps,
     summary: {
       files: manifest.files.length,
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),

@@ -39,7 +39,10 @@ export function decide(site: Site, request: RequestFields, fallback: Fallback): 
   }
 
   // 2. The method.
-  if (method !== 'GET' && method !== 'HEAD') return method === 'OPTIONS' ? optionsAnswer : methodNotAllowed
+  if (method !== 'GET' && method !== 'HEAD') {
+    if (method !== 'OPTIONS') return methodNotAllowed
+    return (entry.kind === 'resource' ? entry.preflight : undefined) ?? optionsAnswer
+  }
 
   return entry.kind === 'redirect' ? redirectTo(entry, query) : decideResource(entry, request)
 }

@@ -6,6 +6,7 @@ import { mediaTypeOf } from '@serve-dist/precompress'
 import { buildRepresentation } from './build-resource.ts'
 import { decideResource } from './decide.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
+import { isSourceMap } from './is-source-map.ts'
 import { formatHttpDate } from './http-date.ts'
 import { servingFiles } from './read-serving-files.ts'
 import type { RequestFields } from './request-fields.ts'
@@ -49,7 +50,7 @@ function pathInBuild(site: Site, target: string): string | undefined {
 
 /** Variants and the files that are for the server itself are on the disk, and yet not to be served. */
 function isOurs(site: Site, path: string): boolean {
-  if (servingFiles.has(path)) return true
+  if (servingFiles.has(path) || (site.sourceMaps === 'deny' && isSourceMap(withoutCoding(path)))) return true
   return contentCodings.some(({ name, extension }) => {
     const original = site.table.get(site.base + encodePath(path.slice(0, -extension.length)))
     return (
@@ -58,6 +59,11 @@ function isOurs(site: Site, path: string): boolean {
       original.representations.some(({ coding }) => coding === name)
     )
   })
+}
+
+function withoutCoding(path: string): string {
+  const coding = contentCodings.find(({ extension }) => path.endsWith(extension))
+  return coding === undefined ? path : path.slice(0, -coding.extension.length)
 }
 
 function describeFile(path: string, file: string, found: BigIntStats): Resource {

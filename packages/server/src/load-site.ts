@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
+import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from './build-site.ts'
 import { chooseHeldBodies } from './choose-held-bodies.ts'
 import { expectedFiles, inspectFiles } from './inspect-files.ts'
+import { isSourceMap } from './is-source-map.ts'
 import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
@@ -19,14 +21,15 @@ export async function loadSite(directory: string, options: LoadSiteOptions = {})
   const { verify, memoryBudget, largestBody, rules, onWarning } = resolveLoadSiteOptions(options)
   const root = resolve(directory)
   const whole = await readManifest(root)
-  const held = chooseHeldBodies(expectedFiles(whole), { memoryBudget, largestBody })
-  const files = await inspectFiles(root, whole, { verify, held })
-  const manifest = { ...whole, files: whole.files.filter(({ path }) => !servingFiles.has(path)) }
   const serving = resolveServing({
     directory: root,
     ...(await readServingFiles(root, whole, onWarning)),
     rules: [whole.serving ?? {}, rules],
   })
+  const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
+  const held = chooseHeldBodies(expectedFiles(wanted), { memoryBudget, largestBody })
+  const files = await inspectFiles(root, wanted, { verify, held })
+  const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
   for (const { from, to, status, target } of site.redirects) {
     if ((status === 200 || status === 404) && target === undefined) {
@@ -34,4 +37,9 @@ export async function loadSite(directory: string, options: LoadSiteOptions = {})
     }
   }
   return site
+}
+
+/** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */
+function withoutSourceMaps(manifest: Manifest): Manifest {
+  return { ...manifest, files: manifest.files.filter(({ path }) => !isSourceMap(path)) }
 }

@@ -18,14 +18,26 @@ export async function readServingFiles(
   onWarning: (message: string) => void,
 ): Promise<Pick<ServingSources, 'headersFile' | 'redirectsFile'>> {
   const read = async (name: string): Promise<string> => {
-    return manifest.files.some(({ path }) => path === name)
-      ? withoutMark(await readFile(join(root, name), 'utf8'))
-      : ''
+    return manifest.files.some(({ path }) => path === name) ? readText(join(root, name)) : ''
   }
   const headers = parseHeadersFile(await read('_headers'))
   const redirects = parseRedirectsFile(await read('_redirects'))
   for (const problem of [...headers.problems, ...redirects.problems]) onWarning(problem)
   return { headersFile: headers.rules, redirectsFile: redirects.rules }
+}
+
+/** One that is gone is told of later, with whatever else the build lacks. */
+async function readText(file: string): Promise<string> {
+  try {
+    return withoutMark(await readFile(file, 'utf8'))
+  } catch (error) {
+    if (isMissing(error)) return ''
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** Editors of some systems begin a file with a byte order mark. */

@@ -19,6 +19,7 @@ describe('resolveServing', () => {
       prefer: 'order',
       fallback: undefined,
       earlyHints: false,
+      sourceMaps: 'serve',
       redirects: [],
     })
   })
@@ -56,6 +57,22 @@ describe('resolveServing', () => {
       'X-Frame-Options': 'DENY',
       'X-File': '2',
       'Cache-Control': 'max-age=5',
+    })
+  })
+
+  test('opens files to other origins: stronger than the security preset, weaker than `_headers` and headers', () => {
+    const opened = {
+      'Access-Control-Allow-Origin': '*',
+      'Timing-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    }
+    const rules = [{ cors: ['assets/**'], securityHeaders: true }]
+    expect(fieldsOf({ rules }, script)).toMatchObject(opened)
+    expect(fieldsOf({ rules }, page)).not.toHaveProperty('Access-Control-Allow-Origin')
+    const headersFile = [{ pattern: '/*', fields: { 'Access-Control-Allow-Origin': 'https://a.example' } }]
+    expect(fieldsOf({ rules, headersFile }, script)).toMatchObject({
+      ...opened,
+      'Access-Control-Allow-Origin': 'https://a.example',
     })
   })
 

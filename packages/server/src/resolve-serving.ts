@@ -1,5 +1,6 @@
 import type { FieldValues, ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
+import { crossOriginFields } from './cross-origin-fields.ts'
 import { collectOverrides, type FieldOverrides } from './field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 import { pageSecurityFields, securityFields } from './security-fields.ts'
@@ -24,6 +25,7 @@ export interface ResolvedServing {
   readonly fallback: 'spa' | '404' | 'none' | undefined
   readonly earlyHints: boolean
   readonly redirects: readonly RedirectRule[]
+  readonly sourceMaps: 'serve' | 'deny'
   readonly isImmutable: (file: Pick<ManifestFile, 'path' | 'cache'>) => boolean
   /**
    * The fields that replace or join the defaults of a file.
@@ -46,6 +48,7 @@ export function resolveServing({
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
   const immutable = globMatcher(rules.flatMap((source) => source.immutable ?? []))
+  const cors = globMatcher(rules.flatMap((source) => source.cors ?? []))
   const fieldRules = rules.flatMap((source) => [...cacheRules(source), ...headerRules(source)])
   return {
     directory,
@@ -54,16 +57,18 @@ export function resolveServing({
     earlyHints: last('earlyHints') ?? false,
     // Within a source the first rule that matches counts; so does the stronger source.
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
+    sourceMaps: last('sourceMaps') ?? 'serve',
     isImmutable: ({ path, cache }) => cache === 'immutable' || immutable(path),
     overridesFor({ path, mediaType }, urlPaths) {
       const security = last('securityHeaders') === true ? [securityFields] : []
       const pageSecurity =
         security.length > 0 && mediaType.startsWith('text/html') ? [pageSecurityFields] : []
+      const crossOrigin = cors(path) ? [crossOriginFields] : []
       const fromFile = headersFile
         .filter(({ pattern }) => urlPaths.some((urlPath) => matchesUrlPattern(pattern, urlPath)))
         .map(({ fields }) => fields)
       const fromRules = fieldRules.filter(({ matches }) => matches(path)).map(({ fields }) => fields)
-      return collectOverrides([...security, ...pageSecurity, ...fromFile, ...fromRules])
+      return collectOverrides([...security, ...pageSecurity, ...crossOrigin, ...fromFile, ...fromRules])
     },
   }
 }

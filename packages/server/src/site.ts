@@ -35,6 +35,8 @@ export interface Site {
   readonly fallback: Fallback | undefined
   /** Whether early hints are sent over HTTP/1.1 too. */
   readonly earlyHints: boolean
+  /** Whether source maps are answered; where they are denied, the table has none. */
+  readonly sourceMaps: 'serve' | 'deny'
   readonly summary: SiteSummary
 }
 
@@ -62,6 +64,8 @@ export interface Resource {
   readonly lastModifiedField: string | undefined
   /** Whether a request's `Accept-Encoding` changes the answer: then every answer has `Vary`. */
   readonly varies: boolean
+  /** The answer to OPTIONS of a file that other origins may use. */
+  readonly preflight?: Answer
 }
 
 /** A path that is answered with another place. */
