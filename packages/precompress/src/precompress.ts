@@ -1,4 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
+import { availableCodings } from './available-codings.ts'
 import { buildManifest, type CompressedFile } from './build-manifest.ts'
 import { openBuildWriter } from './build-writer.ts'
 import { caseTwins } from './case-twins.ts'
@@ -69,7 +70,8 @@ export async function precompress(
   warnOfCaseTwins(files, warn)
 
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
-  const { codings, minimumSize, bytesInFlight, durable, onProgress } = settings
+  const { minimumSize, bytesInFlight, durable, onProgress } = settings
+  const codings = availableCodings(settings.codings, warn)
   const encoder = openEncoder({ cores: usableCores(), memory: bytesInFlight * codecShare })
   const cache = await openCache(folder, settings, warn)
   const writer = await openBuildWriter(folder, earlier, { durable }).catch((error: unknown) => {

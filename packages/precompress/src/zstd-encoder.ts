@@ -13,6 +13,17 @@ const level = 19
 /** RFC 9659 §3: a `zstd` response must not need a window above 8 MiB; browsers refuse more. */
 const largestWindowLog = 23
 
+/** Whether zstd can be encoded here: by `node:zlib`, or by the package in WebAssembly, which is optional. */
+export function hasZstdEncoder(): boolean {
+  if (!isWasm) return true
+  try {
+    import.meta.resolve('@hpcc-js/wasm-zstd')
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The encoder that this Node has, else the one in WebAssembly. */
 export function findZstdEncoder(): ZstdEncoder {
   return nativeEncoder() ?? wasmEncoder()
