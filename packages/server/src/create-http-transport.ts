@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from './connection-limits.ts'
 import { mustBeRefused } from './must-be-refused.ts'
 import { trackConnections } from './track-connections.ts'
@@ -7,7 +7,7 @@ import type { RequestListener, Transport, TransportOptions } from './transport.t
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
   listener: RequestListener,
-  { takesUploads }: TransportOptions,
+  { takesUploads, responseClass = ServerResponse }: TransportOptions,
 ): Transport {
   let isClosing = false
 
@@ -21,7 +21,7 @@ export function createHttpTransport(
     if (isClosing) response.setHeader('Connection', 'close')
     listener(request, response)
   }
-  const server = createServer(connectionLimits, accept)
+  const server = createServer({ ...connectionLimits, ServerResponse: responseClass }, accept)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     whenItsTurn(response, () => {
       if (refusalOf(request) === undefined) response.writeContinue()

@@ -8,6 +8,8 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 export interface TransportOptions {
   /** Whether an application wants requests' bodies, which take their time. */
   readonly takesUploads: boolean
+  /** How answers over HTTP/1.1 are made; Node's own class where nothing is said. */
+  readonly responseClass?: typeof ServerResponse
 }
 
 /** A way in which requests come: HTTP/1.1 over TCP, or TLS with HTTP/2. */

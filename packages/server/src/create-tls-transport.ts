@@ -1,0 +1,160 @@
+import { constants as cryptoConstants } from 'node:crypto'
+import {
+  constants as http2Constants,
+  createSecureServer,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SecureContextOptions, TLSSocket } from 'node:tls'
+import { connectionLimits, maximumConnections } from './connection-limits.ts'
+import { createHttpTransport } from './create-http-transport.ts'
+import { Http1TlsResponse } from './http1-tls-response.ts'
+import { http2Limits, maximumStreams } from './http2-limits.ts'
+import { Http2Response } from './http2-response.ts'
+import { limitSession } from './limit-session.ts'
+import { mustBeRefusedOverHttp2 } from './must-be-refused-over-http2.ts'
+import type { TlsCredentials } from './tls-credentials.ts'
+import type { RequestListener, Transport, TransportOptions } from './transport.ts'
+
+/** A transport whose certificate can be exchanged while it listens. */
+export interface TlsTransport extends Transport {
+  /** Connections that are opened from now on get this certificate; the others go on. */
+  readonly setCredentials: (credentials: TlsCredentials) => void
+}
+
+/** HTTP/2 and HTTP/1.1 over TLS on one port, as the client chooses (ALPN). */
+export function createTlsTransport(
+  listener: RequestListener,
+  options: TransportOptions,
+  credentials: TlsCredentials,
+): TlsTransport {
+  // HTTP/1.1 is what it is without TLS, but for how bodies are handed over.
+  const http1 = createHttpTransport(listener, { ...options, responseClass: Http1TlsResponse })
+  const sessions = new Map<ServerHttp2Session, TLSSocket>()
+  const sockets = new Set<Socket>()
+  const handshaking = new Map<string, Socket>()
+  let isClosing = false
+  let streams = 0
+
+  const server = createSecureServer({
+    ...secureContextOf(credentials),
+    ...http2Limits,
+    Http2ServerResponse: Http2Response,
+    ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((ours) => protocols.includes(ours)),
+    handshakeTimeout: connectionLimits.headersTimeout,
+  })
+  server.maxConnections = maximumConnections
+  server.setTimeout(connectionLimits.keepAliveTimeout)
+  server.on('listening', () => http1.server.emit('listening'))
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket)
+    sockets.add(socket)
+    handshaking.set(peer, socket)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (handshaking.get(peer) === socket) handshaking.delete(peer)
+    })
+  })
+
+  // 1. HTTP/1.1: all that did not ask for HTTP/2.
+  server.on('unknownProtocol', (socket: TLSSocket) => {
+    socket.setNoDelay()
+    socket.allowHalfOpen = true
+    http1.server.emit('connection', socket)
+  })
+
+  // 2. HTTP/2.
+  let opened: ServerHttp2Session | undefined
+  server.on('session', (session) => {
+    opened = session
+    limitSession(session)
+    session.once('close', () => sessions.delete(session))
+    if (isClosing) closeWhenAsked(session)
+  })
+  server.on('secureConnection', (socket: TLSSocket) => {
+    handshaking.delete(peerOf(socket))
+    if (opened !== undefined) sessions.set(opened, socket)
+    opened = undefined
+  })
+  server.on('timeout', (session: ServerHttp2Session) => {
+    const socket = sessions.get(session)
+    session.destroy()
+    // Without it Node would wait for the client to take what is still to be sent.
+    setTimeout(() => socket?.destroy(), 1000).unref()
+  })
+  server.on('stream', (stream) => {
+    streams += 1
+    stream.once('close', () => (streams -= 1))
+    // The client knows that nothing was done, and may ask again (RFC 9113 §8.7).
+    if (streams > maximumStreams) stream.close(http2Constants.NGHTTP2_REFUSED_STREAM)
+  })
+  server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
+    if (response.stream.closed) return
+    if (mustBeRefusedOverHttp2(request)) {
+      response.writeHead(400, { 'Cache-Control': 'no-store', 'Content-Length': 0 })
+      response.end()
+      return
+    }
+    // The compatibility API's objects are what a handler for HTTP/1.1 uses of them.
+    Reflect.apply(listener, undefined, [request, response])
+  })
+
+  return {
+    scheme: 'https',
+    server,
+    setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
+    async drain(gracePeriod) {
+      isClosing = true
+      const deadline = setTimeout(destroyAll, gracePeriod, sockets)
+      const closed = new Promise((resolve) => {
+        server.close(resolve)
+      })
+      const http1Closed = http1.drain(gracePeriod)
+      // What has reached this machine by now is taken.
+      await nextTurn()
+      for (const session of sessions.keys()) closeWhenAsked(session)
+      setTimeout(destroyAll, youth, handshaking.values()).unref()
+      await Promise.all([http1Closed, closed])
+      clearTimeout(deadline)
+    },
+  }
+}
+
+/** Milliseconds that a new connection may take for its first request before it counts as idle. */
+const youth = 1000
+
+/** GOAWAY, then the end with the last stream; a client that has just connected is given time to ask. */
+function closeWhenAsked(session: ServerHttp2Session): void {
+  const hasBeenAsked = (session.state.lastProcStreamID ?? 0) > 0
+  if (hasBeenAsked) {
+    session.close()
+    return
+  }
+  const timer = setTimeout(() => session.close(), youth).unref()
+  session.once('stream', () => {
+    clearTimeout(timer)
+    session.close()
+  })
+}
+
+function destroyAll(sockets: Iterable<Socket>): void {
+  for (const socket of sockets) socket.destroy()
+}
+
+/** Node does not tell which connection an encrypted one was made of; one to a unix socket has no name. */
+function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
+/** Node's ciphers and groups are those of its OpenSSL, without what is broken: who wants others has a proxy. */
+function secureContextOf({ cert, key }: TlsCredentials): SecureContextOptions {
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    // A client that asks for new keys again and again costs more than it pays.
+    secureOptions: cryptoConstants.SSL_OP_NO_RENEGOTIATION,
+  }
+}

@@ -1,0 +1,83 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+
+/** Where the certificate and its key are: PEM files, the certificate followed by its chain. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A certificate and the key that belongs to it. */
+export interface TlsCredentials {
+  readonly cert: Buffer
+  readonly key: Buffer
+  /** Milliseconds since 1970 between which the certificate counts. */
+  readonly validFrom: number
+  readonly validTo: number
+}
+
+/** A certificate or a key that cannot be used; the message says why and what to do. */
+export class TlsError extends Error {
+  override readonly name = 'TlsError'
+}
+
+/**
+ * Reads a certificate and its key, and makes sure that they belong together.
+ *
+ * @throws TlsError that names all that is wrong.
+ */
+export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredentials> {
+  const problems: string[] = []
+  const note = (problem: string) => (error: unknown) => {
+    problems.push(`${problem} (${error instanceof Error ? error.message : String(error)})`)
+    return undefined
+  }
+  const [cert, key] = await Promise.all([
+    readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`)),
+    readFile(files.key).catch(note(`${files.key}: the key cannot be read`)),
+  ])
+  const certificate =
+    cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: no certificate in PEM form`))
+  const privateKey =
+    key && attempt(() => parseKey(key), note(`${files.key}: no usable private key in PEM form`))
+  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
+    problems.push(
+      `${files.key}: does not belong to the certificate in ${files.cert}, whose first certificate has to be the server's own, the chain behind it`,
+    )
+  }
+  // What OpenSSL does not take for all that, such as a key that is too short.
+  if (problems.length === 0)
+    attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot be used`))
+  if (cert === undefined || key === undefined || certificate === undefined || problems.length > 0) {
+    throw new TlsError(`TLS cannot be had:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+  return { cert, key, validFrom: Date.parse(certificate.validFrom), validTo: Date.parse(certificate.validTo) }
+}
+
+/** What an operator has to be told of a certificate's dates, which do not keep it from being sent. */
+export function warningOf({ validFrom, validTo }: TlsCredentials, now: number): string | undefined {
+  if (now > validTo) return `the certificate expired on ${day(validTo)}: clients will refuse it`
+  if (now < validFrom)
+    return `the certificate counts from ${day(validFrom)} on: clients will refuse it until then`
+  return undefined
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+function parseKey(pem: Buffer): KeyObject {
+  if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(pem.toString('latin1'))) {
+    throw new TypeError('it is encrypted; write it without a passphrase, readable by this user alone')
+  }
+  return createPrivateKey(pem)
+}
+
+function attempt<Value>(make: () => Value, recover: (error: unknown) => undefined): Value | undefined {
+  try {
+    return make()
+  } catch (error) {
+    return recover(error)
+  }
+}
