@@ -6,6 +6,10 @@ const source = {
   ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
 }
 
+// All but the programs of threads and commands, which Node runs as they were built.
+const buildThreads = 'packages/precompress/src/testing/build-package.ts'
+const buildCommands = 'packages/server/src/testing/build-packages.ts'
+
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
 const env = { NO_COLOR: '1' }
 
@@ -18,6 +22,7 @@ export default defineConfig({
           name: 'unit',
           env,
           include: ['packages/*/src/**/*.test.ts', 'bench/{serve,build}/*.test.ts'],
+          globalSetup: buildThreads,
         },
       },
       {
@@ -26,7 +31,7 @@ export default defineConfig({
           name: 'http',
           env,
           include: ['packages/*/src/**/*.http-test.ts'],
-          globalSetup: 'packages/server/src/testing/build-packages.ts',
+          globalSetup: buildCommands,
           testTimeout: 20_000,
         },
       },
@@ -36,14 +41,20 @@ export default defineConfig({
           name: 'slow',
           env,
           include: ['packages/*/src/**/*.slow-test.ts'],
-          globalSetup: 'packages/server/src/testing/build-packages.ts',
+          globalSetup: buildCommands,
           testTimeout: 240_000,
           hookTimeout: 60_000,
         },
       },
       {
         ...source,
-        test: { name: 'build', env, include: ['packages/*/src/**/*.build-test.ts'], testTimeout: 60_000 },
+        test: {
+          name: 'build',
+          env,
+          include: ['packages/*/src/**/*.build-test.ts'],
+          globalSetup: buildThreads,
+          testTimeout: 60_000,
+        },
       },
       {
         test: {
