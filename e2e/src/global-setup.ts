@@ -7,7 +7,7 @@ import { pnpmCommand } from '../../scripts/pnpm-command.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
 import { buildExample } from './build-example.ts'
 import { installPackedSpa } from './install-packed-spa.ts'
-import { npmCommand } from './npm-command.ts'
+import { npmCommand } from '../../scripts/npm-command.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packPackages } from '../../scripts/pack-packages.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { npmCommand } from './npm-command.ts'
+import { npmCommand } from '../../scripts/npm-command.mjs'
 
 const spa = fileURLToPath(new URL('../../examples/spa', import.meta.url))
 const workspaceFile = fileURLToPath(new URL('../../pnpm-workspace.yaml', import.meta.url))

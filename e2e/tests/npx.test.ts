@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { npxCommand } from '../src/npm-command.ts'
+import { npxCommand } from '../../scripts/npm-command.mjs'
 import { sendRequest } from '../src/send-request.ts'
 import { runToEnd, startCommand } from '../src/start-command.ts'
 
