@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { blackBoxRows, type BlackBoxRow } from './black-box-rows.ts'
 import { buildFixture } from './build-fixture.ts'
 import { compressibleText } from './compressible-text.ts'
-import { rawRequest } from './raw-request.ts'
+import { type RawRequest, rawRequest } from './raw-request.ts'
 import type { RawResponse } from './parse-response.ts'
 
 /** How a host answers the rows. */
@@ -23,6 +23,8 @@ export interface BlackBoxHost {
   readonly isTimelessOnHead?: boolean
   /** Serves a folder on a free port until the test file is done. */
   start(site: BlackBoxSite): Promise<number>
+  /** How a request is sent to it; over plain TCP by HTTP/1.1 where nothing is said. */
+  readonly ask?: (port: number, request: RawRequest) => Promise<RawResponse>
 }
 
 /** What is to be served. */
@@ -50,6 +52,7 @@ const files = {
 
 /** Runs the rows of docs/http.md that every host has to answer alike, bodies in memory and streamed. */
 export function describeBlackBox(host: BlackBoxHost): void {
+  const ask = host.ask ?? rawRequest
   const rows = blackBoxRows.filter(({ what }) => host.ownAnswers?.includes(what) !== true)
 
   describe.each([
@@ -68,7 +71,7 @@ export function describeBlackBox(host: BlackBoxHost): void {
     }, 60_000)
 
     test.each(rows.map((row) => [row.what, row] as const))('%s', async (_what, row) => {
-      const response = await rawRequest(port, row.request)
+      const response = await ask(port, row.request)
       const isChunked = host.isChunking === true && memoryBudget === 0 && row.request.method !== 'HEAD'
       const answer = await expectationOf(row, host, directory)
       const expected = isChunked ? { ...answer, contentLength: undefined } : answer
@@ -78,8 +81,8 @@ export function describeBlackBox(host: BlackBoxHost): void {
     test('HEAD has the very fields of GET', async () => {
       for (const { what, request, isPassedOn } of rows) {
         if (request.method !== undefined || isPassedOn === true || 'Range' in (request.fields ?? {})) continue
-        const get = await rawRequest(port, request)
-        const head = await rawRequest(port, { ...request, method: 'HEAD' })
+        const get = await ask(port, request)
+        const head = await ask(port, { ...request, method: 'HEAD' })
         expect([what, head.status, fieldsOf(head, host)]).toEqual([what, get.status, fieldsOf(get, host)])
       }
     })

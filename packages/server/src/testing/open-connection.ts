@@ -13,9 +13,14 @@ export interface Connection {
   rest(): Promise<Buffer>
 }
 
+/** Makes the socket of a connection to a port of this machine. */
+export type Dial = (port: number) => Socket
+
+const dialTcp: Dial = (port) => connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+
 /** Opens a connection to a port of this machine. */
-export async function openConnection(port: number): Promise<Connection> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+export async function openConnection(port: number, dial: Dial = dialTcp): Promise<Connection> {
+  const socket = dial(port)
   const changes = new EventEmitter()
   const change = (): Promise<unknown> => once(changes, 'change')
   let store = Buffer.alloc(64 * 1024)

@@ -1,4 +1,4 @@
-import { openConnection } from './open-connection.ts'
+import { type Dial, openConnection } from './open-connection.ts'
 import type { RawResponse } from './parse-response.ts'
 
 /** A request in its parts; nothing is added but `Host` and `Connection: close`. */
@@ -11,9 +11,9 @@ export interface RawRequest {
 }
 
 /** Sends one request on a connection of its own, and makes sure that nothing follows the response. */
-export async function rawRequest(port: number, request: RawRequest = {}): Promise<RawResponse> {
+export async function rawRequest(port: number, request: RawRequest = {}, dial?: Dial): Promise<RawResponse> {
   const { method = 'GET', body = '' } = request
-  const connection = await openConnection(port)
+  const connection = await openConnection(port, dial)
   try {
     connection.send(formatRequest({ ...request, fields: { ...request.fields, Connection: 'close' } }) + body)
     const response = await connection.receive(method)
