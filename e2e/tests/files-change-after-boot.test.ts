@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { variantPath } from '@serve-dist/manifest'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -63,8 +63,25 @@ describe('serve-dist, when files change after it started', () => {
 
   test.each([
     ['deleted', (large: string) => rm(large)],
+    [
+      'replaced by another',
+      async (large: string) => {
+        await writeFile(`${large}.new`, Buffer.alloc(largeSize, 'x'))
+        await rename(`${large}.new`, large)
+      },
+    ],
+  ])('serves a streamed file on from the one that it has open when it is %s', async (_, change) => {
+    const { directory, large } = await folderWithLargeFile()
+    const server = await serve(directory)
+    await change(large)
+    const { status, body } = await sendRequest(new URL('large.bin', server.url))
+    expect([status, body.equals(Buffer.alloc(largeSize))]).toEqual([200, true])
+    expect(server.output().errors).toBe('')
+  })
+
+  test.each([
     ['cut short', (large: string) => writeFile(large, 'short')],
-    ['replaced by a longer one', (large: string) => writeFile(large, Buffer.alloc(largeSize + 1, 'x'))],
+    ['overwritten by a longer one', (large: string) => writeFile(large, Buffer.alloc(largeSize + 1, 'x'))],
   ])('answers an error without a body of another build when a streamed file is %s', async (_, spoil) => {
     const { directory, large } = await folderWithLargeFile()
     const server = await serve(directory)

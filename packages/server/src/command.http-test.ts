@@ -190,7 +190,7 @@ describe('serve-dist', () => {
 
   test('tells once of a file that vanished after boot, and serves on', async () => {
     const folder = await buildFixture(files)
-    const command = spawnCommand([folder, '--port', '0', '--memory-budget', '0'])
+    const command = spawnCommand([folder, '--port', '0', '--memory-budget', '0', '--open-files', '0'])
     const { port } = await command.listening
     await rm(join(folder, 'app.js'))
     for (let index = 0; index < 3; index += 1) {
@@ -201,7 +201,7 @@ describe('serve-dist', () => {
     expect(page.status).toBe(200)
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe(
-      `serve-dist: ${join(folder, 'app.js')}: is not there any more; restart the server after a build\n`,
+      `serve-dist: ${join(folder, 'app.js')}: is not there any more; restart or reload the server after a build\n`,
     )
   })
 })

@@ -1,6 +1,7 @@
 import { internalServerError, notFound } from './answers.ts'
 import { decide } from './decide.ts'
 import { fallbackFor } from './fallback-for.ts'
+import type { FileLease } from './kept-file.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from './request-fields.ts'
 import { reportOnce } from './report-once.ts'
@@ -32,9 +33,12 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     const fallback = fallbackFor(site, 'middleware', told)
     const answer = decide(site, fields, fileSystemFallback ? 'none' : fallback)
     if (answer !== undefined || !fileSystemFallback) return respond(fields, answer)
-    return import('./find-on-disk.ts')
-      .then(async ({ findOnDisk }) => await findOnDisk(site, fields))
-      .then(async (found) => await respond(fields, found ?? decide(site, fields, fallback)))
+    return (
+      import('./find-on-disk.ts')
+        .then(async ({ findOnDisk }) => await findOnDisk(site, fields))
+        // Another build may have been swapped in meanwhile.
+        .then(async (found) => await respond(fields, found ?? decide(holder.current, fields, fallback)))
+    )
   }
 
   function respond(
@@ -73,12 +77,24 @@ function refuse(error: unknown): Response {
   return toResponse(answer, answer.content.kind === 'memory' ? answer.content.bytes : null)
 }
 
+/** Leases of bodies that nobody ever reads: no host tells that it has dropped a response. */
+const unread = new FinalizationRegistry<FileLease>((lease) => lease.release())
+
 async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array>> {
+  const { stored } = content
+  // Before anything is waited for: the site that decided may be retired meanwhile.
+  const lease = stored.kept?.lease()
   const { openStored, readRange } = await import('./stored-file.ts')
-  // A response that nobody reads is never told so: its file is opened again, by whoever reads first.
-  const probe = await openStored(content.stored)
-  await probe.close()
+  try {
+    // Without a lease the file is opened again by whoever reads first: it might never be closed.
+    await (await openStored(stored, lease)).close()
+  } catch (error) {
+    lease?.release()
+    throw error
+  }
   const chunks = readFile()
+  // Alive for as long as anybody can still read.
+  if (lease !== undefined) unread.register(chunks, lease)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -93,17 +109,23 @@ async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array
       },
       async cancel() {
         await chunks.return(undefined)
+        // A generator that never began does not run its `finally`.
+        lease?.release()
       },
     },
     { highWaterMark: 0 },
   )
 
   async function* readFile(): AsyncGenerator<Uint8Array, undefined> {
-    const handle = await openStored(content.stored)
     try {
-      yield* readRange(handle, content)
+      const file = await openStored(stored, lease)
+      try {
+        yield* readRange(file, content)
+      } finally {
+        await file.close()
+      }
     } finally {
-      await handle.close()
+      lease?.release()
     }
     return undefined
   }

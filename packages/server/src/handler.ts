@@ -41,7 +41,14 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     if (answer === undefined && fileSystemFallback) {
       const kept = { ...fields }
       findOnDisk(site, kept)
-        .then((found) => finish(site, { request, response, next }, found ?? decide(site, kept, fallback)))
+        // Another build may have been swapped in meanwhile.
+        .then((found) =>
+          finish(
+            holder.current,
+            { request, response, next },
+            found ?? decide(holder.current, kept, fallback),
+          ),
+        )
         .catch((error: unknown) => recover(request, response, error, report))
       return
     }

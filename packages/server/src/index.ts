@@ -4,6 +4,7 @@ export { ListenError } from './listen.ts'
 export { ApplicationError } from './load-application.ts'
 export { loadSite } from './load-site.ts'
 export type { LoadSiteOptions } from './load-site-options.ts'
+export { openSiteStore, type ReloadOutcome, type ReloadRefusal, type SiteStore } from './open-site-store.ts'
 export { defineConfig, type ServeDistConfig } from './read-config.ts'
 export { type RunningServer, serve } from './serve.ts'
 export type { ServeOptions } from './serve-options.ts'
@@ -21,3 +22,5 @@ export type {
   StoredBytes,
 } from './site.ts'
 export { SiteError } from './site-error.ts'
+export type { SiteHolder } from './site-holder.ts'
+export type { SiteStoreOptions } from './site-store-options.ts'

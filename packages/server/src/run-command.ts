@@ -6,6 +6,7 @@ import { ApplicationError } from './load-application.ts'
 import { compressCommand } from './compress-command.ts'
 import { ListenError } from './listen.ts'
 import { parseByteSize } from './parse-byte-size.ts'
+import { parseCount } from './parse-count.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
@@ -80,6 +81,12 @@ function createProgram(): Command {
       new Option('--largest-body <size>', 'largest body to hold in memory')
         .default(Number.POSITIVE_INFINITY, 'no limit but the budget')
         .argParser(argument(parseByteSize)),
+    )
+    .addOption(
+      new Option(
+        '--open-files <count>',
+        'streamed files to keep open, so that they are served on when a build removes them (default: by what the system allows, 1000 at most)',
+      ).argParser(argument(parseCount)),
     )
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))

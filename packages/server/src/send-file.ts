@@ -1,6 +1,7 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { awaitTurn } from './await-turn.ts'
 import { socketTimeout } from './connection-limits.ts'
+import type { FileLease } from './kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from './stored-file.ts'
 
 /**
@@ -15,10 +16,22 @@ export async function sendFile(
   content: FileContent,
   writeHead: () => void,
 ): Promise<void> {
-  // A pipelined request whose turn has not come has no socket, and never learns that the client has gone:
-  // opened now, its file would stay open for ever.
-  if (response.socket === null) await once(response, 'socket')
-  const handle = await openStored(content.stored)
+  // Before anything is waited for: the site that decided may be retired meanwhile.
+  const lease = content.stored.kept?.lease()
+  try {
+    // Only then, so that pipelined requests open no more than one file at a time.
+    if (await awaitTurn(response)) await sendNow(response, content, { lease, writeHead })
+  } finally {
+    lease?.release()
+  }
+}
+
+async function sendNow(
+  response: ServerResponse,
+  content: FileContent,
+  { lease, writeHead }: { readonly lease: FileLease | undefined; readonly writeHead: () => void },
+): Promise<void> {
+  const file = await openStored(content.stored, lease)
   let deadline: NodeJS.Timeout | undefined
   try {
     writeHead()
@@ -28,14 +41,14 @@ export async function sendFile(
     deadline = setTimeout(() => response.destroy(), socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, content.end - content.first))
-    for await (const chunk of readRange(handle, content, buffer)) {
+    for await (const chunk of readRange(file, content, buffer)) {
       await write(chunk)
       deadline.refresh()
     }
     response.end()
   } finally {
     clearTimeout(deadline)
-    await handle.close()
+    await file.close()
   }
 }
 

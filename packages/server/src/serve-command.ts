@@ -12,6 +12,7 @@ export interface ServeFlags {
   readonly verify: 'size' | 'hash'
   readonly memoryBudget: number
   readonly largestBody: number
+  readonly openFiles?: number
   readonly prefer?: 'order' | 'smallest'
   readonly fallback?: 'spa' | '404' | 'none'
   readonly immutable?: readonly string[]
@@ -22,7 +23,7 @@ export interface ServeFlags {
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
 export async function serveCommand(directory: string, flags: ServeFlags, version: string): Promise<void> {
-  const { port, host, verify, memoryBudget, largestBody } = flags
+  const { port, host, verify, memoryBudget, largestBody, openFiles } = flags
   const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
   // An application's error that nobody caught must not take the static files down with it.
   if (flags.ssr !== undefined) keepRunning(reportApplicationError)
@@ -30,7 +31,7 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     directory,
     port,
     host,
-    site: { verify, memoryBudget, largestBody, rules },
+    site: { verify, memoryBudget, largestBody, rules, ...(openFiles !== undefined && { openFiles }) },
     handler: { fileSystemFallback: flags.fsFallback ?? false },
     ...(flags.ssr !== undefined && { ssr: flags.ssr }),
   })

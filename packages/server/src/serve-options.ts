@@ -1,5 +1,5 @@
 import type { HandlerOptions } from './handler-options.ts'
-import type { LoadSiteOptions } from './load-site-options.ts'
+import type { SiteStoreOptions } from './site-store-options.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /** What `serve` takes. */
@@ -22,7 +22,7 @@ export interface ServeOptions {
    */
   readonly gracePeriod?: number
   /** How the folder is read. */
-  readonly site?: LoadSiteOptions
+  readonly site?: SiteStoreOptions
   /** How requests are answered. */
   readonly handler?: HandlerOptions
   /**

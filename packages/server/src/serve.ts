@@ -1,7 +1,7 @@
 import { createHandler } from './handler.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { listen } from './listen.ts'
-import { loadSite } from './load-site.ts'
+import { openSiteStore, type ReloadOutcome } from './open-site-store.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site.ts'
 import { startApplication } from './start-application.ts'
@@ -11,7 +11,13 @@ import type { RequestListener } from './transport.ts'
 export interface RunningServer {
   /** Where the build is to be found, its base included. */
   readonly url: string
+  /** The build that is served now. */
   readonly site: Site
+  /**
+   * Loads the build that the folder has now beside the one that is served, and swaps them once it is checked.
+   * It never rejects: what cannot be served is refused, and the build before it is served on.
+   */
+  reload(): Promise<ReloadOutcome>
   /**
    * Stops: no new connections, idle ones are closed at once, answers in flight are finished within the
    * grace period. Settles when the last socket is closed; further calls wait for the same end.
@@ -29,11 +35,16 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const resolved = resolveServeOptions(options)
 
   // 1. The build, as a table in memory.
-  const site = await loadSite(resolved.directory, resolved.site)
+  const store = await openSiteStore(resolved.directory, resolved.site)
+  const giveUp = (error: unknown): never => {
+    store.close()
+    throw error
+  }
 
   // 2. Who answers: the table, then the application.
-  const handle = createHandler(site, resolved.handler)
-  const application = resolved.ssr === undefined ? undefined : await startApplication(resolved.ssr)
+  const handle = createHandler(store, resolved.handler)
+  const application =
+    resolved.ssr === undefined ? undefined : await startApplication(resolved.ssr).catch(giveUp)
   const listener: RequestListener =
     application === undefined
       ? handle
@@ -41,14 +52,19 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 
   // 3. How requests come, and where.
   const transport = createHttpTransport(listener, { takesUploads: application !== undefined })
-  const origin = await listen(transport, resolved)
+  const origin = await listen(transport, resolved).catch(giveUp)
 
   let closed: Promise<void> | undefined
   return {
-    url: origin + site.base,
-    site,
+    get url() {
+      return origin + store.current.base
+    },
+    get site() {
+      return store.current
+    },
+    reload: () => store.reload(),
     close() {
-      closed ??= transport.drain(resolved.gracePeriod)
+      closed ??= transport.drain(resolved.gracePeriod).finally(() => store.close())
       return closed
     },
   }

@@ -1,4 +1,5 @@
 import type { AppType, ContentCoding } from '@serve-dist/manifest'
+import type { KeptFile } from './kept-file.ts'
 import type { RedirectPattern } from './redirect-pattern.ts'
 
 /**
@@ -100,6 +101,8 @@ export interface StoredBytes {
   readonly fingerprint: FileFingerprint
   /** The bytes, or `undefined` when they are streamed. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
+  /** The open file to stream from; without it, each answer opens the path. */
+  readonly kept?: KeptFile | undefined
 }
 
 /** A file as `stat` sees it: another content shows as another size, time or inode. */

@@ -1,6 +1,8 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { read } from 'node:fs'
+import { promisify } from 'node:util'
 import { fingerprintOf, isSameFile } from './file-fingerprint.ts'
+import type { FileLease } from './kept-file.ts'
+import { closeDescriptor, NotRegularError, openRegularFile, statDescriptor } from './open-regular-file.ts'
 import type { AnswerContent, StoredBytes } from './site.ts'
 
 /** The part of a file that is a body. */
@@ -13,10 +15,12 @@ export type FileContent = Extract<AnswerContent, { kind: 'file' }>
 export const chunkSize: number = 48 * 1024
 
 const explanations = {
-  gone: 'is not there any more; restart the server after a build',
-  changed: 'changed since the server started; restart the server after a build',
+  gone: 'is not there any more; restart or reload the server after a build',
+  changed: 'changed since the server read it; restart or reload the server after a build',
   unreadable: 'cannot be read',
 }
+
+const readDescriptor = promisify(read)
 
 /** A file that vanished or changed since boot. */
 export class StoredFileError extends Error {
@@ -31,32 +35,49 @@ export class StoredFileError extends Error {
   }
 }
 
+/** A file that is known to be the one that boot saw. */
+export interface StoredFile {
+  readonly descriptor: number
+  /** Called once, when nothing more is read. */
+  close(): Promise<void>
+}
+
 /**
- * Opens a file and makes sure that it is still the one that boot saw.
+ * Makes sure that a file is still the one that boot saw: by its open descriptor, where there is one, else
+ * by opening it.
  *
+ * @param lease - what `stored.kept` gave when it was decided to send the file; its owner releases it.
  * @throws StoredFileError when it is gone or another one.
  */
-export async function openStored(stored: StoredBytes): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a FIFO that took the file's place would wait for ever.
-  const handle = await open(stored.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
-    (cause: unknown) => {
-      throw new StoredFileError(stored, isGone(cause) ? 'gone' : 'unreadable', { cause })
-    },
-  )
-  try {
-    const found = await handle.stat({ bigint: true })
-    if (found.isFile() && isSameFile(fingerprintOf(found), stored.fingerprint)) return handle
-  } catch (cause) {
-    await handle.close()
-    throw new StoredFileError(stored, 'unreadable', { cause })
+export async function openStored(stored: StoredBytes, lease: FileLease | undefined): Promise<StoredFile> {
+  if (lease !== undefined) {
+    const { descriptor } = lease
+    await expectUnchanged(descriptor, stored)
+    return { descriptor, close: async () => {} }
   }
-  await handle.close()
-  throw new StoredFileError(stored, 'changed')
+  const { descriptor, stats } = await openRegularFile(stored.file).catch((cause: unknown) => {
+    throw new StoredFileError(stored, whyClosed(cause), { cause })
+  })
+  if (!isSameFile(fingerprintOf(stats), stored.fingerprint)) {
+    await closeDescriptor(descriptor)
+    throw new StoredFileError(stored, 'changed')
+  }
+  return { descriptor, close: () => closeDescriptor(descriptor) }
 }
 
 /** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
+  if (error instanceof NotRegularError) return 'changed'
+  const isGone =
+    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return isGone ? 'gone' : 'unreadable'
+}
+
+async function expectUnchanged(descriptor: number, stored: StoredBytes): Promise<void> {
+  const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
+    throw new StoredFileError(stored, 'unreadable', { cause })
+  })
+  if (!isSameFile(fingerprintOf(stats), stored.fingerprint)) throw new StoredFileError(stored, 'changed')
 }
 
 /**
@@ -66,19 +87,19 @@ function isGone(error: unknown): boolean {
  * @throws StoredFileError before the last of them when the file changed meanwhile.
  */
 export async function* readRange(
-  handle: FileHandle,
+  { descriptor }: StoredFile,
   { stored, first, end }: FileContent,
   reused?: Buffer,
 ): AsyncGenerator<Buffer> {
   let position = first
   while (position < end) {
     const buffer = reused ?? Buffer.allocUnsafe(Math.min(chunkSize, end - position))
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - position), position)
+    const length = Math.min(buffer.length, end - position)
+    const { bytesRead } = await readDescriptor(descriptor, buffer, 0, length, position)
     position += bytesRead
+    if (bytesRead === 0) throw new StoredFileError(stored, 'changed')
     // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
-    const isUnchanged =
-      position < end || isSameFile(fingerprintOf(await handle.stat({ bigint: true })), stored.fingerprint)
-    if (bytesRead === 0 || !isUnchanged) throw new StoredFileError(stored, 'changed')
+    if (position === end) await expectUnchanged(descriptor, stored)
     yield buffer.subarray(0, bytesRead)
   }
 }

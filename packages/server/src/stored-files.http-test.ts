@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
 import { mkdir, open, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { arrayBuffersInUse } from './testing/array-buffers-in-use.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { openConnection } from './testing/open-connection.ts'
+import { openFilesIn } from './testing/open-files-in.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
@@ -23,18 +23,18 @@ interface Fixture {
   readonly problems: string[]
 }
 
-/** A server that holds `/small.js` and streams `/large.bin`. */
-async function startFixture(): Promise<Fixture> {
+/** A server that holds `/small.js` and streams `/large.bin`: by its path, unless files are kept open. */
+async function startFixture(mostOpenFiles = 0): Promise<Fixture> {
   const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, 'large.bin': large })
   const problems: string[] = []
   const server = await startServer(directory, {
-    site: { largestBody: 1024 * 1024 },
+    site: { largestBody: 1024 * 1024, openFiles: mostOpenFiles },
     handler: { onProblem: ({ message }) => problems.push(message) },
   })
   return { server, directory, file: join(directory, 'large.bin'), problems }
 }
 
-describe('a file that is not what boot saw', () => {
+describe('a file that is opened by its path and is not what boot saw', () => {
   const changes: readonly (readonly [string, number, (file: string) => Promise<unknown>])[] = [
     ['vanished', 404, (file) => rm(file)],
     ['vanished with its folder', 404, (file) => rm(join(file, '..'), { recursive: true })],
@@ -90,7 +90,7 @@ describe('a file that is not what boot saw', () => {
     const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
     const problems: string[] = []
     const { port } = await startServer(directory, {
-      site: { memoryBudget: 0 },
+      site: { memoryBudget: 0, openFiles: 0 },
       handler: { onProblem: ({ message }) => problems.push(message) },
     })
     await rm(join(directory, 'app.js.br'))
@@ -109,7 +109,7 @@ describe('a file that is not what boot saw', () => {
 
   test('is told on standard error without a handler for it', async () => {
     const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
-    const { port } = await startServer(directory, { site: { memoryBudget: 0 } })
+    const { port } = await startServer(directory, { site: { memoryBudget: 0, openFiles: 0 } })
     await rm(join(directory, 'app.js'))
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     await rawRequest(port, { target: '/app.js' })
@@ -140,9 +140,68 @@ async function replaceKeepingTime(file: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-describe('a file that changes while it is sent', () => {
+describe('a file that is kept open', () => {
+  test.each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['was removed', (file) => rm(file)],
+    ['was removed with its folder', (file) => rm(join(file, '..'), { recursive: true })],
+    ['was replaced by another', replaceKeepingTime],
+    ['became a folder', (file) => rm(file).then(() => mkdir(file))],
+  ])('and %s is served on, whole and in ranges, without a word', async (_what, change) => {
+    const { server, file, problems } = await startFixture(1)
+    await change(file)
+    for (let index = 0; index < 3; index += 1) {
+      const whole = await rawRequest(server.port, { target: '/large.bin' })
+      expect([whole.status, whole.body.equals(large)]).toEqual([200, true])
+    }
+    const part = await rawRequest(server.port, { target: '/large.bin', fields: { Range: 'bytes=5-10' } })
+    expect([part.status, part.body.toString()]).toEqual([206, large.toString('latin1', 5, 11)])
+    expect(problems).toEqual([])
+  })
+
+  test.each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['was truncated', (file) => truncate(file, 1000)],
+    ['has grown', (file) => writeFile(file, 'more', { flag: 'a' })],
+    [
+      'was rewritten in place with other bytes of the same size',
+      (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
+    ],
+  ])('and %s is a clean 500, told once', async (_what, change) => {
+    const { server, file, problems } = await startFixture(1)
+    await change(file)
+    for (let index = 0; index < 3; index += 1) {
+      const response = await rawRequest(server.port, { target: '/large.bin' })
+      expect([response.status, response.field('ETag')]).toEqual([500, undefined])
+    }
+    expect(problems).toEqual([expect.stringContaining(file)])
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'is open once for all its readers, until the server is closed',
+    async () => {
+      const { server, file } = await startFixture(1)
+      const socket = connect({ port: server.port, host: '127.0.0.1' })
+      socket.pause()
+      socket.write(formatRequest({ target: '/large.bin' }).repeat(20))
+      await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const { status } = await rawRequest(server.port, { target: '/large.bin' })
+          expect(status).toBe(200)
+        }),
+      )
+      expect(openFilesIn(file)).toHaveLength(1)
+      socket.destroy()
+      await server.close()
+      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+    },
+  )
+})
+
+describe.each([
+  ['opened by its path', 0],
+  ['kept open', 1],
+])('a file, %s, that changes while it is sent', (_how, kept) => {
   test('comes whole when its name is given to another: the open file is read on', async () => {
-    const { server, file } = await startFixture()
+    const { server, file } = await startFixture(kept)
     const { carryOn } = await beginReading(server.port)
     await rm(file)
     expect(await carryOn()).toBe(large.length)
@@ -153,7 +212,7 @@ describe('a file that changes while it is sent', () => {
     ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
     ['has a byte changed', changeLastByte],
   ])('never comes whole when it %s: the socket is destroyed, the server lives', async (_what, change) => {
-    const { server, file, problems } = await startFixture()
+    const { server, file, problems } = await startFixture(kept)
     const { carryOn } = await beginReading(server.port)
     await change(file)
     expect(await carryOn()).toBeLessThan(large.length)
@@ -201,7 +260,7 @@ describe('a reader of a streamed file', () => {
       if (index % 2 === 0) socket.destroy()
       else socket.resetAndDestroy()
     }
-    await vi.waitFor(() => expect(openFiles()).not.toContain(file), { timeout: 10_000 })
+    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test.skipIf(process.platform !== 'linux')(
@@ -216,7 +275,7 @@ describe('a reader of a streamed file', () => {
       }
       const response = await rawRequest(server.port, { target: '/large.bin' })
       expect(response.status).toBe(200)
-      await vi.waitFor(() => expect(openFiles()).not.toContain(file), { timeout: 10_000 })
+      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
     },
   )
 
@@ -225,12 +284,12 @@ describe('a reader of a streamed file', () => {
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.pause()
     socket.write(formatRequest({ target: '/large.bin' }).repeat(200))
-    await vi.waitFor(() => expect(openFiles()).toContain(file), { timeout: 10_000 })
+    await vi.waitFor(() => expect(openFilesIn(file)).toHaveLength(1), { timeout: 10_000 })
     const response = await rawRequest(server.port, { target: '/large.bin' })
     expect(response.status).toBe(200)
-    expect(openFiles().filter((path) => path === file)).toHaveLength(1)
+    expect(openFilesIn(file)).toHaveLength(1)
     socket.destroy()
-    await vi.waitFor(() => expect(openFiles()).not.toContain(file), { timeout: 10_000 })
+    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test('that stalls costs a bounded amount of memory', async () => {
@@ -253,14 +312,3 @@ describe('a reader of a streamed file', () => {
     expect(grown / readers).toBeLessThan(512 * 1024)
   })
 })
-
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${descriptor}`)]
-    } catch {
-      // Closed since it was listed.
-      return []
-    }
-  })
-}

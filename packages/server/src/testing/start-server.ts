@@ -20,5 +20,6 @@ export async function startServer(
 ): Promise<StartedServer> {
   const server = await serve({ directory, port: 0, gracePeriod: 1000, ...options })
   running.push(server)
-  return { ...server, port: Number(new URL(server.url).port) }
+  // Not a copy: what it serves changes.
+  return Object.assign(server, { port: Number(new URL(server.url).port) })
 }

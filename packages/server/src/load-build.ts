@@ -1,0 +1,108 @@
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { buildSite } from './build-site.ts'
+import { chooseHeldBodies } from './choose-held-bodies.ts'
+import { chooseKeptFiles } from './choose-kept-files.ts'
+import { expectedFiles, inspectFiles } from './inspect-files.ts'
+import { markManifest } from './mark-manifest.ts'
+import { readManifest } from './read-manifest.ts'
+import { readServingFiles, servingFiles } from './read-serving-files.ts'
+import { resolveServing } from './resolve-serving.ts'
+import type { Site, StoredBytes } from './site.ts'
+import { SiteError } from './site-error.ts'
+import type { ResolvedSiteStoreOptions } from './site-store-options.ts'
+
+/** A site, with what its maker must know of it. */
+export interface LoadedBuild {
+  readonly site: Site
+  /** Whether the folder has a manifest; one without was described instead. */
+  readonly hasManifest: boolean
+  /** Equal for two loads that answer alike: the same folder, the same build, the same files on the disk. */
+  readonly identity: string
+  /** Closes what was kept open, as soon as nobody reads from it. */
+  retire(): void
+}
+
+/** How a folder is read. */
+export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
+  /** Whether a folder without a manifest is refused rather than described. */
+  readonly needsManifest: boolean
+}
+
+/** A build that changes each time that it is read is being written by several. */
+const mostAttempts = 3
+
+/**
+ * Reads a build and checks it. The folder is resolved once, and a manifest that is another one afterwards
+ * voids what was read: whoever builds takes the manifest away before anything else, so that a site is never
+ * made of two builds.
+ *
+ * @throws SiteError with all problems at once.
+ */
+export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
+  let { needsManifest } = options
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    const mark = await markManifest(directory)
+    if (mark === undefined && needsManifest) {
+      throw new SiteError([
+        `${resolve(directory)}: there is no manifest now, so a build is being written, or its plugin was left out; reload once it is done`,
+      ])
+    }
+    needsManifest ||= mark !== undefined
+    const root = await resolveRoot(directory)
+    const loaded = await loadOnce(root, mark !== undefined, options).catch((error: unknown) => ({ error }))
+    if ((await markManifest(directory)) === mark) {
+      if ('error' in loaded) throw loaded.error
+      return loaded
+    }
+    if (!('error' in loaded)) loaded.retire()
+  }
+  throw new SiteError([
+    `${resolve(directory)}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
+  ])
+}
+
+/** Where a link leads may change at any time; a folder that is not there is told of under its own name. */
+async function resolveRoot(directory: string): Promise<string> {
+  return await realpath(directory).catch(() => resolve(directory))
+}
+
+async function loadOnce(
+  root: string,
+  hasManifest: boolean,
+  { verify, memoryBudget, largestBody, rules, openFiles, onWarning }: LoadBuildOptions,
+): Promise<LoadedBuild> {
+  const whole = await readManifest(root)
+  const serving = resolveServing({
+    directory: root,
+    ...(await readServingFiles(root, whole, onWarning)),
+    rules: [whole.serving ?? {}, rules],
+  })
+  const expected = expectedFiles(whole)
+  const held = chooseHeldBodies(expected, { memoryBudget, largestBody })
+  const kept = chooseKeptFiles(expected, held, openFiles)
+  const files = await inspectFiles(root, whole, { verify, held, kept })
+  const manifest = { ...whole, files: whole.files.filter(({ path }) => !servingFiles.has(path)) }
+  const site = buildSite(manifest, files, serving)
+  for (const { from, to, status, target } of site.redirects) {
+    if ((status === 200 || status === 404) && target === undefined) {
+      onWarning(`the redirect of ${from} never counts: the build has no file ${to} to answer ${status} with`)
+    }
+  }
+  return {
+    site,
+    hasManifest,
+    identity: identify(site, files),
+    retire() {
+      for (const file of files.values()) file.kept?.retire()
+    },
+  }
+}
+
+/** Held bodies are what the build's id says; a streamed file may have been written anew. */
+function identify({ directory, buildId }: Site, files: ReadonlyMap<string, StoredBytes>): string {
+  const streamed = [...files].flatMap(([path, { body, fingerprint }]) =>
+    body === undefined ? [`${path}:${Object.values(fingerprint).join(':')}`] : [],
+  )
+  return [directory, buildId, ...streamed].join('\n')
+}

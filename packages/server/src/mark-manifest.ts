@@ -1,0 +1,20 @@
+import { realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+
+/**
+ * What tells a folder's manifest from any other that stood or will stand there: where the folder really
+ * is, and the file's identity, size and time. A manifest is placed by renaming, so each is a file of its own.
+ *
+ * @returns `undefined` when there is none.
+ */
+export async function markManifest(directory: string): Promise<string | undefined> {
+  try {
+    const root = await realpath(directory)
+    const { dev, ino, mtimeNs, size } = await stat(join(root, manifestPath), { bigint: true })
+    return [root, dev, ino, mtimeNs, size].join(':')
+  } catch {
+    // Not there, or not to be read, which whoever loads the build is told with all words.
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import { type BigIntStats, close, constants, fstat, open, type Stats } from 'node:fs'
+import { promisify } from 'node:util'
+
+/** How files are opened: without O_NONBLOCK, a FIFO in a file's place would be waited for, for ever. */
+export const readingFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/** A file that is open, and what it was when it was opened. */
+export interface OpenedFile {
+  readonly descriptor: number
+  readonly stats: BigIntStats
+}
+
+/** A path that leads to a folder, a FIFO or a device. */
+export class NotRegularError extends Error {
+  override readonly name = 'NotRegularError'
+
+  constructor() {
+    super('is not a regular file')
+  }
+}
+
+/** The state of an open file. */
+export const statDescriptor: (descriptor: number) => Promise<BigIntStats> = (descriptor) =>
+  new Promise((resolve, reject) => {
+    fstat(descriptor, { bigint: true }, (error, stats) => {
+      if (error === null) resolve(stats)
+      else reject(error)
+    })
+  })
+
+/** Closes a descriptor, off the event loop: the last one of a large file that is removed frees its blocks. */
+export const closeDescriptor: (descriptor: number) => Promise<void> = promisify(close)
+
+const openDescriptor = promisify(open)
+
+/**
+ * Opens a file for reading.
+ *
+ * @throws NotRegularError for whatever is no regular file, the system's own error for what cannot be opened.
+ */
+export async function openRegularFile(path: string): Promise<OpenedFile> {
+  const descriptor = await openDescriptor(path, readingFlags)
+  try {
+    const stats = await statDescriptor(descriptor)
+    expectRegular(stats)
+    return { descriptor, stats }
+  } catch (error) {
+    await closeDescriptor(descriptor)
+    throw error
+  }
+}
+
+/** @throws NotRegularError for whatever is no regular file. */
+export function expectRegular(stats: Stats | BigIntStats): void {
+  if (!stats.isFile()) throw new NotRegularError()
+}

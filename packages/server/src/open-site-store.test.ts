@@ -1,0 +1,187 @@
+import { cp, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { precompress, retireManifest } from '@serve-dist/precompress'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openSiteStore, type SiteStore } from './open-site-store.ts'
+import type { SiteStoreOptions } from './site-store-options.ts'
+import { buildFixture, writeFixture } from './testing/build-fixture.ts'
+import { openFilesIn } from './testing/open-files-in.ts'
+import { resourceAt } from './testing/fake-site.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
+
+const first = { 'index.html': 'first', 'large.bin': 'x'.repeat(5000) }
+const second = { 'index.html': 'second', 'large.bin': 'y'.repeat(5000) }
+
+async function open(directory: string, options: SiteStoreOptions = {}): Promise<SiteStore> {
+  const store = await openSiteStore(directory, { memoryBudget: 1000, ...options })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Builds over what is there, as `emptyOutDir` does. */
+async function rebuild(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text)
+  await precompress(directory)
+}
+
+function pageOf({ current }: SiteStore): string {
+  return Buffer.from(resourceAt(current, '/').identity.bytes.body ?? []).toString()
+}
+
+describe('openSiteStore', () => {
+  test('swaps in the build that is there, and tells which', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    const before = store.current
+    await rebuild(directory, second)
+    const outcome = await store.reload()
+    expect(outcome).toEqual({
+      status: 'swapped',
+      buildId: store.current.buildId,
+      replaced: before.buildId,
+    })
+    expect(before.buildId).not.toBe(store.current.buildId)
+    expect(pageOf(store)).toBe('second')
+  })
+
+  test('leaves the same build in its place', async () => {
+    const store = await open(await buildFixture(first))
+    const before = store.current
+    expect(await store.reload()).toEqual({ status: 'unchanged', buildId: before.buildId })
+    expect(store.current).toBe(before)
+  })
+
+  test('swaps in the same build from other files: those of before may be gone soon', async () => {
+    const releases = await temporaryDirectory()
+    await cp(await buildFixture(first), join(releases, '1'), { recursive: true })
+    await cp(join(releases, '1'), join(releases, '2'), { recursive: true })
+    const link = join(releases, 'dist')
+    await symlink('1', link)
+    const store = await open(link)
+    expect(store.current.directory).toBe(join(releases, '1'))
+    await symlink('2', `${link}.new`)
+    await rename(`${link}.new`, link)
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    expect(store.current.directory).toBe(join(releases, '2'))
+    await utimes(join(releases, '2', 'large.bin'), 1, 1)
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a build that is not what its manifest says, with all problems, and serves on', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    const before = store.current
+    await rebuild(directory, second)
+    await truncate(join(directory, 'large.bin'), 10)
+    await writeFile(join(directory, 'index.html'), 'dnoces')
+    expect(await store.reload()).toEqual({
+      status: 'refused',
+      buildId: before.buildId,
+      problems: [
+        expect.stringContaining(': 2 files are not what the manifest says'),
+        '  index.html: has other bytes than the manifest says (SHA-256 differs)',
+        '  large.bin: has 10 bytes, the manifest says 5000',
+      ],
+    })
+    expect(store.current).toBe(before)
+    await rebuild(directory, second)
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test.each<readonly [string, (directory: string) => Promise<unknown>]>([
+    ['no manifest where there was one', (directory) => rm(join(directory, manifestPath))],
+    ['a manifest that was retired by a build', retireManifest],
+    ['no folder', (directory) => rm(directory, { recursive: true })],
+    ['an empty folder', (directory) => rebuildEmpty(directory)],
+  ])('takes %s for a build that is not done', async (_what, change) => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    await change(directory)
+    expect(await store.reload()).toMatchObject({
+      status: 'refused',
+      problems: [expect.stringContaining(`${directory}: there is no manifest now`)],
+    })
+    expect(pageOf(store)).toBe('first')
+  })
+
+  test('describes a folder that never had a manifest anew', async () => {
+    const directory = await writeFixture(first)
+    const store = await open(directory)
+    await writeFile(join(directory, 'index.html'), 'second')
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    expect(pageOf(store)).toBe('second')
+  })
+
+  test('reloads once more, and no oftener, for all calls during a reload', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    await rebuild(directory, second)
+    const [begun, ...more] = [store.reload(), store.reload(), store.reload(), store.reload()]
+    expect(new Set(more).size).toBe(1)
+    expect(more).not.toContain(begun)
+    expect(await begun).toMatchObject({ status: 'swapped' })
+    expect(await more[0]).toMatchObject({ status: 'unchanged' })
+    const later = store.reload()
+    expect(later).not.toBe(more[0])
+    expect(await later).toMatchObject({ status: 'unchanged' })
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'keeps the streamed files of one build open, of no other, and of none when it is closed',
+    async () => {
+      const directory = await buildFixture(first)
+      const store = await open(directory)
+      expect(openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      await store.reload()
+      expect(openFilesIn(directory)).toHaveLength(1)
+      await rebuild(directory, second)
+      await store.reload()
+      await expect.poll(() => openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      await truncate(join(directory, 'large.bin'), 10)
+      await store.reload()
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      store.close()
+      await expect.poll(() => openFilesIn(directory)).toEqual([])
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')('keeps a file open for who has a lease of it', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    const { kept } = resourceAt(store.current, '/large.bin').identity.bytes
+    const lease = kept?.lease()
+    await rebuild(directory, second)
+    await store.reload()
+    expect(openFilesIn(directory)).toHaveLength(2)
+    const late = kept?.lease()
+    expect(late).toMatchObject({ descriptor: lease?.descriptor })
+    lease?.release()
+    lease?.release()
+    expect(openFilesIn(directory)).toHaveLength(2)
+    late?.release()
+    await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    expect(kept?.lease()).toBeUndefined()
+  })
+
+  test('keeps the smallest files open, as many as it may', async () => {
+    const directory = await buildFixture({ a: 'x'.repeat(300), b: 'x'.repeat(100), c: 'x'.repeat(200) })
+    const store = await open(directory, { memoryBudget: 0, openFiles: 2 })
+    const isKept = ['/a', '/b', '/c'].map(
+      (path) => resourceAt(store.current, path).identity.bytes.kept !== undefined,
+    )
+    expect(isKept).toEqual([false, true, true])
+  })
+
+  test('refuses a number of files that is none', async () => {
+    const directory = await buildFixture(first)
+    await expect(openSiteStore(directory, { openFiles: -1 })).rejects.toThrow('openFiles: expected a number')
+  })
+})
+
+async function rebuildEmpty(directory: string): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+}
