@@ -17,6 +17,8 @@ export interface Transport {
   readonly scheme: 'http' | 'https'
   /** Not listening yet. */
   readonly server: Server
+  /** Reads again what new connections are met with: a certificate. It never rejects. */
+  reload?(): Promise<void>
   /**
    * Takes no new connections; idle ones are closed at once, answers in flight are finished within so many
    * milliseconds. Settles when the last socket is closed.
