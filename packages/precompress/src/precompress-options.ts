@@ -68,7 +68,7 @@ export interface PrecompressOptions extends DescribeOptions {
   /**
    * Files below this size, in bytes, get no variants.
    *
-   * @default 1024
+   * @default 256
    */
   readonly minimumSize?: number
   /**

@@ -20,7 +20,7 @@ describe('resolvePrecompressOptions', () => {
       base: '/',
       appType: undefined,
       codings: ['zstd', 'br', 'gzip'],
-      minimumSize: 1024,
+      minimumSize: 256,
       bytesInFlight: 67_108_864,
     })
   })

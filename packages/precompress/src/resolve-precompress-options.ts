@@ -45,7 +45,7 @@ const defaults: ResolvedPrecompressOptions = {
   assetsDirectory: '',
   isHashed: () => false,
   codings: codingNames,
-  minimumSize: 1024,
+  minimumSize: 256,
   bytesInFlight: 64 * 1024 * 1024,
   cache: true,
   cacheDirectory: undefined,

@@ -104,7 +104,7 @@ function createProgram(): Command {
       ).choices(['spa', 'mpa', 'custom']),
     )
     .option('--exclude <glob...>', 'files to leave out: neither compressed nor served')
-    .option('--minimum-size <size>', 'smallest file to compress', argument(parseByteSize), 1024)
+    .option('--minimum-size <size>', 'smallest file to compress', argument(parseByteSize), 256)
     .action(compressCommand)
   addReportCommand(program)
   return program

@@ -115,10 +115,13 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
     }
     // A watcher that has only just begun may miss a change.
     const changeUntilSeen = () =>
-      vi.waitFor(async () => {
-        await lazyText(project, `second ${Date.now()}`)
-        expect(passesUnfinished.length).toBeGreaterThanOrEqual(2)
-      }, { ...patience, interval: 500 })
+      vi.waitFor(
+        async () => {
+          await lazyText(project, `second ${Date.now()}`)
+          expect(passesUnfinished.length).toBeGreaterThanOrEqual(2)
+        },
+        { ...patience, interval: 500 },
+      )
     const plugins = [{ ...observer, enforce: 'post' as const }, serveDist()]
     await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
     await vi.waitUntil(() => countPasses(logger) >= 2, patience)

@@ -45,7 +45,7 @@ const files = {
   'assets/app-1a2b3c.js': compressibleText(300_000),
   'with space+plus.txt': 'space',
   'caf\u00e9.txt': 'coffee',
-  'small.txt': compressibleText(600, 'small'),
+  'small.txt': compressibleText(200, 'small'),
   'pixels.png': 'pixels',
   'empty.txt': '',
 }
