@@ -1,9 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from './build-site.ts'
 import { chooseHeldBodies } from './choose-held-bodies.ts'
 import { chooseKeptFiles } from './choose-kept-files.ts'
 import { expectedFiles, inspectFiles } from './inspect-files.ts'
+import { isSourceMap } from './is-source-map.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
@@ -78,11 +80,12 @@ async function loadOnce(
     ...(await readServingFiles(root, whole, onWarning)),
     rules: [whole.serving ?? {}, rules],
   })
-  const expected = expectedFiles(whole)
+  const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
+  const expected = expectedFiles(wanted)
   const held = chooseHeldBodies(expected, { memoryBudget, largestBody })
   const kept = chooseKeptFiles(expected, held, openFiles)
-  const files = await inspectFiles(root, whole, { verify, held, kept })
-  const manifest = { ...whole, files: whole.files.filter(({ path }) => !servingFiles.has(path)) }
+  const files = await inspectFiles(root, wanted, { verify, held, kept })
+  const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
   for (const { from, to, status, target } of site.redirects) {
     if ((status === 200 || status === 404) && target === undefined) {
@@ -97,6 +100,11 @@ async function loadOnce(
       for (const file of files.values()) file.kept?.retire()
     },
   }
+}
+
+/** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */
+function withoutSourceMaps(manifest: Manifest): Manifest {
+  return { ...manifest, files: manifest.files.filter(({ path }) => !isSourceMap(path)) }
 }
 
 /** Held bodies are what the build's id says; a streamed file may have been written anew. */
