@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from './connection-limits.ts'
 import { mustBeRefused } from './must-be-refused.ts'
+import { longestTimeout } from './parse-duration.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 
@@ -44,7 +45,7 @@ export function createHttpTransport(
     server,
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(() => server.closeAllConnections(), gracePeriod)
+      const deadline = setTimeout(() => server.closeAllConnections(), Math.min(gracePeriod, longestTimeout))
       await tracker.drain()
       clearTimeout(deadline)
     },

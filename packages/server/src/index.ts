@@ -1,6 +1,6 @@
 export { createHandler, type Handler } from './handler.ts'
 export type { HandlerOptions } from './handler-options.ts'
-export { ListenError } from './listen.ts'
+export { ListenError } from './listen-error.ts'
 export { ApplicationError } from './load-application.ts'
 export { loadSite } from './load-site.ts'
 export type { LoadSiteOptions } from './load-site-options.ts'

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { PrecompressError } from '@serve-dist/precompress'
 import type { ReportFormat } from '@serve-dist/report'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
+import { addProcessOptions } from './add-process-options.ts'
 import { ApplicationError } from './load-application.ts'
+import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
-import { ListenError } from './listen.ts'
+import { ListenError } from './listen-error.ts'
 import { parseByteSize } from './parse-byte-size.ts'
 import { parseCount } from './parse-count.ts'
 import { reportCommand } from './report-command.ts'
@@ -20,7 +22,7 @@ import { SiteError } from './site-error.ts'
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
   // What a compose file fills in with nothing is as good as not set.
-  for (const name of ['PORT', 'HOST']) if (process.env[name] === '') delete process.env[name]
+  for (const name of ['PORT', 'HOST', 'GRACE']) if (process.env[name] === '') delete process.env[name]
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
@@ -40,13 +42,13 @@ function createProgram(): Command {
       new Option('--port <number>', 'port to listen on; 0 picks a free one')
         .env('PORT')
         .default(serveDefaults.port)
-        .argParser(argument(parsePort)),
+        .argParser(commandArgument(parsePort)),
     )
     .addOption(
       new Option('--host <address>', 'address to listen on')
         .env('HOST')
         .default(serveDefaults.host)
-        .argParser(argument(parseHost)),
+        .argParser(commandArgument(parseHost)),
     )
     .addOption(
       new Option('--verify <what>', "compare files' sizes with the manifest, or also their SHA-256")
@@ -75,19 +77,21 @@ function createProgram(): Command {
     .addOption(
       new Option('--memory-budget <size>', 'bodies to hold in memory, smallest first')
         .default(64 * 1024 * 1024, '64m')
-        .argParser(argument(parseByteSize)),
+        .argParser(commandArgument(parseByteSize)),
     )
     .addOption(
       new Option('--largest-body <size>', 'largest body to hold in memory')
         .default(Number.POSITIVE_INFINITY, 'no limit but the budget')
-        .argParser(argument(parseByteSize)),
+        .argParser(commandArgument(parseByteSize)),
     )
     .addOption(
       new Option(
         '--open-files <count>',
         'streamed files to keep open, so that they are served on when a build removes them (default: by what the system allows, 1000 at most)',
-      ).argParser(argument(parseCount)),
+      ).argParser(commandArgument(parseCount)),
     )
+  addProcessOptions(program)
+  program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
   program
@@ -104,7 +108,7 @@ function createProgram(): Command {
       ).choices(['spa', 'mpa', 'custom']),
     )
     .option('--exclude <glob...>', 'files to leave out: neither compressed nor served')
-    .option('--minimum-size <size>', 'smallest file to compress', argument(parseByteSize), 256)
+    .option('--minimum-size <size>', 'smallest file to compress', commandArgument(parseByteSize), 256)
     .action(compressCommand)
   addReportCommand(program)
   return program
@@ -135,16 +139,6 @@ function addReportCommand(program: Command): void {
     )
     .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
     .action(reportCommand)
-}
-
-function argument<Value>(parse: (text: string) => Value): (text: string) => Value {
-  return (text) => {
-    try {
-      return parse(text)
-    } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
-    }
-  }
 }
 
 function parsePort(text: string): number {

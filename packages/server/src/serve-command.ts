@@ -1,12 +1,16 @@
+import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
-import { formatBytes } from './format-bytes.ts'
+import type { ProcessFlags } from './add-process-options.ts'
+import { listeningLine } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
 import { readConfig } from './read-config.ts'
-import { type RunningServer, serve } from './serve.ts'
+import { serve } from './serve.ts'
 import { reportApplicationError } from './start-application.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
+import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /** What the command line gave. */
-export interface ServeFlags {
+export interface ServeFlags extends ProcessFlags {
   readonly port: number
   readonly host: string
   readonly verify: 'size' | 'hash'
@@ -23,7 +27,9 @@ export interface ServeFlags {
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
 export async function serveCommand(directory: string, flags: ServeFlags, version: string): Promise<void> {
-  const { port, host, verify, memoryBudget, largestBody, openFiles } = flags
+  const { port, host, grace, socket, socketMode, verify, memoryBudget, largestBody, openFiles } = flags
+  const stopWith = stopOnSignal()
+  const descriptor = takeInheritedSocket()
   const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
   // An application's error that nobody caught must not take the static files down with it.
   if (flags.ssr !== undefined) keepRunning(reportApplicationError)
@@ -31,13 +37,26 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     directory,
     port,
     host,
+    socketMode,
+    gracePeriod: grace,
+    ...(descriptor !== undefined && { descriptor }),
+    ...(socket !== undefined && { socket }),
     site: { verify, memoryBudget, largestBody, rules, ...(openFiles !== undefined && { openFiles }) },
     handler: { fileSystemFallback: flags.fsFallback ?? false },
     ...(flags.ssr !== undefined && { ssr: flags.ssr }),
   })
   // Before the line: who reads it may send a signal at once.
-  stopOnSignal(server)
-  process.stdout.write(`${listeningLine(server, version)}\n`)
+  stopWith(() => server.close())
+  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket)
+  const { site, url } = server
+  process.stdout.write(`${listeningLine({ version, summary: site.summary, url })}\n`)
+}
+
+/** A server that is closed removes its socket by itself. */
+function removeAtSuddenEnd(socket: string): void {
+  process.once('exit', (code) => {
+    if (code !== 0) rmSync(socket, { force: true })
+  })
 }
 
 /** The command line outranks the configuration; globs add up. */
@@ -48,25 +67,4 @@ function withFlags(config: ServingRules, { prefer, fallback, immutable = [] }: S
     ...(fallback !== undefined && { fallback }),
     immutable: [...(config.immutable ?? []), ...immutable],
   }
-}
-
-function listeningLine({ site, url }: RunningServer, version: string): string {
-  const { files, variants, bytesInMemory } = site.summary
-  return `serve-dist ${version} · ${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory · ${url}`
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
-}
-
-function stopOnSignal(server: RunningServer): void {
-  const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
-  const stop = (): void => {
-    for (const signal of signals) {
-      process.removeListener(signal, stop)
-      process.once(signal, () => process.exit(1))
-    }
-    void server.close()
-  }
-  for (const signal of signals) process.once(signal, stop)
 }

@@ -7,6 +7,8 @@ describe('resolveServeOptions', () => {
       directory: 'dist',
       port: 4173,
       host: '127.0.0.1',
+      socketMode: 0o660,
+      address: { port: 4173, host: '127.0.0.1' },
       gracePeriod: 10_000,
       site: {},
       handler: {},
@@ -17,7 +19,27 @@ describe('resolveServeOptions', () => {
     expect(resolveServeOptions({ port }).port).toBe(port)
   })
 
+  test.each<readonly [ServeOptions, unknown]>([
+    [
+      { port: 80, host: '::' },
+      { port: 80, host: '::' },
+    ],
+    [
+      { socket: '/run/a.sock', port: 80 },
+      { socket: '/run/a.sock', socketMode: 0o660 },
+    ],
+    [{ descriptor: 3, socket: '/run/a.sock' }, { descriptor: 3 }],
+  ])('of %o listens on %o', (options, address) => {
+    expect(resolveServeOptions(options).address).toEqual(address)
+  })
+
+  test('refuses a socket whose path the system would cut off', () => {
+    expect(() => resolveServeOptions({ socket: 'x'.repeat(108) })).toThrow(/^socket: expected a path of/)
+  })
+
   test.each([
+    ['{"socket":"a","socketMode":512}', 'socketMode: expected permissions from 0 to 0o777, found 512'],
+    ['{"descriptor":-1}', 'descriptor: expected the number of an open descriptor, found -1'],
     ['{"port":-1}', 'port: expected a whole number from 0 to 65535, found -1'],
     ['{"port":65536}', 'port: expected a whole number from 0 to 65535, found 65536'],
     ['{"host":""}', 'host: expected an address such as 127.0.0.1 or 0.0.0.0, found ""'],

@@ -1,4 +1,5 @@
 import type { HandlerOptions } from './handler-options.ts'
+import type { ListenAddress } from './listen.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
 import { withDefaults } from './with-defaults.ts'
 
@@ -17,6 +18,21 @@ export interface ServeOptions {
   /** @default '127.0.0.1' */
   readonly host?: string
   /**
+   * The path of a unix socket to listen on, instead of a port: 107 bytes at most (macOS: 103).
+   * @default none
+   */
+  readonly socket?: string
+  /**
+   * The permissions of the socket's file.
+   * @default 0o660
+   */
+  readonly socketMode?: number
+  /**
+   * The descriptor of a socket that somebody else has opened, to listen on instead of a port.
+   * @default none
+   */
+  readonly descriptor?: number
+  /**
    * Milliseconds that answers in flight may take to finish after `close()`; then their sockets are destroyed.
    * @default 10_000
    */
@@ -33,14 +49,19 @@ export interface ServeOptions {
   readonly ssr?: string
 }
 
-/** `ServeOptions` with nothing left open but whether there is an application. */
-export type ResolvedServeOptions = Required<Omit<ServeOptions, 'ssr'>> & Pick<ServeOptions, 'ssr'>
+/** What is not there unless somebody asks for it. */
+type OptionalName = 'ssr' | 'socket' | 'descriptor'
+
+/** `ServeOptions` with nothing left open but what there is only on demand. */
+export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
+  Pick<ServeOptions, OptionalName> & { readonly address: ListenAddress }
 
 /** The defaults of the server; the command's help shows the same. */
-export const serveDefaults: Required<Omit<ServeOptions, 'ssr'>> = {
+export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
   directory: 'dist',
   port: 4173,
   host: '127.0.0.1',
+  socketMode: 0o660,
   gracePeriod: 10_000,
   site: {},
   handler: {},
@@ -52,8 +73,43 @@ export const serveDefaults: Required<Omit<ServeOptions, 'ssr'>> = {
  * @throws TypeError that names the option, what was found and what is expected.
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
-  const resolved: ResolvedServeOptions = withDefaults<ResolvedServeOptions>(serveDefaults, options, ['ssr'])
-  const { port, host, gracePeriod } = resolved
+  const resolved = withDefaults<Omit<ResolvedServeOptions, 'address'>>(serveDefaults, options, [
+    'ssr',
+    'socket',
+    'descriptor',
+  ])
+  const { gracePeriod } = resolved
+  if (!(gracePeriod >= 0)) {
+    throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
+  }
+  return { ...resolved, address: addressOf(resolved) }
+}
+
+/** A descriptor was opened for us, a socket asked for; the port is there by default. */
+function addressOf({
+  descriptor,
+  socket,
+  socketMode,
+  host,
+  port,
+}: Omit<ResolvedServeOptions, 'address'>): ListenAddress {
+  if (descriptor !== undefined) {
+    if (Number.isInteger(descriptor) && descriptor >= 0) return { descriptor }
+    throw new TypeError(`descriptor: expected the number of an open descriptor, found ${descriptor}`)
+  }
+  if (socket !== undefined) {
+    // libuv of Node 20 cuts a longer path off, and listens there.
+    const longest = process.platform === 'darwin' ? 103 : 107
+    if (typeof socket !== 'string' || socket === '' || Buffer.byteLength(socket) > longest) {
+      throw new TypeError(
+        `socket: expected a path of ${longest} bytes at most, found ${JSON.stringify(socket)}`,
+      )
+    }
+    if (!Number.isInteger(socketMode) || socketMode < 0 || socketMode > 0o777) {
+      throw new TypeError(`socketMode: expected permissions from 0 to 0o777, found ${socketMode}`)
+    }
+    return { socket, socketMode }
+  }
   // Node takes an empty host for all addresses: too much to be had by an unset variable.
   if (typeof host !== 'string' || host === '') {
     throw new TypeError(
@@ -63,8 +119,5 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError(`port: expected a whole number from 0 to 65535, found ${port}`)
   }
-  if (!(gracePeriod >= 0)) {
-    throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
-  }
-  return resolved
+  return { port, host }
 }

@@ -9,7 +9,7 @@ import type { RequestListener } from './transport.ts'
 
 /** A server that listens. */
 export interface RunningServer {
-  /** Where the build is to be found, its base included. */
+  /** Where the build is to be found, its base included; for a unix socket as nginx has it: `http://unix:/path:/base/`. */
   readonly url: string
   /** The build that is served now. */
   readonly site: Site
@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 
   // 3. How requests come, and where.
   const transport = createHttpTransport(listener, { takesUploads: application !== undefined })
-  const origin = await listen(transport, resolved).catch(giveUp)
+  const origin = await listen(transport, resolved.address).catch(giveUp)
 
   let closed: Promise<void> | undefined
   return {

@@ -43,7 +43,7 @@ describe('close', () => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('closes connections on which nothing ever came at once', async () => {
+  test('closes connections on which nothing ever came within a second', async () => {
     const server = await start()
     const connection = await openConnection(server.port)
     const used = await openConnection(server.port)
@@ -87,6 +87,21 @@ describe('close', () => {
     await closed
   })
 
+  test('answers the first request of a connection that has only just come', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port)
+    const idle = await openConnection(server.port)
+    idle.send(formatRequest({}))
+    await idle.receive()
+    const closed = server.close()
+    // It is closed by then, and so the server is past its look at what is idle.
+    await idle.rest()
+    connection.send(formatRequest({}))
+    const response = await connection.receive()
+    expect([response.status, response.field('Connection')]).toEqual([200, 'close'])
+    await closed
+  })
+
   test('takes no new connections', async () => {
     const server = await start()
     await server.close()
@@ -109,6 +124,17 @@ describe('close', () => {
     })
     await once(socket, 'close')
     expect(received).toBeLessThan(large.length)
+  })
+
+  test('takes a grace period that no timer can wait for as the longest one', async () => {
+    const server = await start({ gracePeriod: Infinity })
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    const closed = server.close()
+    const received = await buffer(socket)
+    expect(received.subarray(-large.length).equals(large)).toBe(true)
+    await closed
   })
 
   test('may be called again, and ends for all at once', async () => {

@@ -1,18 +1,25 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Knows which connections of a server have an answer under way. */
 export interface ConnectionTracker {
   /** Notes that an answer is under way, until it is sent or its client has gone. */
   track(response: ServerResponse): void
   /**
-   * Takes no new connections, and closes each as soon as nothing is under way on it: at once, or after the
-   * last answer. Settles when all are closed.
+   * Takes no new connections, and closes each as soon as nothing is under way on it: at once, after the
+   * last answer, or, when it is so young that its first request is on its way, a second after it came.
+   * Settles when all are closed.
    */
   drain(): Promise<void>
 }
 
+/** Milliseconds that a new connection may take for its first request before it counts as idle. */
+const youth = 1000
+
 interface ConnectionState {
+  readonly since: number
   answersUnderWay: number
   /** What had come when the last answer was sent: more than that is a next request. */
   bytesRead: number
@@ -31,7 +38,12 @@ export function trackConnections(server: Server): ConnectionTracker {
   let isDraining = false
 
   server.on('connection', (socket: Socket) => {
-    const state: ConnectionState = { answersUnderWay: 0, bytesRead: 0, answered: undefined }
+    const state: ConnectionState = {
+      since: performance.now(),
+      answersUnderWay: 0,
+      bytesRead: 0,
+      answered: undefined,
+    }
     connections.set(socket, state)
     // A body that breaks off after its request was answered: Node would answer a second time, with 400.
     socket.prependListener('end', () => {
@@ -60,15 +72,26 @@ export function trackConnections(server: Server): ConnectionTracker {
     },
     async drain() {
       isDraining = true
+      // What has reached this machine by now is taken: connections from the queue, requests from the buffers.
+      await nextTurn()
+      await nextTurn()
       await new Promise((resolve) => {
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
-        for (const [socket, state] of connections) closeIfIdle(socket, state)
+        for (const [socket, state] of connections) closeWhenGrown(socket, state)
       })
       // Only to let go of Node's timer.
       server.close()
     },
   }
+}
+
+/** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
+function closeWhenGrown(socket: Socket, state: ConnectionState): void {
+  const rest = state.since + youth - performance.now()
+  const isYoung = socket.bytesRead === 0 && rest > 0
+  if (isYoung) setTimeout(closeIfIdle, rest, socket, state)
+  else closeIfIdle(socket, state)
 }
 
 function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {

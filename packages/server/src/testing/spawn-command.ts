@@ -34,7 +34,12 @@ export interface SpawnCommandOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[]
+  /** A listening socket that is handed over as systemd does it. */
+  readonly inherited?: number
 }
+
+/** The shell knows its process id, which stays the command's own (sd_listen_fds(3)). */
+const asActivated = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
 
 const running = new Set<ChildProcess>()
 
@@ -46,19 +51,24 @@ afterAll(() => {
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
   const { cwd, env, nodeOptions = [] } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
-  const child = spawn(process.execPath, [...nodeOptions, bin, ...args], {
+  const command = [process.execPath, ...nodeOptions, bin, ...args]
+  const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
+  const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
+  const child = spawn(program, rest, {
     cwd,
     env: { ...inherited, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: options.inherited === undefined ? [...stdio] : [...stdio, options.inherited],
   })
+  const { stdout: output, stderr: complaints } = child
+  if (output === null || complaints === null) throw new TypeError('started without pipes')
   running.add(child)
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  output.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
     child.emit('said')
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  complaints.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   const exited = once(child, 'close').then(() => {

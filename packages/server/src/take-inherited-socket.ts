@@ -1,0 +1,25 @@
+import { ListenError } from './listen-error.ts'
+
+/** systemd hands sockets over from this descriptor on (sd_listen_fds(3)). */
+const firstDescriptor = 3
+
+/**
+ * Takes the socket that a service manager handed to this very process, as sd_listen_fds(3) says. The
+ * variables are unset, so that no process that is started from here takes it for its own.
+ *
+ * @returns its descriptor, or `undefined` when there is none.
+ * @throws ListenError when there are several.
+ */
+export function takeInheritedSocket(
+  environment: NodeJS.ProcessEnv = process.env,
+  processId: number = process.pid,
+): number | undefined {
+  const { LISTEN_PID: recipient, LISTEN_FDS: count } = environment
+  if (recipient !== String(processId)) return undefined
+  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete environment[name]
+  if (count === undefined || count === '0') return undefined
+  if (count === '1') return firstDescriptor
+  throw new ListenError(
+    `LISTEN_FDS: one socket is served, found ${count}; give the service a socket unit with one ListenStream=`,
+  )
+}

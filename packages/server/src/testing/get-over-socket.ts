@@ -1,0 +1,11 @@
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** Asks for a path over a unix socket, on a connection of its own. */
+export async function getOverSocket(socketPath: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ socketPath, path, agent: false }, (response) => {
+      text(response).then(resolve, reject)
+    }).once('error', reject)
+  })
+}
