@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { parseHsts } from './parse-hsts.ts'
-import { type TlsOptions } from './tls-options.ts'
+import { TlsError } from './tls-credentials.ts'
+import type { TlsOptions } from './tls-options.ts'
 
 /** What the command line gave about TLS. */
 export interface TlsFlags {
@@ -43,7 +44,7 @@ export function addTlsOptions(
 /**
  * What the flags ask for.
  *
- * @throws TypeError when they do not go together.
+ * @throws TlsError when they do not go together.
  */
 export function tlsOptionsOf({ tlsCert, tlsKey, redirectHttp, hsts }: TlsFlags): TlsOptions | undefined {
   if (tlsCert === undefined && tlsKey === undefined) {
@@ -51,13 +52,13 @@ export function tlsOptionsOf({ tlsCert, tlsKey, redirectHttp, hsts }: TlsFlags):
       Object.entries({ '--redirect-http': redirectHttp, '--hsts': hsts }).find(
         ([, value]) => value !== undefined,
       ) ?? []
-    if (flag !== undefined) throw new TypeError(`${flag} is about HTTPS; add --tls-cert and --tls-key`)
+    if (flag !== undefined) throw new TlsError(`${flag} is about HTTPS; add --tls-cert and --tls-key`)
     return undefined
   }
   if (tlsCert === undefined)
-    throw new TypeError('--tls-key is there without --tls-cert; a certificate and its key go together')
+    throw new TlsError('--tls-key is there without --tls-cert; a certificate and its key go together')
   if (tlsKey === undefined)
-    throw new TypeError('--tls-cert is there without --tls-key; a certificate and its key go together')
+    throw new TlsError('--tls-cert is there without --tls-key; a certificate and its key go together')
   return {
     cert: tlsCert,
     key: tlsKey,

@@ -2,19 +2,23 @@ import { createRedirectTransport } from './create-redirect-transport.ts'
 import { listen } from './listen.ts'
 import type { Transport } from './transport.ts'
 
-/** Where plain HTTP is taken, and which server takes HTTPS. */
+/** Where plain HTTP is taken. */
 export interface RedirectAddress {
   readonly host: string
-  readonly port: number
-  readonly to: Transport
+  /** 0 picks a free one; `undefined`: nowhere. */
+  readonly port: number | undefined
 }
 
 /**
- * Listens for plain HTTP, and sends every request on to HTTPS.
+ * Listens for plain HTTP, if it is to be taken, and sends every request on to where a transport listens.
  *
  * @throws ListenError when the address cannot be had.
  */
-export async function listenForRedirects({ host, port, to }: RedirectAddress): Promise<Transport> {
+export async function listenForRedirects(
+  to: Transport,
+  { host, port }: RedirectAddress,
+): Promise<Transport | undefined> {
+  if (port === undefined) return undefined
   const transport = createRedirectTransport(() => {
     const address = to.server.address()
     return typeof address === 'object' && address !== null ? address.port : 443

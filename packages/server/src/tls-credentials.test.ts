@@ -71,11 +71,9 @@ describe('warningOf', () => {
 
   test.each([
     [Date.UTC(2030, 1, 1), undefined],
-    [Date.UTC(2030, 4, 1), /expired on 2030-04-01/],
-    [Date.UTC(2029, 11, 1), /counts from 2030-01-01 on/],
+    [Date.UTC(2030, 4, 1), 'the certificate expired on 2030-04-01: clients will refuse it'],
+    [Date.UTC(2029, 11, 1), 'the certificate counts from 2030-01-01 on: clients will refuse it until then'],
   ])('at %d is %s', (now, expected) => {
-    const warning = warningOf(certificate, now)
-    if (expected === undefined) expect(warning).toBeUndefined()
-    else expect(warning).toMatch(expected)
+    expect(warningOf(certificate, now)).toBe(expected)
   })
 })

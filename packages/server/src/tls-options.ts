@@ -21,15 +21,12 @@ export interface TlsOptions extends TlsFiles {
   readonly hsts?: string
 }
 
-/** `TlsOptions`, checked; `hsts` is the field's value. */
-export type ResolvedTlsOptions = TlsOptions
-
 /**
- * Checks what is given.
+ * Checks what is given, and makes of `hsts` the field's value.
  *
  * @throws TypeError that names the option, what was found and what is expected.
  */
-export function resolveTlsOptions(options: TlsOptions): ResolvedTlsOptions {
+export function resolveTlsOptions(options: TlsOptions): TlsOptions {
   const names = ['redirectPort', 'hsts']
   const { cert, key, redirectPort, hsts } = withDefaults<TlsOptions>({ cert: '', key: '' }, options, names)
   for (const [name, file] of Object.entries({ cert, key })) {

@@ -1,8 +1,9 @@
-import type { ServingRules } from '@serve-dist/manifest'
+import type { SiteStoreOptions } from './site-store-options.ts'
 
-/** Rules that also send `Strict-Transport-Security` with every file, weaker than any rule for that field. */
-export function withHsts(rules: ServingRules = {}, value: string | undefined): ServingRules {
-  if (value === undefined) return rules
+/** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
+export function withHsts(site: SiteStoreOptions, value: string | undefined): SiteStoreOptions {
+  if (value === undefined) return site
   // The first rule is the weakest. Written so, the glob for everything is nobody else's key.
-  return { ...rules, headers: { '{**,**}': { 'Strict-Transport-Security': value }, ...rules.headers } }
+  const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...site.rules?.headers }
+  return { ...site, rules: { ...site.rules, headers } }
 }
