@@ -1,0 +1,133 @@
+// Which way of sending a body is the fastest for which size; docs/decisions/003-memory.md draws the consequences.
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { measure, type MeasureOptions } from '../serve/measure.ts'
+import { peerEnvironment } from '../serve/peer-program.ts'
+import { readMachine } from '../serve/read-machine.ts'
+import type { FoundServer } from '../serve/server-definition.ts'
+import { median } from '../serve/statistics.ts'
+import { evictFiles } from './evict-files.ts'
+import { type Way, ways } from './ways.ts'
+import { writeBodyFiles } from './write-body-files.ts'
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+const { values } = parseArgs({
+  options: {
+    /** Executables of Node, the one that runs this by default. */
+    nodes: { type: 'string', default: process.execPath },
+    /** In KiB. */
+    sizes: { type: 'string', default: '4,16,64,256,1024,4096' },
+    connections: { type: 'string', default: '10,256' },
+    caches: { type: 'string', default: 'hot,cold' },
+    ways: { type: 'string', default: ways.map(({ name }) => name).join(',') },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
+    save: { type: 'string' },
+  },
+})
+const list = (text: string): string[] => text.split(',').filter(Boolean)
+const chosen = ways.filter(({ name }) => list(values.ways).includes(name))
+
+interface Point {
+  readonly node: string
+  readonly cache: string
+  readonly connections: number
+  /** In KiB. */
+  readonly size: number
+  readonly way: string
+  /** A number for each round. */
+  readonly rates: number[]
+  readonly cpu: number[]
+  readonly p99: number[]
+}
+
+const points: Point[] = []
+for (const node of list(values.nodes)) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  for (const cache of list(values.caches)) {
+    for (const connections of list(values.connections).map(Number)) {
+      for (const size of list(values.sizes).map(Number)) {
+        points.push(...(await sweep({ node, version, cache, connections, size })))
+      }
+      print(
+        tableOf(
+          points.filter((p) => p.node === version && p.cache === cache && p.connections === connections),
+        ),
+      )
+    }
+  }
+}
+if (values.save !== undefined) {
+  const report = { date: new Date().toISOString(), machine: readMachine(), seconds: values.seconds, points }
+  await writeFile(values.save, `${JSON.stringify(report, null, 1)}\n`)
+}
+
+interface Place extends Omit<Point, 'way' | 'rates' | 'cpu' | 'p99'> {
+  readonly version: string
+}
+
+/** Every way for one size, by turns. */
+async function sweep({ node, version, cache, connections, size }: Place): Promise<readonly Point[]> {
+  const workload = await writeBodyFiles(size * 1024)
+  const swept = chosen.map(
+    ({ name }) =>
+      ({ node: version, cache, connections, size, way: name, rates: [], cpu: [], p99: [] }) as Point,
+  )
+  const options: MeasureOptions = {
+    connections,
+    seconds: Number(values.seconds),
+    warmUpSeconds: 1,
+    serverCores: '0',
+    loadCores: '1',
+    workers: 1,
+  }
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const [index, way] of chosen.entries()) {
+      const evicting = cache === 'cold' ? evictFiles(workload.directory, '1') : undefined
+      try {
+        const { sample } = await measure(serverOf(node, version, way), workload, options)
+        swept[index]?.rates.push(sample.requestsPerSecond)
+        swept[index]?.cpu.push(sample.cpuMicrosecondsPerRequest)
+        swept[index]?.p99.push(sample.p99Milliseconds)
+      } finally {
+        await evicting?.stop()
+      }
+    }
+  }
+  return swept
+}
+
+function serverOf(node: string, version: string, way: Way): FoundServer {
+  return {
+    version,
+    launch: async (input) => ({
+      command: node,
+      arguments: [fileURLToPath(new URL('body-server.js', import.meta.url))],
+      environment: { ...peerEnvironment(input), BENCH_WAY: way.name },
+    }),
+  }
+}
+
+/** Requests a second, a row for each size; the fastest in bold. */
+function tableOf(rows: readonly Point[]): string {
+  const [first] = rows
+  if (first === undefined) return ''
+  const sizes = [...new Set(rows.map(({ size }) => size))]
+  const lines = sizes.map((size) => {
+    const rates = chosen.map(({ name }) =>
+      median(rows.find((p) => p.size === size && p.way === name)?.rates ?? []),
+    )
+    const fastest = Math.max(...rates)
+    const cells = rates.map((rate) => (rate === fastest ? `**${rate.toFixed(0)}**` : rate.toFixed(0)))
+    return `| ${size} KiB | ${cells.join(' | ')} |`
+  })
+  const head = `| ${first.node}, ${first.cache}, ${first.connections} connections | ${chosen.map(({ name }) => name).join(' | ')} |`
+  return [`\n${head}`, `| --- |${' --- |'.repeat(chosen.length)}`, ...lines].join('\n')
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
