@@ -24,3 +24,5 @@ export type {
 export { SiteError } from './site-error.ts'
 export type { SiteHolder } from './site-holder.ts'
 export type { SiteStoreOptions } from './site-store-options.ts'
+export { TlsError } from './tls-credentials.ts'
+export type { TlsOptions } from './tls-options.ts'

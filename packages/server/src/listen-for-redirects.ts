@@ -1,5 +1,6 @@
 import { createRedirectTransport } from './create-redirect-transport.ts'
 import { listen } from './listen.ts'
+import { ListenError } from './listen-error.ts'
 import type { Transport } from './transport.ts'
 
 /** Where plain HTTP is taken. */
@@ -23,6 +24,9 @@ export async function listenForRedirects(
     const address = to.server.address()
     return typeof address === 'object' && address !== null ? address.port : 443
   })
-  await listen(transport, { host, port })
+  await listen(transport, { host, port }).catch((error: unknown) => {
+    if (!(error instanceof ListenError)) throw error
+    throw new ListenError(error.message.replaceAll('--port', '--redirect-http'), { cause: error })
+  })
   return transport
 }

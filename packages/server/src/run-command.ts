@@ -4,6 +4,7 @@ import type { ReportFormat } from '@serve-dist/report'
 import { Command, Option } from 'commander'
 import { addProcessOptions } from './add-process-options.ts'
 import { ApplicationError } from './load-application.ts'
+import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
 import { ListenError } from './listen-error.ts'
@@ -13,6 +14,7 @@ import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
 import { SiteError } from './site-error.ts'
+import { TlsError } from './tls-credentials.ts'
 
 /**
  * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit
@@ -94,6 +96,7 @@ function createProgram(): Command {
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
+  addTlsOptions(program, commandArgument, parsePort)
   program
     .command('compress')
     .description(
@@ -163,6 +166,7 @@ function isForOperator(error: unknown): error is Error {
     error instanceof SiteError ||
     error instanceof ApplicationError ||
     error instanceof ListenError ||
+    error instanceof TlsError ||
     error instanceof PrecompressError
   )
 }

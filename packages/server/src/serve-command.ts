@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { ProcessFlags } from './add-process-options.ts'
+import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
 import { listeningLine } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
 import { readConfig } from './read-config.ts'
@@ -10,7 +11,7 @@ import { stopOnSignal } from './stop-on-signal.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /** What the command line gave. */
-export interface ServeFlags extends ProcessFlags {
+export interface ServeFlags extends ProcessFlags, TlsFlags {
   readonly port: number
   readonly host: string
   readonly verify: 'size' | 'hash'
@@ -33,6 +34,7 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
   // An application's error that nobody caught must not take the static files down with it.
   if (flags.ssr !== undefined) keepRunning(reportApplicationError)
+  const tls = tlsOptionsOf(flags)
   const server = await serve({
     directory,
     port,
@@ -44,6 +46,7 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     site: { verify, memoryBudget, largestBody, rules, ...(openFiles !== undefined && { openFiles }) },
     handler: { fileSystemFallback: flags.fsFallback ?? false },
     ...(flags.ssr !== undefined && { ssr: flags.ssr }),
+    ...(tls !== undefined && { tls }),
   })
   // Before the line: who reads it may send a signal at once.
   stopWith(() => server.close())

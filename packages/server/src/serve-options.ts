@@ -1,6 +1,7 @@
 import type { HandlerOptions } from './handler-options.ts'
 import type { ListenAddress } from './listen.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
+import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /** What `serve` takes. */
@@ -47,10 +48,15 @@ export interface ServeOptions {
    * @default none: such requests are 404, or get the page that `handler.fallback` names
    */
   readonly ssr?: string
+  /**
+   * A certificate and its key: speak TLS, HTTP/2 and HTTP/1.1 on one port.
+   * @default none: plain HTTP/1.1
+   */
+  readonly tls?: TlsOptions
 }
 
 /** What is not there unless somebody asks for it. */
-type OptionalName = 'ssr' | 'socket' | 'descriptor'
+type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor'
 
 /** `ServeOptions` with nothing left open but what there is only on demand. */
 export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
@@ -75,14 +81,19 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
   const resolved = withDefaults<Omit<ResolvedServeOptions, 'address'>>(serveDefaults, options, [
     'ssr',
+    'tls',
     'socket',
     'descriptor',
   ])
-  const { gracePeriod } = resolved
+  const { gracePeriod, tls } = resolved
   if (!(gracePeriod >= 0)) {
     throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
   }
-  return { ...resolved, address: addressOf(resolved) }
+  return {
+    ...resolved,
+    address: addressOf(resolved),
+    ...(tls !== undefined && { tls: resolveTlsOptions(tls) }),
+  }
 }
 
 /** A descriptor was opened for us, a socket asked for; the port is there by default. */

@@ -1,11 +1,13 @@
 import { createHandler } from './handler.ts'
-import { createHttpTransport } from './create-http-transport.ts'
 import { listen } from './listen.ts'
+import { listenForRedirects } from './listen-for-redirects.ts'
 import { openSiteStore, type ReloadOutcome } from './open-site-store.ts'
+import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site.ts'
 import { startApplication } from './start-application.ts'
 import type { RequestListener } from './transport.ts'
+import { withHsts } from './with-hsts.ts'
 
 /** A server that listens. */
 export interface RunningServer {
@@ -14,7 +16,8 @@ export interface RunningServer {
   /** The build that is served now. */
   readonly site: Site
   /**
-   * Loads the build that the folder has now beside the one that is served, and swaps them once it is checked.
+   * Loads the build that the folder has now beside the one that is served, and swaps them once it is checked;
+   * before that, reads the certificate again.
    * It never rejects: what cannot be served is refused, and the build before it is served on.
    */
   reload(): Promise<ReloadOutcome>
@@ -28,14 +31,15 @@ export interface RunningServer {
 /**
  * Loads a build and serves it over HTTP.
  *
- * @throws SiteError when the build cannot be served, ApplicationError when `ssr` cannot be mounted, ListenError when the address cannot be had,
- * TypeError for a wrong option; then nothing listens.
+ * @throws SiteError when the build cannot be served, ApplicationError when `ssr` cannot be mounted, TlsError when
+ * `tls` has no certificate with its key, ListenError when the address cannot be had, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const resolved = resolveServeOptions(options)
+  const { tls } = resolved
 
   // 1. The build, as a table in memory.
-  const store = await openSiteStore(resolved.directory, resolved.site)
+  const store = await openSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts))
   const giveUp = (error: unknown): never => {
     store.close()
     throw error
@@ -51,8 +55,20 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
       : (request, response) => handle(request, response, () => application(request, response))
 
   // 3. How requests come, and where.
-  const transport = createHttpTransport(listener, { takesUploads: application !== undefined })
+  const takesUploads = application !== undefined
+  const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
   const origin = await listen(transport, resolved.address).catch(giveUp)
+  const redirectAddress = { host: resolved.host, port: tls?.redirectPort }
+  const redirects = await listenForRedirects(transport, redirectAddress).catch(async (error: unknown) => {
+    await transport.drain(0)
+    return giveUp(error)
+  })
+
+  const drain = async (): Promise<void> => {
+    const redirectsClosed = redirects?.drain(resolved.gracePeriod)
+    await transport.drain(resolved.gracePeriod)
+    await redirectsClosed
+  }
 
   let closed: Promise<void> | undefined
   return {
@@ -62,9 +78,12 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     get site() {
       return store.current
     },
-    reload: () => store.reload(),
+    async reload() {
+      await transport.reload?.()
+      return store.reload()
+    },
     close() {
-      closed ??= transport.drain(resolved.gracePeriod).finally(() => store.close())
+      closed ??= drain().finally(() => store.close())
       return closed
     },
   }

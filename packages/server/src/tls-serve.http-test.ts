@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:tls'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { serve } from './serve.ts'
+import type { TlsOptions } from './tls-options.ts'
+import { buildFixture } from './testing/build-fixture.ts'
+import { dialTls } from './testing/dial-tls.ts'
+import { http2Request } from './testing/http2-request.ts'
+import { makeCertificate, writeCertificate } from './testing/make-certificate.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { startListener } from './testing/start-listener.ts'
+import { startServer } from './testing/start-server.ts'
+import type { TlsFiles } from './tls-credentials.ts'
+
+let directory: string
+let files: TlsFiles
+let taken: number
+beforeAll(async () => {
+  taken = await startListener(() => {})
+  directory = await buildFixture({ 'index.html': 'page', 'about.html': 'about' })
+  files = await writeCertificate()
+})
+
+/** The certificate that a port shows, in base64. */
+async function shownBy(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { raw } = socket.getPeerCertificate()
+  socket.destroy()
+  return raw.toString('base64')
+}
+
+const inBase64 = (pem: string): string => pem.replaceAll(/-----.*-----|\s/g, '')
+
+describe('serve over TLS', () => {
+  test('says so in its URL', async () => {
+    const { url } = await startServer(directory, { tls: files })
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/$/)
+  })
+
+  test.each([
+    ['HTTP/1.1', (port: number) => rawRequest(port, {}, dialTls)],
+    ['HTTP/2', (port: number) => http2Request(port)],
+  ])('sends Strict-Transport-Security where it is asked for, over %s', async (_version, ask) => {
+    const [with_, without] = await Promise.all([
+      startServer(directory, { tls: { ...files, hsts: '1y' } }),
+      startServer(directory, { tls: files }),
+    ])
+    const name = 'Strict-Transport-Security'
+    expect((await ask(with_.port)).field(name)).toBe('max-age=31536000')
+    expect((await ask(without.port)).field(name)).toBeUndefined()
+  })
+
+  test('lets a rule for Strict-Transport-Security outrank it', async () => {
+    const rules = { headers: { 'about.html': { 'Strict-Transport-Security': 'max-age=1' } } }
+    const { port } = await startServer(directory, { tls: { ...files, hsts: '1y' }, site: { rules } })
+    const ask = async (target: string) =>
+      (await http2Request(port, { target })).field('Strict-Transport-Security')
+    expect([await ask('/'), await ask('/about')]).toEqual(['max-age=31536000', 'max-age=1'])
+  })
+
+  test('shows another certificate once its files have changed; sessions go on', async () => {
+    const own = await writeCertificate()
+    const server = await startServer(directory, { tls: own })
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+    await once(session, 'connect')
+    expect(await shownBy(server.port)).toBe(inBase64(await readFile(own.cert, 'utf8')))
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const next = makeCertificate({ name: 'next.example' })
+    await writeFile(own.key, next.key)
+    await writeFile(own.cert, next.cert)
+    await server.reload()
+    expect(await shownBy(server.port)).toBe(inBase64(next.cert))
+    expect(stderr.mock.calls.join('')).toMatch(/the certificate was read again; it counts until 20/)
+    stderr.mockRestore()
+    const stream = session.request({})
+    const [headers] = await once(stream, 'response')
+    expect(headers[':status']).toBe(200)
+    session.destroy()
+  })
+
+  test('goes on with the certificate that it has when the new one cannot be used, and says why', async () => {
+    const own = await writeCertificate()
+    const server = await startServer(directory, { tls: own })
+    const before = await shownBy(server.port)
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    await writeFile(own.cert, makeCertificate().cert)
+    await server.reload()
+    expect(await shownBy(server.port)).toBe(before)
+    expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*from before is used on/)
+    stderr.mockRestore()
+  })
+
+  test.each<readonly [string, () => TlsOptions, RegExp]>([
+    ['files that are not there', () => ({ cert: '/nowhere/cert', key: '/nowhere/key' }), /ENOENT/],
+    [
+      'a port for redirects that is taken',
+      () => ({ ...files, redirectPort: taken }),
+      /in use.*--redirect-http/,
+    ],
+  ])('starts nothing with %s', async (_what, tlsOf, message) => {
+    const port = await freePort()
+    await expect(serve({ directory, port, tls: tlsOf() })).rejects.toThrow(message)
+    await expect(once(connect({ port, host: '127.0.0.1' }), 'secureConnect')).rejects.toThrow('ECONNREFUSED')
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = await serve({ directory, port: 0 })
+  await server.close()
+  return Number(new URL(server.url).port)
+}
+
+describe('redirects to HTTPS', () => {
+  test('come from a port of their own, whatever is asked for, and end with the server', async () => {
+    const redirectPort = await freePort()
+    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    const tlsPort = new URL(server.url).port
+    const host = `example.org:${redirectPort}`
+    for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+      const request = { method, target: '/no/such?thing', fields: { Host: host } }
+      const response = await rawRequest(redirectPort, request)
+      expect([response.status, response.field('Location'), response.body.length]).toEqual([
+        308,
+        `https://example.org:${tlsPort}/no/such?thing`,
+        0,
+      ])
+    }
+    await server.close()
+    await expect(rawRequest(redirectPort)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('are refused to a request whose host could be another one', async () => {
+    const redirectPort = await freePort()
+    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    for (const host of ['example.org@evil.example', 'example.org/', '']) {
+      const response = await rawRequest(redirectPort, { fields: { Host: host } })
+      expect([host, response.status, response.field('Location')]).toEqual([host, 400, undefined])
+    }
+    await server.close()
+  })
+})
