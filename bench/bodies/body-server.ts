@@ -24,24 +24,21 @@ function createSender(file: string, { kind, chunkSize }: Way): Sender {
   const size = bytes.length
   const fields = ['Content-Type', 'application/octet-stream', 'Content-Length', String(size)]
   const writeHead = (response: ServerResponse): unknown => response.writeHead(200, fields)
-  switch (kind) {
-    case 'memory':
-      return (response) => {
-        writeHead(response)
-        response.end(bytes)
-      }
-    case 'path':
-      return (response) => {
-        writeHead(response)
-        createReadStream(file).pipe(response)
-      }
-    case 'pooled':
-      return sendPooled({ descriptor: openSync(file, 'r'), size, writeHead })
-    case 'chunks':
-      return sendChunks({ descriptor: openSync(file, 'r'), size, writeHead }, chunkSize)
-    case 'ahead':
-      return sendAhead({ descriptor: openSync(file, 'r'), size, writeHead }, chunkSize)
+  const kept: Kept = { descriptor: openSync(file, 'r'), size, writeHead }
+  const senderOf: Record<Way['kind'], () => Sender> = {
+    memory: () => (response) => {
+      writeHead(response)
+      response.end(bytes)
+    },
+    path: () => (response) => {
+      writeHead(response)
+      createReadStream(file).pipe(response)
+    },
+    pooled: () => sendPooled(kept),
+    chunks: () => sendChunks(kept, chunkSize),
+    ahead: () => sendAhead(kept, chunkSize),
   }
+  return senderOf[kind]()
 }
 
 interface Kept {
@@ -88,15 +85,10 @@ function sendChunks({ descriptor, size, writeHead }: Kept, chunkSize: number): S
 function sendAhead({ descriptor, size, writeHead }: Kept, chunkSize: number): Sender {
   return (response) => {
     const buffers = [chunkSize, chunkSize].map((length) => Buffer.allocUnsafeSlow(Math.min(length, size)))
-    let position = 0
-    let turn = 0
-    writeHead(response)
-    const readNext = (): Promise<Buffer> =>
+    const readAt = (position: number, turn: number): Promise<Buffer> =>
       new Promise((resolve, reject) => {
-        const buffer = buffers[turn] ?? Buffer.alloc(0)
-        turn = 1 - turn
+        const buffer = buffers[turn % 2] ?? Buffer.alloc(0)
         read(descriptor, buffer, 0, Math.min(chunkSize, size - position), position, (error, bytesRead) => {
-          position += bytesRead
           if (error === null) resolve(buffer.subarray(0, bytesRead))
           else reject(error)
         })
@@ -104,13 +96,15 @@ function sendAhead({ descriptor, size, writeHead }: Kept, chunkSize: number): Se
     const write = (chunk: Buffer): Promise<void> =>
       new Promise((resolve) => response.write(chunk, () => resolve()))
     const run = async (): Promise<void> => {
-      let chunk = await readNext()
-      while (position < size) {
-        const [following] = await Promise.all([readNext(), write(chunk)])
+      let chunk = await readAt(0, 0)
+      for (let position = chunk.length, turn = 1; position < size; turn += 1) {
+        const [following] = await Promise.all([readAt(position, turn), write(chunk)])
         chunk = following
+        position += chunk.length
       }
       response.end(chunk)
     }
+    writeHead(response)
     run().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
   }
 }

@@ -72,10 +72,8 @@ interface Place extends Omit<Point, 'way' | 'rates' | 'cpu' | 'p99'> {
 /** Every way for one size, by turns. */
 async function sweep({ node, version, cache, connections, size }: Place): Promise<readonly Point[]> {
   const workload = await writeBodyFiles(size * 1024)
-  const swept = chosen.map(
-    ({ name }) =>
-      ({ node: version, cache, connections, size, way: name, rates: [], cpu: [], p99: [] }) as Point,
-  )
+  const place = { node: version, cache, connections, size }
+  const swept = chosen.map(({ name }): Point => ({ ...place, way: name, rates: [], cpu: [], p99: [] }))
   const options: MeasureOptions = {
     connections,
     seconds: Number(values.seconds),
