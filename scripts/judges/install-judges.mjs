@@ -1,54 +1,16 @@
-import { createHash } from 'node:crypto'
-import { access, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runCommand } from '../run-command.mjs'
-
-const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url))
-const cache = fileURLToPath(new URL('../../node_modules/.cache/http-judges', import.meta.url))
-const isWindows = process.platform === 'win32'
+import { installPython } from '../install-python.mjs'
 
 /**
- * The Python that has the judges: installed once into a folder of their own. `undefined`, with the reason
- * on standard output, where that cannot be done.
+ * The Python that has the judges; `undefined`, with the reason on standard output, where it cannot be had.
  *
  * @returns {Promise<string | undefined>}
  */
 export async function installJudges() {
-  const digest = createHash('sha256')
-    .update(await readFile(requirements))
-    .digest('hex')
-    .slice(0, 12)
-  const environment = join(cache, digest)
-  const python = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python')
-  if (await isInstalled(python)) return python
-
-  console.log('▸ Installing the judges of HTTP from PyPI')
-  await rm(environment, { recursive: true, force: true })
-  /** @type {[string, ...string[]][]} */
-  const steps = [
-    [isWindows ? 'python' : 'python3', '-m', 'venv', environment],
-    [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements],
-  ]
-  for (const step of steps) {
-    const { exitCode, output } = await runCommand(step, { isQuiet: true, timeLimit: 300_000 })
-    if (exitCode === 0) continue
-    console.log(output.trimEnd().split('\n').slice(-5).join('\n'))
-    console.log(`\`${step.join(' ')}\` failed; it takes Python 3.10 or later with venv, and PyPI`)
-    await rm(environment, { recursive: true, force: true })
-    return undefined
-  }
-  return python
-}
-
-/** @param {string} python */
-async function isInstalled(python) {
-  try {
-    await access(python)
-  } catch {
-    // Not there yet.
-    return false
-  }
-  const command = /** @type {const} */ ([python, '-c', 'import h11, httplint, hypothesis, redbot'])
-  return (await runCommand(command, { isQuiet: true })).exitCode === 0
+  return await installPython({
+    title: 'the judges of HTTP',
+    name: 'http-judges',
+    requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
+    proof: 'import h11, httplint, hypothesis, redbot',
+  })
 }
