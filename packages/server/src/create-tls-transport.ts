@@ -14,7 +14,7 @@ import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits, maximumStreams } from './http2-limits.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
-import { mustBeRefusedOverHttp2 } from './must-be-refused-over-http2.ts'
+import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 
@@ -92,8 +92,9 @@ export function createTlsTransport(
   })
   server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
     if (response.stream.closed) return
-    if (mustBeRefusedOverHttp2(request)) {
-      response.writeHead(400, { 'Cache-Control': 'no-store', 'Content-Length': 0 })
+    const refusal = refusalOverHttp2(request)
+    if (refusal !== undefined) {
+      response.writeHead(refusal, { 'Cache-Control': 'no-store', 'Content-Length': 0 })
       response.end()
       return
     }

@@ -27,6 +27,13 @@ export class Http2Response extends Http2ServerResponse {
     return this
   }
 
+  /** Without a code Node would say that all went well (RFC 9113 §7), and a part could be taken for the whole. */
+  override destroy(error?: Error): this {
+    this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    super.destroy(error)
+    return this
+  }
+
   /** RFC 9113 §8.2.2: fields about the connection, which an application for HTTP/1.1 may set, are left out. */
   override setHeader(name: string, value: number | string | readonly string[]): void {
     if (!connectionFields.has(name.toLowerCase())) super.setHeader(name, value)

@@ -1,0 +1,26 @@
+import type { Http2ServerRequest } from 'node:http2'
+import { connectionLimits } from './connection-limits.ts'
+import { mustBeRefused } from './must-be-refused.ts'
+
+const { maxHeaderSize = 16_384 } = connectionLimits
+
+/**
+ * The status by which a request that nghttp2 lets through has to be refused: it names no host, a malformed
+ * one or two that differ (RFC 9113 §8.3.1), or its fields are too long. What we tell about their length in
+ * SETTINGS counts for Node only once the client has agreed to it.
+ */
+export function refusalOverHttp2({ headers, rawHeaders }: Http2ServerRequest): 400 | 431 | undefined {
+  if (sizeOf(rawHeaders) > maxHeaderSize) return 431
+  const authority = headers[':authority']
+  const host = headers.host
+  if (authority === undefined) return host === undefined || mustBeRefused(rawHeaders) ? 400 : undefined
+  if (mustBeRefused(['host', authority])) return 400
+  if (host === undefined) return undefined
+  const isOther = host.toLowerCase() !== authority.toLowerCase()
+  return isOther || mustBeRefused(rawHeaders) ? 400 : undefined
+}
+
+/** As RFC 9113 §6.5.2 counts. */
+function sizeOf(rawFields: readonly string[]): number {
+  return rawFields.reduce((size, text) => size + text.length, 16 * rawFields.length)
+}
