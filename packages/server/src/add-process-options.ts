@@ -2,18 +2,26 @@ import { type Command, Option } from 'commander'
 import { commandArgument } from './command-argument.ts'
 import { parseDuration } from './parse-duration.ts'
 import { parseFileMode } from './parse-file-mode.ts'
+import { parseWorkers } from './parse-workers.ts'
 import { serveDefaults } from './serve-options.ts'
 
 /** What the command line says of the process. */
 export interface ProcessFlags {
+  readonly workers: number
   readonly grace: number
   readonly socket?: string
   readonly socketMode: number
 }
 
-/** Adds the options of the process: how it listens and how it ends. */
+/** Adds the options of the process: how many there are, how they listen and how they end. */
 export function addProcessOptions(program: Command): Command {
   return program
+    .addOption(
+      new Option('--workers <count>', 'processes that serve; auto: as many as there are cores to use')
+        .env('WORKERS')
+        .default(1)
+        .argParser(commandArgument(parseWorkers)),
+    )
     .addOption(
       new Option('--grace <duration>', 'what answers in flight get to finish after a signal')
         .env('GRACE')

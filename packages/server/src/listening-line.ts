@@ -6,12 +6,29 @@ export interface Listening {
   readonly version: string
   readonly summary: SiteSummary
   readonly url: string
+  /** Where there are several processes. */
+  readonly workers?: WorkersSummary | undefined
+}
+
+/** What the listening line tells of workers. */
+export interface WorkersSummary {
+  readonly count: number
+  /** Bytes of one of them that are in memory. */
+  readonly residentBytes: number
 }
 
 /** The one line that the command prints when it listens; the URL stands at its end. */
-export function listeningLine({ version, summary, url }: Listening): string {
+export function listeningLine({ version, summary, url, workers }: Listening): string {
   const { files, variants, bytesInMemory } = summary
-  return `serve-dist ${version} · ${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory · ${url}`
+  const parts = [
+    `serve-dist ${version}`,
+    `${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
+    ...(workers === undefined
+      ? []
+      : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
+    url,
+  ]
+  return parts.join(' · ')
 }
 
 function count(number: number, noun: string): string {

@@ -31,7 +31,10 @@ async function socketPath(): Promise<string> {
   return join(await temporaryDirectory(), 'serve.sock')
 }
 
-describe.skipIf(process.platform === 'win32').each([['one process', []]])('--socket, %s', (_what, args) => {
+describe.skipIf(process.platform === 'win32').each([
+  ['one process', []],
+  ['two workers', ['--workers', '2']],
+])('--socket, %s', (_what, args) => {
   test('listens on a unix socket with its mode, names it as nginx does, and removes it at the end', async () => {
     const path = await socketPath()
     const command = spawnCommand([directory, '--socket', path, ...args])
@@ -119,7 +122,10 @@ describe.skipIf(process.platform === 'win32').each([['one process', []]])('--soc
   })
 })
 
-describe.skipIf(process.platform === 'win32').each([['one process', []]])('LISTEN_FDS, %s', (_what, args) => {
+describe.skipIf(process.platform === 'win32').each([
+  ['one process', []],
+  ['two workers', ['--workers', '2']],
+])('LISTEN_FDS, %s', (_what, args) => {
   test('is the socket that is served, and --port is not', async () => {
     const socket = await openListeningSocket()
     const command = spawnCommand([directory, '--port', '0', ...args], { inherited: socket.descriptor })

@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { PrecompressError } from '@serve-dist/precompress'
 import type { ReportFormat } from '@serve-dist/report'
 import { Command, Option } from 'commander'
 import { addProcessOptions } from './add-process-options.ts'
-import { ApplicationError } from './load-application.ts'
 import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
-import { ListenError } from './listen-error.ts'
+import { isForOperator } from './is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
 import { parseCount } from './parse-count.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
-import { SiteError } from './site-error.ts'
-import { TlsError } from './tls-credentials.ts'
 
 /**
  * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit
@@ -24,7 +20,8 @@ import { TlsError } from './tls-credentials.ts'
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
   // What a compose file fills in with nothing is as good as not set.
-  for (const name of ['PORT', 'HOST', 'GRACE']) if (process.env[name] === '') delete process.env[name]
+  for (const name of ['PORT', 'HOST', 'GRACE', 'WORKERS'])
+    if (process.env[name] === '') delete process.env[name]
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
@@ -159,14 +156,4 @@ function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   const { version }: { version: string } = JSON.parse(text)
   return version
-}
-
-function isForOperator(error: unknown): error is Error {
-  return (
-    error instanceof SiteError ||
-    error instanceof ApplicationError ||
-    error instanceof ListenError ||
-    error instanceof TlsError ||
-    error instanceof PrecompressError
-  )
 }

@@ -2,13 +2,19 @@ import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { ProcessFlags } from './add-process-options.ts'
 import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
-import { listeningLine } from './listening-line.ts'
+import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
 import { readConfig } from './read-config.ts'
+import { removeStaleSocket } from './remove-stale-socket.ts'
+import { runWorker } from './run-worker.ts'
 import { serve } from './serve.ts'
+import type { ServeOptions } from './serve-options.ts'
+import type { SiteSummary } from './site.ts'
 import { reportApplicationError } from './start-application.ts'
+import { startWorkers } from './start-workers.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
+import { takeWorkerRole, type WorkerRole } from './worker-role.ts'
 
 /** What the command line gave. */
 export interface ServeFlags extends ProcessFlags, TlsFlags {
@@ -26,16 +32,61 @@ export interface ServeFlags extends ProcessFlags, TlsFlags {
   readonly ssr?: string
 }
 
+/** What serves: this process, or workers of its own. */
+interface Serving {
+  readonly url: string
+  readonly summary: SiteSummary
+  readonly workers?: WorkersSummary
+  close(): Promise<void>
+  /** Rejects when nothing serves any more. */
+  readonly collapse?: Promise<never>
+}
+
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
 export async function serveCommand(directory: string, flags: ServeFlags, version: string): Promise<void> {
-  const { port, host, grace, socket, socketMode, verify, memoryBudget, largestBody, openFiles } = flags
+  const role = takeWorkerRole()
+  if (role !== undefined) {
+    await runWorker(async () => serve(await toServeOptions(directory, flags, role)))
+    return
+  }
   const stopWith = stopOnSignal()
   const descriptor = takeInheritedSocket()
+  const serving =
+    flags.workers > 1
+      ? await serveByWorkers(flags, descriptor)
+      : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
+  // Before the line: who reads it may send a signal at once.
+  stopWith(() => serving.close())
+  if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
+  process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
+  await serving.collapse
+}
+
+async function serveAlone(options: ServeOptions): Promise<Serving> {
+  const server = await serve(options)
+  return { url: server.url, summary: server.site.summary, close: () => server.close() }
+}
+
+async function serveByWorkers(
+  { workers: count, grace: gracePeriod, socket }: ServeFlags,
+  descriptor: number | undefined,
+): Promise<Serving> {
+  if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
+  const workers = await startWorkers({ count, gracePeriod, descriptor })
+  return { ...workers, workers: { count, residentBytes: workers.residentBytes } }
+}
+
+async function toServeOptions(
+  directory: string,
+  flags: ServeFlags,
+  { descriptor, port = flags.port, isFirst = true }: Partial<WorkerRole>,
+): Promise<ServeOptions> {
+  const { host, grace, socket, socketMode, verify, memoryBudget, largestBody, openFiles } = flags
   const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
   // An application's error that nobody caught must not take the static files down with it.
   if (flags.ssr !== undefined) keepRunning(reportApplicationError)
   const tls = tlsOptionsOf(flags)
-  const server = await serve({
+  return {
     directory,
     port,
     host,
@@ -43,16 +94,18 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     gracePeriod: grace,
     ...(descriptor !== undefined && { descriptor }),
     ...(socket !== undefined && { socket }),
-    site: { verify, memoryBudget, largestBody, rules, ...(openFiles !== undefined && { openFiles }) },
+    site: {
+      verify,
+      memoryBudget,
+      largestBody,
+      rules,
+      ...(openFiles !== undefined && { openFiles }),
+      ...(!isFirst && { onWarning: () => {} }),
+    },
     handler: { fileSystemFallback: flags.fsFallback ?? false },
     ...(flags.ssr !== undefined && { ssr: flags.ssr }),
     ...(tls !== undefined && { tls }),
-  })
-  // Before the line: who reads it may send a signal at once.
-  stopWith(() => server.close())
-  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket)
-  const { site, url } = server
-  process.stdout.write(`${listeningLine({ version, summary: site.summary, url })}\n`)
+  }
 }
 
 /** A server that is closed removes its socket by itself. */

@@ -1,0 +1,18 @@
+import { PrecompressError } from '@serve-dist/precompress'
+import { ListenError } from './listen-error.ts'
+import { ApplicationError } from './load-application.ts'
+import { SiteError } from './site-error.ts'
+import { TlsError } from './tls-credentials.ts'
+import { WorkersError } from './workers-error.ts'
+
+/** Whether an operator can mend what went wrong by what the message says; of others the stack is told. */
+export function isForOperator(error: unknown): error is Error {
+  return (
+    error instanceof SiteError ||
+    error instanceof ApplicationError ||
+    error instanceof ListenError ||
+    error instanceof TlsError ||
+    error instanceof WorkersError ||
+    error instanceof PrecompressError
+  )
+}

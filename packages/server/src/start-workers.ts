@@ -1,0 +1,160 @@
+import cluster from 'node:cluster'
+import { EventEmitter, once } from 'node:events'
+import { performance } from 'node:perf_hooks'
+import { oneAtATime } from './one-at-a-time.ts'
+import type { ReloadOutcome } from './open-site-store.ts'
+import { longestTimeout } from './parse-duration.ts'
+import { reloadInTurn } from './reload-in-turn.ts'
+import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
+import type { SiteSummary } from './site.ts'
+import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
+import { type Place, tellWorker } from './worker-place.ts'
+import { toEnvironment } from './worker-role.ts'
+import { WorkersError } from './workers-error.ts'
+
+/** What `startWorkers` takes. */
+export interface WorkersOptions {
+  readonly count: number
+  /** Milliseconds that answers in flight may take to finish after `close()`. */
+  readonly gracePeriod: number
+  /** Of a socket that was handed to this process. */
+  readonly descriptor: number | undefined
+}
+
+/** Workers that listen. */
+export interface RunningWorkers {
+  readonly url: string
+  readonly summary: SiteSummary
+  /** Of one worker, on average, when it began to listen. */
+  readonly residentBytes: number
+  /** Lets the workers load the build that the folder has now, one after the other, until one refuses it. */
+  reload(): Promise<ReloadOutcome>
+  /** Lets all workers drain; settles when the last has ended. */
+  close(): Promise<void>
+  /** Rejects with a WorkersError when none of them stays alive. */
+  readonly collapse: Promise<never>
+}
+
+/** Milliseconds beyond the grace period after which a worker counts as stuck. */
+const patience = 1000
+
+/**
+ * Starts this very command again as so many workers, and keeps them alive.
+ *
+ * @throws WorkersError when one is refused at the first start, or all end again and again.
+ */
+export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
+  const { count, descriptor, gracePeriod } = options
+  const places = Array.from({ length: count }, (): Place => ({ failures: 0 }))
+  const changes = new EventEmitter()
+  let listening: WorkerReady | undefined
+  let isStopping = false
+  let failure: WorkersError | undefined
+
+  // What is measured to be best: docs/decisions/009-port-sharing.md.
+  if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
+  process.once('exit', killAll)
+  for (const place of places) launch(place)
+  while (readyOnes().length < count) {
+    await once(changes, 'change')
+    if (failure !== undefined) throw failure
+  }
+  const [first] = readyOnes()
+  if (first === undefined) throw new RangeError('there has to be a worker')
+  listening = first
+  const reload = oneAtATime(() => reloadInTurn(places))
+
+  return {
+    url: first.url,
+    summary: first.summary,
+    residentBytes: readyOnes().reduce((sum, { residentBytes }) => sum + residentBytes, 0) / count,
+    reload,
+    async close() {
+      isStopping = true
+      const deadline = setTimeout(killAll, Math.min(gracePeriod + patience, longestTimeout))
+      for (const { worker, ready, timer } of places) {
+        clearTimeout(timer)
+        if (ready !== undefined) tellWorker(worker, { type: 'serve-dist:drain' })
+        // What does not listen yet has nothing to finish.
+        else worker?.process.kill('SIGKILL')
+      }
+      while (places.some(({ worker }) => worker !== undefined)) await once(changes, 'change')
+      clearTimeout(deadline)
+    },
+    collapse: new Promise((_resolve, reject) => {
+      changes.on('change', () => {
+        if (failure !== undefined) reject(failure)
+      })
+    }),
+  }
+
+  function launch(place: Place): void {
+    // Where any port would do, the others have found one.
+    const port = listening && (Number(new URL(listening.url).port) || undefined)
+    const isFirst = place === places[0] && place.failures === 0
+    const worker = cluster.fork(toEnvironment({ isFirst, port, descriptor }))
+    const begin = performance.now()
+    const end = (reason: string): void => {
+      place.worker = undefined
+      place.ready = undefined
+      place.failures = countFailures(place.failures, performance.now() - begin)
+      if (!isStopping && failure === undefined) replace(place, reason)
+      changes.emit('change')
+    }
+    place.worker = worker
+    worker.on('message', (message: unknown) => {
+      if (!isWorkerMessage(message)) return
+      if (message.type === 'serve-dist:ready') welcome(place, message)
+      else if (message.type === 'serve-dist:failed') refuse(message.message)
+      changes.emit('change')
+    })
+    worker.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+    worker.on('error', (error) => {
+      // It could not be started; other errors are followed by its end.
+      if (worker.process.pid === undefined) end(error.message)
+    })
+  }
+
+  /** One that comes later finds what the folder has by then: never are two builds served at once for long. */
+  function welcome(place: Place, ready: WorkerReady): void {
+    place.ready = ready
+    if (listening === undefined || isStopping) return
+    if (readyOnes().some(({ buildId }) => buildId !== ready.buildId)) {
+      process.stderr.write('serve-dist: the folder has another build by now: all workers load it\n')
+      void reload()
+    }
+  }
+
+  /** What one cannot serve at the start, no other can: it is told once. */
+  function refuse(message: string): void {
+    if (listening === undefined) giveUp(message)
+    else process.stderr.write(`serve-dist: ${message}\n`)
+  }
+
+  function replace(place: Place, reason: string): void {
+    const isServing = listening !== undefined && readyOnes().length > 0
+    if (place.failures >= crashLoop && !isServing) {
+      giveUp(`${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`)
+      return
+    }
+    const delay = restartDelay(place.failures)
+    process.stderr.write(`serve-dist: a worker ended by ${reason}; another one starts in ${delay} ms\n`)
+    place.timer = setTimeout(launch, delay, place)
+  }
+
+  function giveUp(message: string): void {
+    failure ??= new WorkersError(message)
+    killAll()
+  }
+
+  function killAll(): void {
+    for (const { worker, timer } of places) {
+      clearTimeout(timer)
+      worker?.process.kill('SIGKILL')
+    }
+  }
+
+  function readyOnes(): WorkerReady[] {
+    return places.flatMap(({ ready }) => ready ?? [])
+  }
+}

@@ -1,0 +1,13 @@
+import { readFile } from 'node:fs/promises'
+
+/** The ids of the processes that a process has started; on Linux. */
+export async function childrenOf(processId: number | undefined): Promise<number[]> {
+  const text = await readFile(`/proc/${processId}/task/${processId}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+/** Whether there is such a process, and it has not ended. */
+export async function isAlive(processId: number): Promise<boolean> {
+  const status = await readFile(`/proc/${processId}/stat`, 'utf8').catch(() => '')
+  return status !== '' && !/\) [ZX] /.test(status)
+}

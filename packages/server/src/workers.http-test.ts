@@ -1,0 +1,256 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describeBlackBox } from './testing/black-box.ts'
+import { buildFixture } from './testing/build-fixture.ts'
+import { childrenOf, isAlive } from './testing/children-of.ts'
+import { type Connection, openConnection } from './testing/open-connection.ts'
+import { formatRequest, rawRequest } from './testing/raw-request.ts'
+import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+const two = ['--port', '0', '--workers', '2']
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+})
+
+async function stop({ child, exited }: RunningCommand): Promise<number | null> {
+  child.kill('SIGTERM')
+  const { code } = await exited
+  return code
+}
+
+/** A module for `--ssr`. */
+async function writeModule(text: string): Promise<string> {
+  const file = join(await temporaryDirectory(), 'entry.mjs')
+  await writeFile(file, text)
+  return file
+}
+
+async function ask(connection: Connection, target: string): Promise<string> {
+  connection.send(formatRequest({ target }))
+  const { body } = await connection.receive()
+  return body.toString('latin1', 0, 100)
+}
+
+describeBlackBox({
+  name: '--workers 2',
+  role: 'standalone',
+  async start({ directory: folder, memoryBudget }) {
+    const { listening } = spawnCommand([folder, ...two, '--memory-budget', String(memoryBudget)])
+    const { port } = await listening
+    return port
+  },
+})
+
+describe.skipIf(process.platform !== 'linux')('--workers', () => {
+  test('starts so many processes, and tells in one line what each of them takes', async () => {
+    const command = spawnCommand([directory, '--port', '0', '--workers', '3'])
+    const { line } = await command.listening
+    expect(line).toMatch(
+      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · http:\/\/127\.0\.0\.1:\d+\/$/,
+    )
+    expect(await childrenOf(command.child.pid)).toHaveLength(3)
+    expect(await stop(command)).toBe(0)
+    const { stdout, stderr } = await command.exited
+    expect([stdout, stderr]).toEqual([`${line}\n`, ''])
+  })
+
+  test.each([
+    [['--workers', '1'], {}],
+    [[], { WORKERS: '1' }],
+    [[], { WORKERS: '' }],
+  ])('%j with %j is this process alone', async (args, env) => {
+    const command = spawnCommand([directory, '--port', '0', ...args], { env })
+    const { line } = await command.listening
+    expect(line).not.toContain('worker')
+    expect(await childrenOf(command.child.pid)).toHaveLength(0)
+    await stop(command)
+  })
+
+  test('refuses what is no number', async () => {
+    const { code, stderr } = await spawnCommand([directory, '--workers', 'many']).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /'--workers <count>'.*expected auto or a whole number from 1 to 1024, found "many"/,
+    )
+  })
+
+  test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {
+    const missing = join(directory, 'nowhere')
+    const { code, stdout, stderr } = await spawnCommand([missing, ...two]).exited
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `serve-dist: ${missing}: no such folder; build first, or name the folder to serve\n`,
+    ])
+  })
+
+  test('tells once what the build asks for and nobody does', async () => {
+    const folder = await buildFixture({ 'index.html': 'page', _redirects: '/a /b 301 Country=at\n' })
+    const command = spawnCommand([folder, ...two])
+    await command.listening
+    await stop(command)
+    const { stderr } = await command.exited
+    expect(stderr.match(/warning/g)).toHaveLength(1)
+  })
+
+  test('says who has the port', async () => {
+    const first = spawnCommand([directory, '--port', '0'])
+    const { port } = await first.listening
+    const { code, stderr } = await spawnCommand([directory, '--port', String(port), '--workers', '2']).exited
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^serve-dist: port \d+ on 127\.0\.0\.1 is in use; .+\n$/),
+    ])
+    await stop(first)
+  })
+
+  test('gives up a module that ends every worker at its start, with exit code 1', async () => {
+    const module = await writeModule('process.exit(3)')
+    const { code, stdout, stderr } = await spawnCommand([directory, ...two, '--ssr', module]).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
+    expect(stderr).toMatch(
+      /\nserve-dist: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
+    )
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  test('replaces a worker that dies, and the requests to the others do not notice', async () => {
+    const module = await writeModule(
+      'export default (request, response) => response.end(String(process.pid))',
+    )
+    const command = spawnCommand([directory, ...two, '--ssr', module])
+    const { port } = await command.listening
+    const before = await childrenOf(command.child.pid)
+    const connections = new Map<Connection, number>()
+    // Whoever is free takes a connection: some more until both have one.
+    await vi.waitUntil(async () => {
+      const opened = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)))
+      await Promise.all(
+        opened.map(async (connection) => connections.set(connection, Number(await ask(connection, '/pid')))),
+      )
+      return new Set(connections.values()).size === 2
+    })
+    const [victim = 0, survivor = 0] = before
+    const done = new AbortController()
+    let answers = 0
+    const load = [...connections].map(async ([connection, pid]) => {
+      while (!done.signal.aborted) {
+        const answer = await ask(connection, answers % 2 === 0 ? '/' : '/pid').catch((error: Error) => error)
+        if (pid === victim && answer instanceof Error) return
+        if (answer !== 'page' && answer !== String(pid)) throw new Error(`${pid}: ${String(answer)}`)
+        if (pid === survivor) answers += 1
+      }
+    })
+    await vi.waitUntil(() => answers > 100)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitUntil(async () => {
+      const now = await childrenOf(command.child.pid)
+      return now.length === 2 && !now.includes(victim)
+    })
+    const then = answers
+    await vi.waitUntil(() => answers > then + 100)
+    done.abort()
+    await Promise.all(load)
+    for (const { socket } of connections.keys()) socket.destroy()
+    const { body } = await rawRequest(port)
+    expect(body.toString()).toBe('page')
+    expect(await childrenOf(command.child.pid)).toContain(survivor)
+    expect(await stop(command)).toBe(0)
+    expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
+  })
+
+  test('keeps the port that it has found when all workers die at once', async () => {
+    const command = spawnCommand([directory, ...two])
+    const { port } = await command.listening
+    const before = await childrenOf(command.child.pid)
+    for (const worker of before) process.kill(worker, 'SIGKILL')
+    await vi.waitUntil(
+      async () => {
+        const response = await rawRequest(port).catch(() => undefined)
+        return response?.status === 200
+      },
+      { timeout: 10_000 },
+    )
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('drains all workers at a signal that only the primary is to obey', async () => {
+    const command = spawnCommand([directory, ...two, '--largest-body', '1k'])
+    const { port } = await command.listening
+    const workers = await childrenOf(command.child.pid)
+    const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+    await Promise.all(idle.map((connection) => ask(connection, '/')))
+    const busy = await Promise.all(Array.from({ length: 4 }, () => openConnection(port)))
+    for (const { socket } of busy) {
+      socket.write(formatRequest({ target: '/large.bin' }))
+      await once(socket, 'data')
+      socket.pause()
+    }
+    // As a terminal does, and systemd: everybody in the group gets the signal, in any order.
+    for (const worker of workers) process.kill(worker, 'SIGINT')
+    for (const worker of workers) process.kill(worker, 'SIGTERM')
+    expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'page'))
+    command.child.kill('SIGINT')
+    for (const connection of idle) expect(await connection.rest()).toHaveLength(0)
+    for (const connection of busy) {
+      connection.socket.resume()
+      const { body } = await connection.receive()
+      expect(body.equals(large)).toBe(true)
+      connection.socket.destroy()
+    }
+    const { code, stderr } = await command.exited
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  test('a second signal ends all at once, with exit code 1', async () => {
+    const { child, exited, listening } = spawnCommand([directory, ...two])
+    const { port } = await listening
+    const workers = await childrenOf(child.pid)
+    const idle = await openConnection(port)
+    await ask(idle, '/')
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => {
+      // It is cut off in mid-body.
+    })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    child.kill('SIGTERM')
+    await idle.rest()
+    child.kill('SIGTERM')
+    const { code } = await exited
+    expect(code).toBe(1)
+    await vi.waitUntil(async () => !(await Promise.all(workers.map(isAlive))).includes(true))
+    socket.destroy()
+  })
+
+  test('ends a worker that is stuck after the grace period, and then with exit code 0', async () => {
+    const module = await writeModule('export default () => { for (;;); }')
+    const command = spawnCommand([directory, ...two, '--grace', '100ms', '--ssr', module])
+    const { port } = await command.listening
+    const workers = await childrenOf(command.child.pid)
+    const { socket } = await openConnection(port)
+    socket.write(formatRequest({ target: '/stuck' }))
+    // The other one answers what comes after it.
+    await rawRequest(port)
+    expect(await stop(command)).toBe(0)
+    expect(await Promise.all(workers.map(isAlive))).toEqual([false, false])
+    socket.destroy()
+  })
+
+  test('leaves no worker behind when the primary is killed', async () => {
+    const command = spawnCommand([directory, ...two])
+    await command.listening
+    const workers = await childrenOf(command.child.pid)
+    command.child.kill('SIGKILL')
+    await command.exited
+    await expect.poll(() => Promise.all(workers.map(isAlive))).toEqual([false, false])
+  })
+})
