@@ -29,11 +29,11 @@ export interface RawHttp2 {
   readonly socket: TLSSocket
   /** All frames that came so far. */
   readonly frames: readonly Frame[]
-  send(frame: Partial<Frame> & Pick<Frame, 'type'>): void
+  readonly send: (frame: Partial<Frame> & Pick<Frame, 'type'>) => void
   /** Sends a request without a body, unless flags say otherwise. */
-  request(stream: number, fields?: Readonly<Record<string, string>>, flags?: number): void
+  readonly request: (stream: number, fields?: Readonly<Record<string, string>>, flags?: number) => void
   /** Waits for a frame that is wanted; an error when the connection ends without it. */
-  find(isWanted: (frame: Frame) => boolean): Promise<Frame>
+  readonly find: (isWanted: (frame: Frame) => boolean) => Promise<Frame>
   readonly closed: Promise<void>
 }
 

@@ -83,7 +83,7 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
 
   async function waitForLine(): Promise<ListeningLine> {
     for (;;) {
-      const match = /^.* (http:\/\/\S+)$/m.exec(stdout)
+      const match = /^.* (https?:\/\/\S+)$/m.exec(stdout)
       if (match?.[1] !== undefined) {
         return { line: match[0], url: match[1], port: Number(new URL(match[1]).port) }
       }
