@@ -3,43 +3,43 @@ import { describe, expect, test } from 'vitest'
 import { parseAcceptEncoding } from './accept-encoding.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
 
-const unnamed = 0.5
-const allWeights = new Set([unnamed, ...Array.from({ length: 1001 }, (_, weight) => weight)])
+const unnamed = 1
+const allWeights = new Set([unnamed, ...Array.from({ length: 1001 }, (_, thousandths) => thousandths * 10)])
 const none = { zstd: 0, br: 0, gzip: 0, identity: unnamed }
 
 describe('parseAcceptEncoding', () => {
   test.each([
     ['an absent field', undefined, none],
     ['an empty field', '', none],
-    ['a coding', 'gzip', { ...none, gzip: 1000 }],
-    ['what browsers send', 'gzip, deflate, br, zstd', { ...none, zstd: 1000, br: 1000, gzip: 1000 }],
-    ['no white space', 'gzip,br', { ...none, br: 1000, gzip: 1000 }],
-    ['tabs and spaces', '\tgzip \t, br\t;\tq=0.5', { ...none, br: 500, gzip: 1000 }],
-    ['upper case', 'GZIP;Q=0.5, Br', { ...none, br: 1000, gzip: 500 }],
-    ['x-gzip as gzip (RFC 9110 §8.4.1.3)', 'X-Gzip', { ...none, gzip: 1000 }],
-    ['q-values of each length', 'zstd;q=0.123, br;q=0.1, gzip;q=0.', { ...none, zstd: 123, br: 100 }],
+    ['a coding', 'gzip', { ...none, gzip: 10000 }],
+    ['what browsers send', 'gzip, deflate, br, zstd', { ...none, zstd: 10000, br: 10000, gzip: 10000 }],
+    ['no white space', 'gzip,br', { ...none, br: 10000, gzip: 10000 }],
+    ['tabs and spaces', '\tgzip \t, br\t;\tq=0.5', { ...none, br: 5000, gzip: 10000 }],
+    ['upper case', 'GZIP;Q=0.5, Br', { ...none, br: 10000, gzip: 5000 }],
+    ['x-gzip as gzip (RFC 9110 §8.4.1.3)', 'X-Gzip', { ...none, gzip: 10000 }],
+    ['q-values of each length', 'zstd;q=0.123, br;q=0.1, gzip;q=0.', { ...none, zstd: 1230, br: 1000 }],
     [
       'a q-value of one in each length',
       'zstd;q=1, br;q=1., gzip;q=1.000',
-      { zstd: 1000, br: 1000, gzip: 1000, identity: unnamed },
+      { zstd: 10000, br: 10000, gzip: 10000, identity: unnamed },
     ],
-    ['q=0 as a refusal', 'br;q=0, gzip', { ...none, gzip: 1000 }],
+    ['q=0 as a refusal', 'br;q=0, gzip', { ...none, gzip: 10000 }],
     [
       'a wildcard for what is not named',
       'br;q=0.2, *;q=0.7',
-      { zstd: 700, br: 200, gzip: 700, identity: 700 },
+      { zstd: 7000, br: 2000, gzip: 7000, identity: 7000 },
     ],
-    ['a wildcard that refuses the rest', 'br, *;q=0', { zstd: 0, br: 1000, gzip: 0, identity: 0 }],
+    ['a wildcard that refuses the rest', 'br, *;q=0', { zstd: 0, br: 10000, gzip: 0, identity: 0 }],
     [
       'a wildcard that refuses all but identity',
       'identity, *;q=0',
-      { zstd: 0, br: 0, gzip: 0, identity: 1000 },
+      { zstd: 0, br: 0, gzip: 0, identity: 10000 },
     ],
     ['identity refused', 'identity;q=0', { ...none, identity: 0 }],
-    ['identity wanted less', 'identity;q=0.5, gzip', { ...none, gzip: 1000, identity: 500 }],
-    ['the higher q-value of a coding named twice', 'br;q=0.1, br;q=0.9, br;q=0.5', { ...none, br: 900 }],
+    ['identity wanted less', 'identity;q=0.5, gzip', { ...none, gzip: 10000, identity: 5000 }],
+    ['the higher q-value of a coding named twice', 'br;q=0.1, br;q=0.9, br;q=0.5', { ...none, br: 9000 }],
     ['a coding that merely holds the name of another', 'gzipped, brotli, xbr', none],
-    ['empty members', ',, ,gzip,,', { ...none, gzip: 1000 }],
+    ['empty members', ',, ,gzip,,', { ...none, gzip: 10000 }],
   ])('reads %s', (_what, field, weights) => {
     expect(parseAcceptEncoding(field)).toEqual(weights)
   })
@@ -58,7 +58,7 @@ describe('parseAcceptEncoding', () => {
     ['a separator inside', 'br/1'],
     ['a quoted coding', '"br"'],
   ])('ignores a member with %s and keeps the others', (_what, member) => {
-    expect(parseAcceptEncoding(`${member}, gzip;q=0.3`)).toEqual({ ...none, gzip: 300 })
+    expect(parseAcceptEncoding(`${member}, gzip;q=0.3`)).toEqual({ ...none, gzip: 3000 })
   })
 
   test('answers weights within bounds to any text', () => {

@@ -1,10 +1,13 @@
 import type { RepresentationCoding } from './site.ts'
 
-/** How much a client wants each coding: 0 refuses, 1 to 1000 is its q-value in thousandths. */
+/**
+ * How much a client wants each coding: 0 refuses, else its q-value in ten-thousandths. Whole numbers: V8
+ * would make an object of each fraction that is read by a computed name.
+ */
 export type CodingWeights = Readonly<Record<RepresentationCoding, number>>
 
 /** Acceptable but not named: below every q-value that a field can give. */
-const unnamedIdentity = 0.5
+const unnamedIdentity = 1
 
 const identityOnly: CodingWeights = { zstd: 0, br: 0, gzip: 0, identity: unnamedIdentity }
 // RFC 9110 §12.4.2: up to three digits; 1 is the most.
@@ -22,7 +25,7 @@ export function parseAcceptEncoding(field: string | undefined): CodingWeights {
     const token = match?.[1]?.toLowerCase()
     if (token === undefined) continue
     const name = token === 'x-gzip' ? 'gzip' : token
-    const weight = Math.round(Number(match?.[2] ?? 1) * 1000)
+    const weight = Math.round(Number(match?.[2] ?? 1) * 1000) * 10
     named.set(name, Math.max(named.get(name) ?? 0, weight))
   }
   const others = named.get('*')

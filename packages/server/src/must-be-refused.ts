@@ -12,7 +12,7 @@ export function mustBeRefused(rawFields: readonly string[]): boolean {
   let hosts = 0
   for (let index = 0; index + 1 < rawFields.length; index += 2) {
     const name = rawFields[index] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') {
+    if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
       hosts += 1
       if (hosts > 1 || !hostForm.test(rawFields[index + 1] ?? '')) return true
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {

@@ -57,8 +57,15 @@ function readField(request: Writable<RequestFields>, name: string, value: string
   }
 }
 
+/**
+ * Whether a name, equally long, is this one in any case; without a copy in lower case. From the end, where
+ * names of one length differ. In a token (RFC 9110 §5.6.2) the bit tells nothing but the case of a letter.
+ */
 function isNamed(name: string, lowerCase: string): boolean {
-  return name === lowerCase || name.toLowerCase() === lowerCase
+  for (let index = lowerCase.length - 1; index >= 0; index -= 1) {
+    if ((name.charCodeAt(index) | 0x20) !== lowerCase.charCodeAt(index)) return false
+  }
+  return true
 }
 
 /** RFC 9110 §5.3: the lines of a list-based field are one list; a second date is dropped, as Node drops it. */
