@@ -25,7 +25,7 @@ export interface RunningCommand {
   stop(): Promise<CommandEnd>
 }
 
-const listeningLine = /^serve-dist \d\S* · .+ · (http:\/\/\S+)$/m
+const listeningLine = /^serve-dist \d\S* · .+ · (https?:\/\/\S+)$/m
 
 /** Starts a command as a process of its own and waits for the line that names its URL. */
 export async function startCommand(
