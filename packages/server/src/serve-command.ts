@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { ProcessFlags } from './add-process-options.ts'
 import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
+import { findFreePort } from './find-free-port.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
 import { readConfig } from './read-config.ts'
@@ -68,11 +69,14 @@ async function serveAlone(options: ServeOptions): Promise<Serving> {
 }
 
 async function serveByWorkers(
-  { workers: count, grace: gracePeriod, socket }: ServeFlags,
+  { workers: count, grace: gracePeriod, socket, host, port }: ServeFlags,
   descriptor: number | undefined,
 ): Promise<Serving> {
+  const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
-  const workers = await startWorkers({ count, gracePeriod, descriptor })
+  // What is wrong with the host, the workers will say.
+  const found = hasPort && port === 0 ? await findFreePort(host).catch(() => undefined) : undefined
+  const workers = await startWorkers({ count, gracePeriod, role: { descriptor, port: found } })
   return { ...workers, workers: { count, residentBytes: workers.residentBytes } }
 }
 

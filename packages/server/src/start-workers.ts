@@ -9,7 +9,7 @@ import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from './site.ts'
 import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
 import { type Place, tellWorker } from './worker-place.ts'
-import { toEnvironment } from './worker-role.ts'
+import { toEnvironment, type WorkerRole } from './worker-role.ts'
 import { WorkersError } from './workers-error.ts'
 
 /** What `startWorkers` takes. */
@@ -17,8 +17,8 @@ export interface WorkersOptions {
   readonly count: number
   /** Milliseconds that answers in flight may take to finish after `close()`. */
   readonly gracePeriod: number
-  /** Of a socket that was handed to this process. */
-  readonly descriptor: number | undefined
+  /** What they are told. */
+  readonly role: Omit<WorkerRole, 'isFirst'>
 }
 
 /** Workers that listen. */
@@ -44,7 +44,7 @@ const patience = 1000
  * @throws WorkersError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
-  const { count, descriptor, gracePeriod } = options
+  const { count, role, gracePeriod } = options
   const places = Array.from({ length: count }, (): Place => ({ failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
@@ -89,10 +89,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   function launch(place: Place): void {
-    // Where any port would do, the others have found one.
-    const port = listening && (Number(new URL(listening.url).port) || undefined)
     const isFirst = place === places[0] && place.failures === 0
-    const worker = cluster.fork(toEnvironment({ isFirst, port, descriptor }))
+    const worker = cluster.fork(toEnvironment({ ...role, isFirst }))
     const begin = performance.now()
     const end = (reason: string): void => {
       place.worker = undefined

@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 export interface WorkerRole {
   /** One of them warns, for all. */
   readonly isFirst: boolean
-  /** The port that the others have found, where any would do. */
+  /** The port that was found for all, where any would do. */
   readonly port: number | undefined
   /** Of the socket to listen on, in the primary. */
   readonly descriptor: number | undefined

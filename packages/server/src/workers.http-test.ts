@@ -130,14 +130,19 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { port } = await command.listening
     const before = await childrenOf(command.child.pid)
     const connections = new Map<Connection, number>()
-    // Whoever is free takes a connection: some more until both have one.
-    await vi.waitUntil(async () => {
-      const opened = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)))
-      await Promise.all(
-        opened.map(async (connection) => connections.set(connection, Number(await ask(connection, '/pid')))),
-      )
-      return new Set(connections.values()).size === 2
-    })
+    // Whoever is free takes a connection: some more until all have one.
+    const openUntil = async (pids: number): Promise<void> => {
+      await vi.waitUntil(async () => {
+        const opened = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)))
+        await Promise.all(
+          opened.map(async (connection) =>
+            connections.set(connection, Number(await ask(connection, '/pid'))),
+          ),
+        )
+        return new Set(connections.values()).size === pids
+      }, 10_000)
+    }
+    await openUntil(2)
     const [victim = 0, survivor = 0] = before
     const done = new AbortController()
     let answers = 0
@@ -151,10 +156,8 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     })
     await vi.waitUntil(() => answers > 100)
     process.kill(victim, 'SIGKILL')
-    await vi.waitUntil(async () => {
-      const now = await childrenOf(command.child.pid)
-      return now.length === 2 && !now.includes(victim)
-    })
+    await openUntil(3)
+    expect(await childrenOf(command.child.pid)).not.toContain(victim)
     const then = answers
     await vi.waitUntil(() => answers > then + 100)
     done.abort()
