@@ -22,6 +22,9 @@ describe('parseHeadersFile', () => {
     ['/*\n  Basic-Auth: u:p', '_headers:2: Basic-Auth is not supported'],
     ['/*\n  Content-Length: 3', '_headers:2: serve-dist sets the field Content-Length itself'],
     ['/*\n  X Y: 3', '_headers:2: "X Y" is not the name of a field'],
+    ['/*\n  ! Content-Encoding', '_headers:2: serve-dist sets the field Content-Encoding itself'],
+    ['/*\n  ! etag', '_headers:2: serve-dist sets the field etag itself'],
+    ['/*\n  ! "x"', '_headers:2: ""x"" is not the name of a field'],
   ])('says what of %j is not done', (text, problem) => {
     const { rules, problems } = parseHeadersFile(text)
     expect(problems).toEqual([expect.stringContaining(problem)])

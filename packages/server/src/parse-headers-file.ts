@@ -45,6 +45,8 @@ export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
 function readField(content: string, fields: Record<string, string | null>): string[] {
   const removed = /^!\s*(\S+)$/.exec(content)?.[1]
   if (removed !== undefined) {
+    const problem = fieldProblem(removed, '')
+    if (problem !== undefined) return [problem]
     fields[removed] = null
     return []
   }
