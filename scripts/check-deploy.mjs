@@ -3,6 +3,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkContainer } from './deploy/check-container.mjs'
+import { checkKubernetes } from './deploy/check-kubernetes.mjs'
+import { checkSystemd } from './deploy/check-systemd.mjs'
 import { openFindings } from './deploy/findings.mjs'
 import { installLinters } from './deploy/install-linters.mjs'
 import { standAloneCopy } from './deploy/stand-alone-copy.mjs'
@@ -19,7 +21,9 @@ const directory = await mkdtemp(join(tmpdir(), 'serve-dist-deploy-'))
 await chmod(directory, 0o755)
 try {
   const copy = await standAloneCopy(directory)
-  await checkContainer({ ...copy, directory, python }, findings)
+  const application = await checkContainer({ ...copy, directory, python }, findings)
+  await checkSystemd({ application, directory }, findings)
+  await checkKubernetes(python, findings)
 } finally {
   await rm(directory, { recursive: true, force: true })
 }
