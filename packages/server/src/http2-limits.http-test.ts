@@ -46,12 +46,15 @@ const cancel = 8
 
 const large = Buffer.alloc(8 * 1024 * 1024, 'abcdefg')
 
+const problems: Error[] = []
 let port: number
 let streamedPort: number
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
   const start = async (memoryBudget: number): Promise<number> => {
-    const handle = createHandler(await loadSite(directory, { memoryBudget }))
+    const handle = createHandler(await loadSite(directory, { memoryBudget }), {
+      onProblem: (problem) => problems.push(problem),
+    })
     const server = await startTlsServer((request, response) => handle(request, response))
     return server.port
   }
@@ -123,6 +126,18 @@ describe('a session of HTTP/2 is ended', () => {
       connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
     }
     expect(await pingOf(connection)).toBeDefined()
+  })
+
+  test('a request for a file that is cancelled at once is no problem of ours', async () => {
+    const connection = await open(streamedPort)
+    for (let stream = 1; stream < 200; stream += 2) {
+      connection.request(stream, { ':path': '/large.bin' })
+      connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
+    }
+    await pingOf(connection)
+    connection.request(201, { ':path': '/large.bin' })
+    await connection.find(({ type, stream }) => type === frameTypes.data && stream === 201)
+    expect(problems).toEqual([])
   })
 
   test('when its client sends PING after PING (CVE-2019-9512)', async () => {

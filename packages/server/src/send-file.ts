@@ -34,6 +34,8 @@ async function sendNow(
   const file = await openStored(content.stored, lease)
   let deadline: NodeJS.Timeout | undefined
   try {
+    // A stream of HTTP/2 that was cancelled meanwhile has none; writing to it would be an error of ours.
+    if (!response.socket) return
     writeHead()
     const write = createWriter(response)
     // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for

@@ -116,7 +116,7 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from(length), octets])
 }
 
-export function writeFrame({
+function writeFrame({
   type,
   flags = 0,
   stream = 0,
