@@ -53,7 +53,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     }
 
     // 4. Hint, then send.
-    if (answer?.earlyHints !== undefined && mayHint(holder.current, request)) {
+    if (answer?.earlyHints !== undefined && mayHint(holder.current, response)) {
       response.writeEarlyHints({ link: [...answer.earlyHints] })
     }
     sender.send(request, response, answer ?? notFound)
@@ -77,8 +77,12 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
   }
 }
 
-/** RFC 8297 §3: before HTTP/2 a 103 may be taken for the answer, so it has to be asked for. */
-function mayHint(site: Site, { method, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean {
+/**
+ * RFC 8297 §3: before HTTP/2 a 103 may be taken for the answer, so it has to be asked for. Behind an answer
+ * under way, which has the socket, Node would put it between the head and the body of its own answer.
+ */
+function mayHint(site: Site, response: ServerResponse): boolean {
+  const { method, httpVersionMajor, httpVersionMinor } = response.req
   if (method !== 'GET') return false
-  return httpVersionMajor > 1 || (site.earlyHints && httpVersionMinor > 0)
+  return httpVersionMajor > 1 || (site.earlyHints && httpVersionMinor > 0 && response.socket !== null)
 }

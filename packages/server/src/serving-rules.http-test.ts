@@ -1,11 +1,15 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:http2'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
+import { openConnection } from './testing/open-connection.ts'
 import { rawExchange } from './testing/raw-exchange.ts'
-import { rawRequest } from './testing/raw-request.ts'
+import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
@@ -200,5 +204,41 @@ describe('links of a page', () => {
     expect(old).toMatch(/^HTTP\/1\.1 200 OK/)
     const head = await rawExchange(server.port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  test('are all announced in a 103 over HTTP/2, unasked, before a GET alone', async () => {
+    const server = await startServer(await withLinks(), { tls: await writeCertificate() })
+    const session = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+    const heads = async (method: string): Promise<unknown[]> => {
+      const stream = session.request({ ':method': method })
+      const interim: unknown[] = []
+      stream.on('headers', ({ ':status': status, link }) => interim.push([status, link]))
+      const [fields] = await once(stream, 'response')
+      stream.close()
+      return [...interim, fields[':status']]
+    }
+    const links = expect.stringMatching(/^<\/assets\/app\.js>; rel=modulepreload; crossorigin, /)
+    expect(await heads('GET')).toEqual([[103, links], 200])
+    expect(await heads('HEAD')).toEqual([200])
+    session.destroy()
+  })
+
+  test('are not announced behind an answer under way, which a 103 would break', async () => {
+    const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
+    for (const first of [{}, { target: '/assets/app.js' }]) {
+      const connection = await openConnection(server.port)
+      connection.send(formatRequest(first) + formatRequest({}).repeat(2))
+      const statuses = []
+      for (let left = 3; left > 0;) {
+        const { status, field, body } = await connection.receive()
+        statuses.push(status)
+        if (status === 103) continue
+        expect(body).toHaveLength(Number(field('Content-Length')))
+        left -= 1
+      }
+      expect(statuses.filter((status) => status !== 103)).toEqual([200, 200, 200])
+      connection.socket.end()
+      expect(await connection.rest()).toHaveLength(0)
+    }
   })
 })
