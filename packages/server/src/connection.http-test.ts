@@ -209,6 +209,20 @@ describe('Expect', () => {
     }
   })
 
+  test('100-continue behind an answer under way is answered before what is refused behind it', async () => {
+    const connection = await openConnection(held.port)
+    const fields = { Expect: '100-continue', 'Content-Length': '0' }
+    connection.send(
+      formatRequest({ target: '/large.js' }) +
+        formatRequest({ method: 'POST', target: '/small.js', fields }) +
+        'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+    )
+    const statuses = []
+    for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
+    expect(statuses).toEqual([200, 100, 405, 400])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
   test('anything else is answered with 417', async () => {
     const response = await rawRequest(held.port, { target: '/', fields: { Expect: 'the-unexpected' } })
     expect(response.status).toBe(417)

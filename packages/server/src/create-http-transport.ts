@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from './connection-limits.ts'
 import { mustBeRefused } from './must-be-refused.ts'
 import { longestTimeout } from './parse-duration.ts'
@@ -11,27 +12,43 @@ export function createHttpTransport(
   { takesUploads, responseClass = ServerResponse }: TransportOptions,
 ): Transport {
   let isClosing = false
+  /** Connections that are closed after an answer that is under way: no further request is read (RFC 9112 §9.6). */
+  const ending = new WeakSet<Socket>()
 
-  const accept = (request: IncomingMessage, response: ServerResponse): void => {
+  const refuse = ({ socket }: IncomingMessage, response: ServerResponse, status: 400 | 417 | 505): void => {
+    ending.add(socket)
+    response.writeHead(status, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': 0 })
+    response.end()
+  }
+  /** Whether a request may be answered; else it is refused, or nothing is to be done. */
+  const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (ending.has(request.socket)) return false
     const refusal = refusalOf(request)
-    if (refusal !== undefined) {
-      refuse(response, refusal)
-      return
-    }
+    if (refusal !== undefined) refuse(request, response, refusal)
+    return refusal === undefined
+  }
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     tracker.track(response)
-    if (isClosing) response.setHeader('Connection', 'close')
+    if (isClosing && !ending.has(request.socket)) {
+      ending.add(request.socket)
+      response.setHeader('Connection', 'close')
+    }
     listener(request, response)
   }
-  const server = createServer({ ...connectionLimits, ServerResponse: responseClass }, accept)
+
+  const server = createServer({ ...connectionLimits, ServerResponse: responseClass }, (request, response) => {
+    if (admits(request, response)) answer(request, response)
+  })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!admits(request, response)) return
     whenItsTurn(response, () => {
-      if (refusalOf(request) === undefined) response.writeContinue()
-      accept(request, response)
+      response.writeContinue()
+      answer(request, response)
     })
   })
   // RFC 9110 §10.1.1: any other expectation.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    refuse(response, refusalOf(request) ?? 417)
+    if (admits(request, response)) refuse(request, response, 417)
   })
   const tracker = trackConnections(server)
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
@@ -62,9 +79,4 @@ function whenItsTurn(response: ServerResponse, act: () => void): void {
 function refusalOf({ httpVersionMajor, rawHeaders }: IncomingMessage): 400 | 505 | undefined {
   if (httpVersionMajor !== 1) return 505
   return mustBeRefused(rawHeaders) ? 400 : undefined
-}
-
-function refuse(response: ServerResponse, status: 400 | 417 | 505): void {
-  response.writeHead(status, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': 0 })
-  response.end()
 }

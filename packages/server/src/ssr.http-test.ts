@@ -82,6 +82,29 @@ describe('a module behind the build', () => {
     expect(body.toString()).toBe('GET/seen')
   })
 
+  test.each([
+    ['a transfer coding that is not chunked', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['two Hosts', 'Host: a\r\nHost: b\r\n\r\n'],
+    ['two Hosts and 100-continue', 'Host: a\r\nHost: b\r\nExpect: 100-continue\r\n\r\n'],
+    ['an expectation that is not met', 'Host: a\r\nExpect: x\r\n\r\n'],
+  ])('sees nothing that comes behind a request with %s', async (_what, fields) => {
+    const port = await serveWith(
+      'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',
+    )
+    const ahead = formatRequest({ target: '/before' })
+    for (const smuggled of ['', 'Expect: 100-continue\r\n', 'Expect: x\r\n']) {
+      const connection = await openConnection(port)
+      connection.send(
+        `${ahead}POST / HTTP/1.1\r\n${fields}POST /smuggled HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n${smuggled}\r\n`,
+      )
+      expect((await connection.receive()).status).toBe(200)
+      expect((await connection.receive()).status).toBeOneOf([400, 417])
+      expect(await connection.rest()).toHaveLength(0)
+    }
+    const { body } = await rawRequest(port, { target: '/seen' })
+    expect(body.toString()).toBe('GET/before,GET/before,GET/before,GET/seen')
+  })
+
   test('gets pages that the build does not have, and other methods', async () => {
     const port = await serveWith('export default (req, res) => res.end(`${req.method} ${req.url}`)')
     const page = await rawRequest(port, { target: '/users?x=1', fields: navigation })
