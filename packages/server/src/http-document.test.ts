@@ -7,13 +7,13 @@ const rows = text
   .split(/\n{2,}/)
   .filter((block) => /^\|.*\| Test +\|\n/.test(block))
   .flatMap((table) => table.trim().split('\n').slice(2))
-const reference = /([\w-]+(?:\.test\.ts)?): "([^"]+)"/g
+const reference = /([\w-]+(?:\.(?:slow-)?test\.ts)?): "([^"]+)"/g
 
 /** What the row names as its tests: file and name, as they stand in the last column. */
 function referencesOf(row: string): (readonly [file: string, name: string])[] {
   const last = row.split(' | ').at(-1) ?? ''
   return [...last.matchAll(reference)].map(([, file = '', name = '']) => [
-    file.endsWith('.test.ts') ? file : `${file}.http-test.ts`,
+    file.endsWith('test.ts') ? file : `${file}.http-test.ts`,
     name,
   ])
 }

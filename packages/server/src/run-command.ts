@@ -7,7 +7,7 @@ import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
 import { isForOperator } from './is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
-import { parseCount } from './parse-count.ts'
+import { addReloadOptions } from './add-reload-options.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
@@ -83,13 +83,8 @@ function createProgram(): Command {
         .default(Number.POSITIVE_INFINITY, 'no limit but the budget')
         .argParser(commandArgument(parseByteSize)),
     )
-    .addOption(
-      new Option(
-        '--open-files <count>',
-        'streamed files to keep open, so that they are served on when a build removes them (default: by what the system allows, 1000 at most)',
-      ).argParser(commandArgument(parseCount)),
-    )
   addProcessOptions(program)
+  addReloadOptions(program)
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))

@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { ProcessFlags } from './add-process-options.ts'
+import type { SwapFlags } from './add-reload-options.ts'
 import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
 import { findFreePort } from './find-free-port.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
+import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readConfig } from './read-config.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import { runWorker } from './run-worker.ts'
@@ -18,13 +20,12 @@ import { takeInheritedSocket } from './take-inherited-socket.ts'
 import { takeWorkerRole, type WorkerRole } from './worker-role.ts'
 
 /** What the command line gave. */
-export interface ServeFlags extends ProcessFlags, TlsFlags {
+export interface ServeFlags extends ProcessFlags, SwapFlags, TlsFlags {
   readonly port: number
   readonly host: string
   readonly verify: 'size' | 'hash'
   readonly memoryBudget: number
   readonly largestBody: number
-  readonly openFiles?: number
   readonly prefer?: 'order' | 'smallest'
   readonly fallback?: 'spa' | '404' | 'none'
   readonly immutable?: readonly string[]
@@ -38,6 +39,7 @@ interface Serving {
   readonly url: string
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
+  readonly reload: Reload
   close(): Promise<void>
   /** Rejects when nothing serves any more. */
   readonly collapse?: Promise<never>
@@ -52,12 +54,19 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   }
   const stopWith = stopOnSignal()
   const descriptor = takeInheritedSocket()
+  const startTriggers = await prepareReloadTriggers(directory, flags)
   const serving =
     flags.workers > 1
       ? await serveByWorkers(flags, descriptor)
       : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
   // Before the line: who reads it may send a signal at once.
-  stopWith(() => serving.close())
+  const triggers = await startTriggers(serving.reload).catch(async (error: unknown) => {
+    await serving.close()
+    throw error
+  })
+  stopWith(async () => {
+    await Promise.all([serving.close(), triggers.close()])
+  })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   await serving.collapse
@@ -65,7 +74,12 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {
   const server = await serve(options)
-  return { url: server.url, summary: server.site.summary, close: () => server.close() }
+  return {
+    url: server.url,
+    summary: server.site.summary,
+    reload: () => server.reload(),
+    close: () => server.close(),
+  }
 }
 
 async function serveByWorkers(

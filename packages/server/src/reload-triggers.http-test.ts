@@ -1,0 +1,182 @@
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { cp, mkdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { precompress } from '@serve-dist/precompress'
+import { describe, expect, test, vi } from 'vitest'
+import { buildFixture } from './testing/build-fixture.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
+
+interface Served {
+  readonly directory: string
+  readonly command: RunningCommand
+  readonly page: () => Promise<string>
+}
+
+async function start(flags: readonly string[] = [], folder?: string): Promise<Served> {
+  const directory = folder ?? (await buildFixture({ 'index.html': 'first' }))
+  const command = spawnCommand([directory, '--port', '0', ...flags])
+  const { port } = await command.listening
+  const page = async (): Promise<string> => (await rawRequest(port)).body.toString()
+  return { directory, command, page }
+}
+
+/** Builds as Vite does by default: the folder is emptied first. */
+async function rebuild(directory: string, page: string): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+  await writeFile(join(directory, 'index.html'), page)
+  await precompress(directory)
+}
+
+async function stop({ command: { child, exited } }: Served): Promise<number | null> {
+  child.kill('SIGTERM')
+  return (await exited).code
+}
+
+async function ask(socketPath: string, method: string, path: string): Promise<[number | undefined, unknown]> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ socketPath, method, path }, resolve).once('error', reject).end()
+  })
+  const answer: unknown = JSON.parse(await text(response))
+  return [response.statusCode, answer]
+}
+
+const patience = { timeout: 10_000 }
+
+describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
+  test('serves the build that is there now, and says so', async () => {
+    const served = await start()
+    await rebuild(served.directory, 'second')
+    expect(await served.page()).toBe('first')
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints()).toMatch(
+      /^serve-dist: build \w{12} is served now, in the place of \w{12}\n$/,
+    )
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(
+      () =>
+        expect(served.command.complaints()).toMatch(
+          /\nserve-dist: the build that is there is served already: \w{12}\n$/,
+        ),
+      patience,
+    )
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('refuses a build that is not whole with all its problems, and serves on', async () => {
+    const served = await start()
+    await rebuild(served.directory, 'second')
+    await truncate(join(served.directory, 'index.html'), 2)
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(
+      () =>
+        expect(served.command.complaints()).toMatch(
+          /^serve-dist: the new build is refused, \w{12} is served on:\n.*1 file is not what the manifest says.*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+        ),
+      patience,
+    )
+    expect(await served.page()).toBe('first')
+    expect(await stop(served)).toBe(0)
+  })
+})
+
+describe('--watch', () => {
+  test('serves a new build in the same folder, and a third one', async () => {
+    const served = await start(['--watch'])
+    for (const page of ['second', 'third']) {
+      await rebuild(served.directory, page)
+      await vi.waitFor(async () => expect(await served.page()).toBe(page), patience)
+    }
+    expect(served.command.complaints()).not.toContain('refused')
+    expect(await stop(served)).toBe(0)
+  })
+
+  test.skipIf(process.platform === 'win32')('serves the build that a link leads to now', async () => {
+    const releases = await temporaryDirectory()
+    await cp(await buildFixture({ 'index.html': 'first' }), join(releases, '1'), { recursive: true })
+    await cp(await buildFixture({ 'index.html': 'second' }), join(releases, '2'), { recursive: true })
+    const link = join(releases, 'current')
+    await symlink('1', link)
+    const served = await start(['--watch'], link)
+    await symlink('2', `${link}.new`)
+    await rename(`${link}.new`, link)
+    await rm(join(releases, '1'), { recursive: true })
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('serves on while there is no manifest, and without a word', async () => {
+    const served = await start(['--watch'])
+    await rm(join(served.directory, manifestPath))
+    await rm(join(served.directory, 'index.html'))
+    expect(await served.page()).toBe('first')
+    await rebuild(served.directory, 'second')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints()).toMatch(/^serve-dist: build \w{12} is served now[^\n]*\n$/)
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('tries a build again whose files come after its manifest, and tells of it once', async () => {
+    const served = await start(['--watch'])
+    const next = await buildFixture({ 'index.html': 'second', 'late.txt': 'late' })
+    await rm(join(served.directory, manifestPath))
+    await cp(join(next, 'index.html'), join(served.directory, 'index.html'))
+    // As rsync sorts them.
+    await cp(join(next, manifestPath), join(served.directory, `${manifestPath}.new`))
+    await rename(join(served.directory, `${manifestPath}.new`), join(served.directory, manifestPath))
+    await vi.waitFor(() => expect(served.command.complaints()).toContain('late.txt: is missing'), patience)
+    expect(await served.page()).toBe('first')
+    await cp(join(next, 'late.txt'), join(served.directory, 'late.txt'))
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints().match(/refused/g)).toHaveLength(1)
+    expect(await stop(served)).toBe(0)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('--admin-socket', () => {
+  test('answers POST /reload with the outcome: swapped, unchanged, refused', async () => {
+    const socket = join(await temporaryDirectory(), 'admin.sock')
+    const served = await start(['--admin-socket', socket])
+    const { mode } = await stat(socket)
+    expect(mode & 0o777).toBe(0o600)
+    await rebuild(served.directory, 'second')
+    const [status, swapped] = await ask(socket, 'POST', '/reload')
+    expect([status, swapped]).toEqual([
+      200,
+      { status: 'swapped', buildId: expect.any(String), replaced: expect.any(String) },
+    ])
+    expect(await served.page()).toBe('second')
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
+    await truncate(join(served.directory, 'index.html'), 2)
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([
+      422,
+      {
+        status: 'refused',
+        problems: [expect.any(String), '  index.html: has 2 bytes, the manifest says 6'],
+      },
+    ])
+    expect(await ask(socket, 'GET', '/reload')).toMatchObject([405, {}])
+    expect(await ask(socket, 'POST', '/')).toMatchObject([404, {}])
+    expect(await served.page()).toBe('second')
+    expect(await stop(served)).toBe(0)
+    await expect(stat(socket)).rejects.toThrow('ENOENT')
+  })
+
+  test('takes the place of a server that was killed, and of no other', async () => {
+    const socket = join(await temporaryDirectory(), 'admin.sock')
+    const killed = await start(['--admin-socket', socket])
+    killed.command.child.kill('SIGKILL')
+    await killed.command.exited
+    const served = await start(['--admin-socket', socket])
+    const { code, stderr } = await spawnCommand([served.directory, '--port', '0', '--admin-socket', socket])
+      .exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('choose another path with --admin-socket')])
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
+    expect(await stop(served)).toBe(0)
+  })
+})
