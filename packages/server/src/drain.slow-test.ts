@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from './testing/build-fixture.ts'
+import { compressibleText } from './testing/compressible-text.ts'
+import { spawnCommand } from './testing/spawn-command.ts'
+import { supervise } from './testing/supervise.ts'
+
+const restarts = 50
+const files: Readonly<Record<string, string | Buffer>> = {
+  'index.html': 'page',
+  'app.js': compressibleText(20_000),
+  'large.bin': Buffer.alloc(4 * 1024 * 1024, 'abcdefg'),
+}
+const targets = ['/', '/app.js', '/app.js', '/large.bin']
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture(files)
+})
+
+/** Asks once, and retries nothing: anything but the whole file is an error. */
+async function ask(port: number, target: string, agent: Agent | false): Promise<void> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get({ port, host: '127.0.0.1', path: target, agent }, resolve).once('error', reject)
+  })
+  const body = await buffer(response)
+  const expected = files[target === '/' ? 'index.html' : target.slice(1)] ?? ''
+  if (response.statusCode !== 200 || digest(body) !== digest(expected)) {
+    throw new Error(`${target}: ${response.statusCode} with ${body.length} bytes`)
+  }
+}
+
+function socketsOf({ sockets }: Agent): Socket[] {
+  return Object.values(sockets).flatMap((some) => some ?? [])
+}
+
+function digest(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Clients that ask on until they are told to stop. */
+function startClients(count: number, askOne: (target: string, client: number) => Promise<void>): Clients {
+  const failures: string[] = []
+  const stopping = new AbortController()
+  let answered = 0
+  const running = Array.from({ length: count }, async (_, client) => {
+    for (let index = client; !stopping.signal.aborted; index += 1) {
+      await askOne(targets[index % targets.length] ?? '/', client).then(
+        () => {
+          answered += 1
+        },
+        (error: unknown) => failures.push(String(error)),
+      )
+    }
+  })
+  return {
+    failures,
+    answered: () => answered,
+    async stop() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+interface Clients {
+  readonly failures: readonly string[]
+  readonly answered: () => number
+  stop(): Promise<void>
+}
+
+describe.skipIf(process.platform === 'win32').each([
+  ['one process each', []],
+  ['two workers each', ['--workers', '2']],
+])(`${restarts} restarts of two instances under load, %s`, (_what, args) => {
+  test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
+    const supervisor = await supervise([directory, '--largest-body', '1m', ...args])
+    let instances = [await supervisor.start(), await supervisor.start()]
+    const clients = startClients(8, (target) => ask(supervisor.port, target, false))
+    const codes = new Set<number>()
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const [oldest = 0, ...others] = instances
+      codes.add(await supervisor.stop(oldest))
+      instances = [...others, await supervisor.start()]
+    }
+    await clients.stop()
+    for (const instance of instances) codes.add(await supervisor.stop(instance))
+    expect(clients.failures).toEqual([])
+    expect([...codes]).toEqual([0])
+    expect(clients.answered()).toBeGreaterThan(10 * restarts)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two instances under load`, () => {
+  test('fail no request of a balancer that keeps connections, and gives nothing new to the one that goes', async () => {
+    const launch = async () => {
+      const command = spawnCommand([directory, '--port', '0', '--largest-body', '1m'])
+      const { port } = await command.listening
+      return { command, port, agent: new Agent({ keepAlive: true }) }
+    }
+    const first = await launch()
+    const rotation = [first, await launch()]
+    const clients = startClients(8, async (target, client) => {
+      const instance = rotation[client % rotation.length] ?? first
+      await ask(instance.port, target, instance.agent)
+    })
+    const codes = new Set<number | null>()
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const going = rotation.shift()
+      if (going === undefined) throw new TypeError('nobody serves')
+      // A connection that is still being made may not have left this process: nobody can answer it.
+      await vi.waitUntil(() => !socketsOf(going.agent).some(({ connecting }) => connecting), { interval: 1 })
+      // What it was asked is under way: answers in every state, and connections that wait.
+      going.command.child.kill('SIGTERM')
+      const { code } = await going.command.exited
+      codes.add(code)
+      rotation.push(await launch())
+    }
+    await clients.stop()
+    for (const { command, agent } of rotation) {
+      agent.destroy()
+      command.child.kill('SIGTERM')
+      const { code } = await command.exited
+      codes.add(code)
+    }
+    expect(clients.failures).toEqual([])
+    expect([...codes]).toEqual([0])
+    expect(clients.answered()).toBeGreaterThan(10 * restarts)
+  })
+})
