@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
+import { Agent } from 'node:http'
+import { fetchWhole, type WholeAnswer } from './fetch-whole.ts'
+import type { NumberedBuilds } from './numbered-builds.ts'
+import { openConnection } from './open-connection.ts'
+import { formatRequest } from './raw-request.ts'
+
+/** Clients of one server that ask until they are told to stop, and check each answer. */
+export interface SwapClients {
+  /** Tells that the server has said to serve a build: older ones are wrong for requests from now on. */
+  noteServed(build: number): void
+  /** Lets each client end what it has begun. */
+  finish(): Promise<void>
+  /** Answers that failed, broke off, or were not of one build that stood meanwhile. */
+  readonly failures: readonly string[]
+  /** Answers by kind of client. */
+  readonly answers: Readonly<Record<string, number>>
+}
+
+const acceptEncodings = ['zstd, br, gzip', 'br', 'gzip', 'identity'] as const
+const largest = { path: 'film.mp4', acceptEncoding: 'identity' }
+/** Bytes between the rests of a slow reader: 20 MB take it over four swaps. */
+const stretch = 4_000_000
+
+/** One connection, for one request after the other. */
+function keepAlive(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 })
+}
+
+/** Begins to ask a server for everything that the builds have. */
+export function startSwapClients(port: number, builds: NumberedBuilds): SwapClients {
+  const events = new EventEmitter().setMaxListeners(0)
+  const failures: string[] = []
+  const answers: Record<string, number> = {}
+  const smaller = builds.paths.filter((path) => path !== largest.path)
+  let served = builds.newest()
+  const done = new AbortController()
+  let turn = 0
+
+  /** Each file in each coding, by turns. */
+  const next = (): { path: string; acceptEncoding: string } => {
+    turn += 1
+    const path = smaller[turn % smaller.length] ?? largest.path
+    return { path, acceptEncoding: acceptEncodings[Math.floor(turn / smaller.length) % 4] ?? 'identity' }
+  }
+
+  /** Whether all parts of an answer belong together, and to one build that stood while it was asked for. */
+  const check = (
+    kind: string,
+    { path, oldest }: { path: string; oldest: number },
+    got: WholeAnswer,
+  ): void => {
+    const { status, field, length, sha256 } = got
+    const promised = builds.known(path, field('ETag') ?? '')
+    answers[kind] = (answers[kind] ?? 0) + 1
+    const isRight =
+      promised !== undefined &&
+      status === 200 &&
+      field('Content-Length') === String(promised.size) &&
+      (field('Content-Encoding') ?? 'identity') === promised.coding &&
+      length === promised.size &&
+      sha256 === promised.sha256 &&
+      promised.build >= oldest &&
+      promised.build <= builds.newest()
+    if (isRight) return
+    failures.push(
+      `${kind}: ${path}: ${status}, ${length} bytes, ${JSON.stringify(promised)}, of ${oldest} to ${builds.newest()}`,
+    )
+  }
+
+  const repeat = async (kind: string, ask: () => Promise<void>): Promise<void> => {
+    while (!done.signal.aborted) {
+      try {
+        await ask()
+      } catch (error) {
+        failures.push(`${kind}: ${String(error)}`)
+      }
+    }
+  }
+
+  const fetching = async (
+    kind: string,
+    agent: Agent | false,
+    choose: () => { path: string; acceptEncoding: string },
+  ): Promise<void> => {
+    await repeat(kind, async () => {
+      const wanted = choose()
+      const sent = { path: wanted.path, oldest: served }
+      check(kind, sent, await fetchWhole({ port, agent, ...wanted }))
+    })
+    if (agent !== false) agent.destroy()
+  }
+
+  /** Four requests at once on one connection: the last are decided long before their turn comes. */
+  const pipelining = async (): Promise<void> => {
+    const connection = await openConnection(port)
+    await repeat('pipelined', async () => {
+      const wanted = [next(), next(), next(), next()]
+      const oldest = served
+      const requests = wanted.map(({ path, acceptEncoding }) =>
+        formatRequest({ target: `/${path}`, fields: { 'Accept-Encoding': acceptEncoding } }),
+      )
+      connection.send(requests.join(''))
+      for (const { path } of wanted) {
+        const { status, field, body } = await connection.receive()
+        const sha256 = createHash('sha256').update(body).digest('hex')
+        check('pipelined', { path, oldest }, { status, field, length: body.length, sha256 })
+      }
+    })
+    connection.socket.destroy()
+  }
+
+  /** Holds a body of 20 MB over several swaps. */
+  const readingSlowly = (): Promise<void> =>
+    repeat('slow readers', async () => {
+      const sent = { path: largest.path, oldest: served }
+      let rests = 1
+      const pause = (received: number): Promise<unknown> | undefined => {
+        if (done.signal.aborted || received < rests * stretch) return undefined
+        rests += 1
+        return once(events, 'swap')
+      }
+      check('slow readers', sent, await fetchWhole({ port, agent: false, ...largest, pause }))
+    })
+
+  const clients = [
+    fetching('keep-alive', keepAlive(), next),
+    fetching('keep-alive', keepAlive(), next),
+    fetching('20 MB', keepAlive(), () => largest),
+    fetching('new connections', false, next),
+    fetching('new connections', false, next),
+    pipelining(),
+    readingSlowly(),
+    readingSlowly(),
+  ]
+
+  return {
+    failures,
+    answers,
+    noteServed(build) {
+      served = build
+      events.emit('swap')
+    },
+    async finish() {
+      done.abort()
+      events.emit('swap')
+      await Promise.all(clients)
+    },
+  }
+}
