@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkContainer } from './deploy/check-container.mjs'
 import { checkKubernetes } from './deploy/check-kubernetes.mjs'
+import { checkProxies } from './deploy/check-proxies.mjs'
 import { checkSystemd } from './deploy/check-systemd.mjs'
 import { openFindings } from './deploy/findings.mjs'
 import { installLinters } from './deploy/install-linters.mjs'
@@ -24,6 +25,7 @@ try {
   const application = await checkContainer({ ...copy, directory, python }, findings)
   await checkSystemd({ application, directory }, findings)
   await checkKubernetes(python, findings)
+  await checkProxies({ application, directory }, findings)
 } finally {
   await rm(directory, { recursive: true, force: true })
 }
