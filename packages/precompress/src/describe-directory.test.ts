@@ -1,6 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestPath, parseManifest, stringifyManifest, variantPath } from '@serve-dist/manifest'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import {
+  type Manifest,
+  manifestPath,
+  parseManifest,
+  stringifyManifest,
+  variantPath,
+} from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { describeDirectory } from './describe-directory.ts'
 import { pendingPath } from './journal.ts'
@@ -12,6 +19,10 @@ const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 
 function isHashed(path: string): boolean {
   return path.startsWith('assets/')
+}
+
+function codingsOf({ files }: Manifest): unknown {
+  return files.map(({ path, variants }) => [path, variants.map(({ coding }) => coding)])
 }
 
 describe('describeDirectory', () => {
@@ -26,10 +37,17 @@ describe('describeDirectory', () => {
   })
 
   test('takes a sibling for a variant only where its original is there', async () => {
-    const names = ['a.js', 'a.js.br', 'a.js.br.gz', 'data.csv.gz', 'b.js.zst', '.br']
-    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, name])))
+    const variant = brotliCompressSync(script)
+    const folder = await makeFolder({
+      'a.js': script,
+      'a.js.br': variant,
+      'a.js.br.gz': gzipSync(variant),
+      'data.csv.gz': gzipSync('data'),
+      'b.js.zst': 'b',
+      '.br': 'hidden',
+    })
     const manifest = await describeDirectory(folder)
-    expect(manifest.files.map(({ path, variants }) => [path, variants.map(({ coding }) => coding)])).toEqual([
+    expect(codingsOf(manifest)).toEqual([
       ['a.js', ['br']],
       ['a.js.br.gz', []],
       ['b.js.zst', []],
@@ -37,6 +55,34 @@ describe('describeDirectory', () => {
     ])
     expect(variantPath('a.js', 'br')).toBe('a.js.br')
     expect(parseManifest(stringifyManifest(manifest))).toEqual(manifest)
+  })
+
+  test('takes what decodes to other bytes for a file of its own, and tells', async () => {
+    const folder = await makeFolder({
+      'a.js': script,
+      'a.js.br': brotliCompressSync('of an earlier build'),
+      'a.js.gz': gzipSync(script).subarray(0, -20),
+      'a.js.zst': 'no zstd at all',
+      'b.js': script,
+      'b.js.br': brotliCompressSync(`${script} and more`),
+      'b.js.gz': gzipSync(script),
+    })
+    const warnings: string[] = []
+    const manifest = await describeDirectory(folder, { onWarning: (message) => warnings.push(message) })
+    expect(codingsOf(manifest)).toEqual([
+      ['a.js', []],
+      ['a.js.br', []],
+      ['a.js.gz', []],
+      ['a.js.zst', []],
+      ['b.js', ['gzip']],
+      ['b.js.br', []],
+    ])
+    expect(warnings).toEqual([
+      'a.js.br is not a.js in br: it is served as a file of its own',
+      'a.js.gz is not a.js in gzip: it is served as a file of its own',
+      'a.js.zst is not a.js in zstd: it is served as a file of its own',
+      'b.js.br is not b.js in br: it is served as a file of its own',
+    ])
   })
 
   test('leaves out what is excluded', async () => {

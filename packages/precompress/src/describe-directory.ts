@@ -4,6 +4,7 @@ import { contentCodings, type Manifest, type ManifestVariant, variantPath } from
 import { buildManifest } from './build-manifest.ts'
 import { contentTime } from './content-time.ts'
 import { type DescribedFile, describeFile } from './describe-file.ts'
+import { findVariants } from './find-variants.ts'
 import { pendingPath } from './journal.ts'
 import { listFiles } from './list-files.ts'
 import { openFolder } from './open-folder.ts'
@@ -18,7 +19,8 @@ const filesAtOnce = 8
 
 /**
  * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant
- * when its name is that of another file plus a coding's extension. Times are those of this call, or
+ * when its name is that of another file plus a coding's extension, and its bytes are those of that file once
+ * they are decoded (zstd in Node 20: by its first bytes). Times are those of this call, or
  * `SOURCE_DATE_EPOCH`: the file system's may be constant (images, archives) and would hide a change.
  *
  * @throws {@link PrecompressError} that lists all problems at once.
@@ -28,7 +30,7 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
-  const files = await listFiles(folder, settings, () => {})
+  const files = await listFiles(folder, settings, settings.onWarning)
 
   const described = new Map<string, DescribedFile>()
   const problems: string[] = []
@@ -42,8 +44,15 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   })
   if (problems.length > 0) throw new PrecompressError(problems.toSorted())
 
-  const originals = [...described.values()].filter(({ path }) => !isVariant(path, described))
-  const compressed = originals.map((file) => ({ file, variants: variantsOf(file.path, described) }))
+  const variants = await findVariants(folder, described, settings.onWarning)
+  const originals = [...described.values()].filter(({ path }) => !variants.has(path))
+  const variantsOf = (path: string): ManifestVariant[] =>
+    contentCodings.flatMap(({ name }) => {
+      const found = described.get(variantPath(path, name))
+      if (found === undefined || !variants.has(found.path)) return []
+      return [{ coding: name, size: found.size, sha256: found.sha256 }]
+    })
+  const compressed = originals.map((file) => ({ file, variants: variantsOf(file.path) }))
   return buildManifest(compressed, settings, { ...time, earlier: undefined })
 }
 
@@ -58,20 +67,4 @@ async function refuseUnfinished(folder: string): Promise<void> {
       `${folder}: the last compression did not come to its end (${pendingPath} is there); build or compress it again`,
     ])
   }
-}
-
-/** Of `x.js`, `x.js.br` and `x.js.br.gz` the second is a variant; the third, of a variant, is a file. */
-function isVariant(path: string, files: ReadonlyMap<string, DescribedFile>): boolean {
-  return contentCodings.some(({ extension }) => {
-    if (!path.endsWith(extension)) return false
-    const original = path.slice(0, -extension.length)
-    return files.has(original) && !isVariant(original, files)
-  })
-}
-
-function variantsOf(path: string, files: ReadonlyMap<string, DescribedFile>): ManifestVariant[] {
-  return contentCodings.flatMap(({ name }) => {
-    const found = files.get(variantPath(path, name))
-    return found === undefined ? [] : [{ coding: name, size: found.size, sha256: found.sha256 }]
-  })
 }

@@ -55,6 +55,8 @@ export interface DescribeOptions {
    * @default () => false
    */
   readonly isHashed?: (path: string, sha256: string) => boolean
+  /** Called with each warning when it arises; the report of a pass holds them all as well. */
+  readonly onWarning?: (message: string) => void
 }
 
 /** What `precompress` takes. */
@@ -119,6 +121,4 @@ export interface PrecompressOptions extends DescribeOptions {
   readonly linksOf?: LinksOf
   /** Called at the start, and after each variant and each file. */
   readonly onProgress?: (progress: Progress) => void
-  /** Called with each warning when it arises; the report holds them all as well. */
-  readonly onWarning?: (message: string) => void
 }

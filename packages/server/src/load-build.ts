@@ -74,7 +74,7 @@ async function loadOnce(
   hasManifest: boolean,
   { verify, memoryBudget, largestBody, rules, openFiles, onWarning }: LoadBuildOptions,
 ): Promise<LoadedBuild> {
-  const whole = await readManifest(root)
+  const whole = await readManifest(root, onWarning)
   const serving = resolveServing({
     directory: root,
     ...(await readServingFiles(root, whole, onWarning)),

@@ -7,10 +7,11 @@ import { SiteError } from './site-error.ts'
 /**
  * The manifest of a build; of a folder without one, the description that stands in for it.
  *
+ * @param onWarning - called with what is not served as its name would have it.
  * @throws SiteError when the folder is missing, its last compression pass did not finish, or its manifest
  * cannot be read.
  */
-export async function readManifest(root: string): Promise<Manifest> {
+export async function readManifest(root: string, onWarning: (message: string) => void): Promise<Manifest> {
   await expectDirectory(root)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) {
@@ -19,7 +20,7 @@ export async function readManifest(root: string): Promise<Manifest> {
         `${root}: the last compression pass did not finish, so this build is not whole; build again`,
       ])
     }
-    return describeDirectory(root)
+    return describeDirectory(root, { onWarning })
   }
   try {
     return parseManifest(text)

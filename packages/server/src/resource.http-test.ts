@@ -1,3 +1,4 @@
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
@@ -304,10 +305,15 @@ describe('a folder without a manifest', () => {
   })
 
   test('has siblings as variants only where their original is there', async () => {
-    const directory = await writeFixture({ 'a.txt': 'original', 'a.txt.br': 'br', 'b.txt.br': 'lonely' })
+    const directory = await writeFixture({
+      'a.txt': 'original',
+      'a.txt.br': brotliCompressSync('original'),
+      'b.txt.br': 'lonely',
+    })
     const { port } = await startServer(directory)
     const negotiated = await rawRequest(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
-    expect([negotiated.field('Content-Encoding'), negotiated.body.toString()]).toEqual(['br', 'br'])
+    expect(negotiated.field('Content-Encoding')).toBe('br')
+    expect(brotliDecompressSync(negotiated.body).toString()).toBe('original')
     const variant = await rawRequest(port, { target: '/a.txt.br' })
     expect(variant.status).toBe(404)
     const lonely = await rawRequest(port, { target: '/b.txt.br', fields: { 'Accept-Encoding': 'br' } })
@@ -316,5 +322,17 @@ describe('a folder without a manifest', () => {
       undefined,
       undefined,
     ])
+  })
+
+  test('sends no sibling that is not its original once it is decoded', async () => {
+    const directory = await writeFixture({ 'a.txt': 'of today', 'a.txt.br': brotliCompressSync('of before') })
+    const { port } = await startServer(directory, { site: { onWarning: () => {} } })
+    const negotiated = await rawRequest(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
+    expect([negotiated.field('Content-Encoding'), negotiated.body.toString()]).toEqual([
+      undefined,
+      'of today',
+    ])
+    const sibling = await rawRequest(port, { target: '/a.txt.br' })
+    expect(brotliDecompressSync(sibling.body).toString()).toBe('of before')
   })
 })
