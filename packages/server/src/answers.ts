@@ -13,6 +13,7 @@ const reasons = {
   406: 'Not Acceptable',
   412: 'Precondition Failed',
   416: 'Range Not Satisfiable',
+  421: 'Misdirected Request',
   500: 'Internal Server Error',
 }
 // A browser keeps the answer for a day at most; none keeps it longer than that.
@@ -32,6 +33,8 @@ export const badRequest: Answer = errorAnswer(400)
 export const notFound: Answer = errorAnswer(404)
 /** 405 with `Allow` (RFC 9110 §15.5.6). */
 export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethods])
+/** 421: for another host than those that are served here (RFC 9110 §15.5.20). */
+export const misdirectedRequest: Answer = errorAnswer(421)
 /** 500: what was there at boot is not there any more. */
 export const internalServerError: Answer = errorAnswer(500)
 /** 204 to OPTIONS (RFC 9110 §9.3.7). */

@@ -40,6 +40,7 @@ export function buildResource(
       namesOf(file.path).map((name) => base + name),
     ),
     earlyHints: linksOf(base, file.links),
+    size: file.size,
   }
   const variants = file.variants.map(({ coding, sha256 }) => {
     const bytes = storedUnder(variantPath(file.path, coding), stored)
@@ -82,6 +83,8 @@ export interface ResourceParts {
   readonly overrides: FieldOverrides
   /** Links of a 103. */
   readonly earlyHints: readonly string[]
+  /** Bytes of the identity. */
+  readonly size: number
 }
 
 /** One representation with its answers: 200, 304, and 404 where it is the page of one. */
@@ -95,6 +98,7 @@ export function buildRepresentation(
     bytes.body === undefined
       ? { kind: 'file', stored: bytes, first: 0, end: bytes.size }
       : { kind: 'memory', bytes: bytes.body }
+  const saved = coding === 'identity' ? {} : { savedBytes: parts.size - bytes.size }
   const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
   const acceptRanges = coding === 'identity' ? ['Accept-Ranges', 'bytes'] : []
   const metadata = [...parts.contentType, 'Content-Length', String(bytes.size), ...encoding]
@@ -112,6 +116,7 @@ export function buildRepresentation(
       fields: overrideFields(ok, parts.overrides),
       content,
       ...(parts.earlyHints.length > 0 && { earlyHints: parts.earlyHints }),
+      ...saved,
     },
     notModified: {
       status: 304,
@@ -125,6 +130,7 @@ export function buildRepresentation(
       status: 404,
       fields: overrideFields(notFound, without(parts.overrides, isFreshness)),
       content,
+      ...saved,
     },
   }
 }

@@ -81,6 +81,7 @@ function describeFile(path: string, file: string, found: BigIntStats): Resource 
     links: [],
     overrides: new Map(),
     earlyHints: [],
+    size,
   })
   return {
     kind: 'resource',

@@ -1,6 +1,7 @@
 import { PrecompressError } from '@serve-dist/precompress'
 import { ListenError } from './listen-error.ts'
 import { ApplicationError } from './load-application.ts'
+import { OptionalPackageError } from './load-optional.ts'
 import { SiteError } from './site-error.ts'
 import { TlsError } from './tls-credentials.ts'
 import { WorkersError } from './workers-error.ts'
@@ -13,6 +14,7 @@ export function isForOperator(error: unknown): error is Error {
     error instanceof ListenError ||
     error instanceof TlsError ||
     error instanceof WorkersError ||
+    error instanceof OptionalPackageError ||
     error instanceof PrecompressError
   )
 }

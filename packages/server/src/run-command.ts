@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ReportFormat } from '@serve-dist/report'
 import { Command, Option } from 'commander'
+import { addOperationsOptions } from './add-operations-options.ts'
 import { addProcessOptions } from './add-process-options.ts'
 import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
@@ -12,6 +13,19 @@ import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
 
+/** Variables of options whose empty value would be another one than none. */
+const environmentTwins = [
+  'PORT',
+  'HOST',
+  'GRACE',
+  'WORKERS',
+  'ACCESS_LOG',
+  'OPS',
+  'TRUST_PROXY',
+  'ALLOW_HOST',
+  'SOURCE_MAPS',
+]
+
 /**
  * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit
  * code 1; whatever else goes wrong keeps its stack trace.
@@ -20,8 +34,7 @@ import { serveDefaults } from './serve-options.ts'
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
   // What a compose file fills in with nothing is as good as not set.
-  for (const name of ['PORT', 'HOST', 'GRACE', 'WORKERS'])
-    if (process.env[name] === '') delete process.env[name]
+  for (const name of environmentTwins) if (process.env[name] === '') delete process.env[name]
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
@@ -89,6 +102,7 @@ function createProgram(): Command {
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
   addTlsOptions(program, commandArgument, parsePort)
+  addOperationsOptions(program)
   program
     .command('compress')
     .description(

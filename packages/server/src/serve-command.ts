@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { ServingRules } from '@serve-dist/manifest'
+import { type OperationsFlags, operationsOf, withOperationsFlags } from './add-operations-options.ts'
 import type { ProcessFlags } from './add-process-options.ts'
 import type { SwapFlags } from './add-reload-options.ts'
 import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
@@ -14,13 +15,14 @@ import { serve } from './serve.ts'
 import type { ServeOptions } from './serve-options.ts'
 import type { SiteSummary } from './site.ts'
 import { reportApplicationError } from './start-application.ts'
+import { startPrimaryOperations } from './start-primary-operations.ts'
 import { startWorkers } from './start-workers.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 import { takeWorkerRole, type WorkerRole } from './worker-role.ts'
 
 /** What the command line gave. */
-export interface ServeFlags extends ProcessFlags, SwapFlags, TlsFlags {
+export interface ServeFlags extends OperationsFlags, ProcessFlags, SwapFlags, TlsFlags {
   readonly port: number
   readonly host: string
   readonly verify: 'size' | 'hash'
@@ -40,6 +42,7 @@ interface Serving {
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
   readonly reload: Reload
+  readonly opsUrl: string | undefined
   close(): Promise<void>
   /** Rejects when nothing serves any more. */
   readonly collapse?: Promise<never>
@@ -49,7 +52,9 @@ interface Serving {
 export async function serveCommand(directory: string, flags: ServeFlags, version: string): Promise<void> {
   const role = takeWorkerRole()
   if (role !== undefined) {
-    await runWorker(async () => serve(await toServeOptions(directory, flags, role)))
+    // The primary answers operators, for all workers.
+    const own = flags.ops === undefined ? flags : { ...flags, ops: 'primary' as const }
+    await runWorker(async () => serve(await toServeOptions(directory, own, role)))
     return
   }
   const stopWith = stopOnSignal()
@@ -69,29 +74,47 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
+  if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
   await serving.collapse
 }
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {
   const server = await serve(options)
+  const { url, site, opsUrl } = server
   return {
-    url: server.url,
-    summary: server.site.summary,
+    url,
+    summary: site.summary,
+    opsUrl,
     reload: () => server.reload(),
     close: () => server.close(),
   }
 }
 
 async function serveByWorkers(
-  { workers: count, grace: gracePeriod, socket, host, port }: ServeFlags,
+  { workers: count, grace: gracePeriod, socket, host, port, ops }: ServeFlags,
   descriptor: number | undefined,
 ): Promise<Serving> {
   const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
   // What is wrong with the host, the workers will say.
   const found = hasPort && port === 0 ? await findFreePort(host).catch(() => undefined) : undefined
-  const workers = await startWorkers({ count, gracePeriod, role: { descriptor, port: found } })
-  return { ...workers, workers: { count, residentBytes: workers.residentBytes } }
+  const operations = await startPrimaryOperations(ops)
+  const fail = async (error: unknown): Promise<never> => {
+    await operations.close()
+    throw error
+  }
+  const workers = await startWorkers({ count, gracePeriod, role: { descriptor, port: found } }).catch(fail)
+  return {
+    ...workers,
+    workers: { count, residentBytes: workers.residentBytes },
+    opsUrl: operations.url,
+    async close() {
+      operations.beginDraining()
+      await workers.close()
+      await operations.close()
+    },
+    collapse: workers.collapse.catch(fail),
+  }
 }
 
 async function toServeOptions(
@@ -100,7 +123,8 @@ async function toServeOptions(
   { descriptor, port = flags.port, isFirst = true }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
   const { host, grace, socket, socketMode, verify, memoryBudget, largestBody, openFiles } = flags
-  const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
+  const config = await readConfig(process.cwd(), flags.config)
+  const rules = withOperationsFlags(withFlags(config, flags), flags)
   // An application's error that nobody caught must not take the static files down with it.
   if (flags.ssr !== undefined) keepRunning(reportApplicationError)
   const tls = tlsOptionsOf(flags)
@@ -123,6 +147,7 @@ async function toServeOptions(
     handler: { fileSystemFallback: flags.fsFallback ?? false },
     ...(flags.ssr !== undefined && { ssr: flags.ssr }),
     ...(tls !== undefined && { tls }),
+    ...operationsOf(flags),
   }
 }
 

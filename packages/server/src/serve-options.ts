@@ -1,5 +1,7 @@
+import { checkHosts } from './allow-hosts.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { ListenAddress } from './listen.ts'
+import { checkOperationsOptions, type OperationsOptions } from './operations-options.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 import { withDefaults } from './with-defaults.ts'
@@ -53,10 +55,17 @@ export interface ServeOptions {
    * @default none: plain HTTP/1.1
    */
   readonly tls?: TlsOptions
+  /** What operators see: an access log, probes and metrics. */
+  readonly operations?: OperationsOptions
+  /**
+   * The hosts that are served, as `example.com` or `*.example.com`; requests for others are 421.
+   * @default all
+   */
+  readonly allowHosts?: readonly string[]
 }
 
 /** What is not there unless somebody asks for it. */
-type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor'
+type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts'
 
 /** `ServeOptions` with nothing left open but what there is only on demand. */
 export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
@@ -71,6 +80,7 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
   gracePeriod: 10_000,
   site: {},
   handler: {},
+  operations: {},
 }
 
 /**
@@ -84,11 +94,14 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
     'tls',
     'socket',
     'descriptor',
+    'allowHosts',
   ])
   const { gracePeriod, tls } = resolved
   if (!(gracePeriod >= 0)) {
     throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
   }
+  checkOperationsOptions(resolved.operations)
+  if (resolved.allowHosts !== undefined) checkHosts(resolved.allowHosts)
   return {
     ...resolved,
     address: addressOf(resolved),

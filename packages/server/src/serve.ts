@@ -1,3 +1,4 @@
+import { allowHosts } from './allow-hosts.ts'
 import { createHandler } from './handler.ts'
 import { listen } from './listen.ts'
 import { listenForRedirects } from './listen-for-redirects.ts'
@@ -6,6 +7,7 @@ import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site.ts'
 import { startApplication } from './start-application.ts'
+import { startOperations } from './start-operations.ts'
 import type { RequestListener } from './transport.ts'
 import { withHsts } from './with-hsts.ts'
 
@@ -13,6 +15,8 @@ import { withHsts } from './with-hsts.ts'
 export interface RunningServer {
   /** Where the build is to be found, its base included; for a unix socket as nginx has it: `http://unix:/path:/base/`. */
   readonly url: string
+  /** Where operators ask for probes and metrics, if they may. */
+  readonly opsUrl: string | undefined
   /** The build that is served now. */
   readonly site: Site
   /**
@@ -32,29 +36,40 @@ export interface RunningServer {
  * Loads a build and serves it over HTTP.
  *
  * @throws SiteError when the build cannot be served, ApplicationError when `ssr` cannot be mounted, TlsError when
- * `tls` has no certificate with its key, ListenError when the address cannot be had, TypeError for a wrong option; then nothing listens.
+ * `tls` has no certificate with its key, ListenError when the address cannot be had, OptionalPackageError without a
+ * package that an option needs, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
-  // 1. The build, as a table in memory.
-  const store = await openSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts))
-  const giveUp = (error: unknown): never => {
+  // 1. What operators see: probes are answered before there is a build.
+  const operations = await startOperations(resolved.operations)
+
+  // 2. The build, as a table in memory.
+  const store = await openSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts)).catch(
+    async (error: unknown) => {
+      await operations.close()
+      throw error
+    },
+  )
+  const giveUp = async (error: unknown): Promise<never> => {
     store.close()
+    await operations.close()
     throw error
   }
 
-  // 2. Who answers: the table, then the application.
+  // 3. Who answers: the table, then the application.
   const handle = createHandler(store, resolved.handler)
   const application =
     resolved.ssr === undefined ? undefined : await startApplication(resolved.ssr).catch(giveUp)
-  const listener: RequestListener =
+  const answer: RequestListener =
     application === undefined
       ? handle
       : (request, response) => handle(request, response, () => application(request, response))
+  const listener = operations.watch(allowHosts(answer, resolved.allowHosts))
 
-  // 3. How requests come, and where.
+  // 4. How requests come, and where.
   const takesUploads = application !== undefined
   const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
   const origin = await listen(transport, resolved.address).catch(giveUp)
@@ -63,11 +78,15 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     await transport.drain(0)
     return giveUp(error)
   })
+  operations.becomeReady(store)
 
   const drain = async (): Promise<void> => {
+    operations.beginDraining()
     const redirectsClosed = redirects?.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
+    store.close()
+    await operations.close()
   }
 
   let closed: Promise<void> | undefined
@@ -75,6 +94,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     get url() {
       return origin + store.current.base
     },
+    opsUrl: operations.url,
     get site() {
       return store.current
     },
@@ -83,7 +103,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
       return store.reload()
     },
     close() {
-      closed ??= drain().finally(() => store.close())
+      closed ??= drain()
       return closed
     },
   }

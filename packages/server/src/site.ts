@@ -122,6 +122,8 @@ export interface Answer {
   readonly content: AnswerContent
   /** The links of a 103 before this answer (RFC 8297). */
   readonly earlyHints?: readonly string[]
+  /** Bytes by which a coding makes the body smaller; absent without one. */
+  readonly savedBytes?: number
 }
 
 /** A body: none, bytes in memory, or those of a file from `first` to before `end`. */

@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http'
 import { extendVary } from './field-list.ts'
+import { isMerelyObserved, observationOf } from './observation.ts'
 import type { Answer } from './site.ts'
 
 /**
@@ -9,10 +10,16 @@ import type { Answer } from './site.ts'
  */
 export function writeHead(response: ServerResponse, answer: Answer): void {
   if (isUntouched(response)) {
-    // Node only reads the list, though its types ask for one that it may change.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    response.writeHead(answer.status, answer.fields as string[])
+    writeList(response, answer)
     return
+  }
+  const noted = observationOf(response)
+  if (noted !== undefined) {
+    noted.answer = answer
+    if (isMerelyObserved(response) && hasNoFields(response)) {
+      writeList(response, answer)
+      return
+    }
   }
   const { fields } = answer
   for (let index = 0; index + 1 < fields.length; index += 2) {
@@ -26,6 +33,17 @@ export function writeHead(response: ServerResponse, answer: Answer): void {
   response.writeHead(answer.status)
 }
 
+function writeList(response: ServerResponse, { status, fields }: Answer): void {
+  // Node only reads the list, though its types ask for one that it may change.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  response.writeHead(status, fields as string[])
+}
+
 function isUntouched(response: ServerResponse): boolean {
-  return response.writeHead === ServerResponse.prototype.writeHead && response.getHeaderNames().length === 0
+  return response.writeHead === ServerResponse.prototype.writeHead && hasNoFields(response)
+}
+
+/** HTTP/2 takes no flat lists. */
+function hasNoFields(response: ServerResponse): boolean {
+  return response instanceof ServerResponse && response.getHeaderNames().length === 0
 }

@@ -1,0 +1,199 @@
+import { once } from 'node:events'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from './testing/build-fixture.ts'
+import { compressibleText } from './testing/compressible-text.ts'
+import { openConnection } from './testing/open-connection.ts'
+import { formatRequest, rawRequest } from './testing/raw-request.ts'
+import { spawnCommand } from './testing/spawn-command.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture(
+    { 'index.html': 'page', 'assets/app-1a2b.js': compressibleText(5000), 'large.bin': large },
+    { isHashed: (path) => path.includes('-1a2b') },
+  )
+})
+
+type Happen = (port: number) => Promise<void>
+
+/** Serves, lets something happen, ends by SIGTERM, and answers with the lines of the log. */
+async function linesOf(args: readonly string[], happen: Happen): Promise<string[]> {
+  const command = spawnCommand([directory, '--port', '0', ...args])
+  const { port, line } = await command.listening
+  await happen(port)
+  command.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await command.exited
+  expect([code, stderr]).toEqual([0, ''])
+  const lines = stdout.trimEnd().split('\n')
+  return lines.filter((text) => text !== line)
+}
+
+async function entriesOf(args: readonly string[], happen: Happen): Promise<Record<string, unknown>[]> {
+  const lines = await linesOf(['--access-log', 'json', ...args], happen)
+  return lines.map((line): Record<string, unknown> => JSON.parse(line))
+}
+
+describe('--access-log json', () => {
+  test('tells what was asked, and how it was answered', async () => {
+    const [entry, ...more] = await entriesOf([], async (port) => {
+      await rawRequest(port, {
+        target: '/assets/app-1a2b.js?v=1',
+        fields: { 'Accept-Encoding': 'gzip', 'User-Agent': 'a test', Referer: 'http://example.org/' },
+      })
+    })
+    expect(more).toEqual([])
+    expect(entry).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      client: '127.0.0.1',
+      method: 'GET',
+      target: '/assets/app-1a2b.js?v=1',
+      protocol: 'HTTP/1.1',
+      host: 'example.org',
+      status: 200,
+      coding: 'gzip',
+      cache: 'immutable',
+      bytes: expect.any(Number),
+      durationMs: expect.any(Number),
+      buildId: expect.stringMatching(/^[\da-f]{16,}$/),
+      referer: 'http://example.org/',
+      userAgent: 'a test',
+    })
+  })
+
+  test('tells each kind of answer, from memory and streamed', async () => {
+    const kinds: readonly (readonly [object, object])[] = [
+      [{ target: '/' }, { status: 200, coding: 'identity', cache: 'revalidate', bytes: 4 }],
+      [{ method: 'HEAD' }, { status: 200, bytes: 0 }],
+      [{ fields: { 'If-None-Match': '*' } }, { status: 304, bytes: 0 }],
+      [
+        { target: '/large.bin', fields: { Range: 'bytes=0-9' } },
+        { status: 206, bytes: 10 },
+      ],
+      [{ target: '/x' }, { status: 404, cache: 'no-store', bytes: 14 }],
+      [{ method: 'DELETE' }, { status: 405, cache: 'no-store' }],
+      [{ target: '/%' }, { status: 400, level: 'info' }],
+    ]
+    for (const args of [[], ['--memory-budget', '0']]) {
+      const entries = await entriesOf(args, async (port) => {
+        for (const [request] of kinds) await rawRequest(port, request)
+      })
+      expect(entries).toEqual(kinds.map(([, expected]) => expect.objectContaining(expected)))
+    }
+  })
+
+  test('has one line for each request, under load, pipelined, and with clients that go away', async () => {
+    const requests = 300
+    const entries = await entriesOf(['--memory-budget', '8m'], async (port) => {
+      const loads = Array.from({ length: 8 }, async () => {
+        const connection = await openConnection(port)
+        for (let index = 0; index < requests; index += 1) {
+          connection.send(formatRequest({ target: '/', fields: { 'User-Agent': 'steady' } }))
+          await connection.receive()
+        }
+        connection.socket.end()
+      })
+      // Each takes a part of the first answer, and never sees the second.
+      const leaving = Array.from({ length: 20 }, async () => {
+        const connection = await openConnection(port)
+        const fields = { 'User-Agent': 'leaving' }
+        const first = formatRequest({ target: '/large.bin', fields })
+        connection.send(first + formatRequest({ target: '/', fields }))
+        await once(connection.socket, 'data')
+        connection.socket.destroy()
+      })
+      await Promise.all([...loads, ...leaving])
+    })
+    const of = (userAgent: string) => entries.filter((entry) => entry['userAgent'] === userAgent)
+    expect(of('steady')).toHaveLength(8 * requests)
+    expect(of('steady').filter(({ status, aborted }) => status !== 200 || aborted === true)).toEqual([])
+    expect(of('leaving').map(({ aborted }) => aborted)).toEqual(Array.from({ length: 40 }, () => true))
+    const bytes = of('leaving').map((entry) => Number(entry['bytes']))
+    expect(Math.max(...bytes)).toBeLessThan(large.length)
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'is whole when a second %s ends the process at once',
+    async (signal) => {
+      const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
+      const { port, line } = await command.listening
+      const stalled = await openConnection(port)
+      stalled.send(formatRequest({ target: '/large.bin' }))
+      await once(stalled.socket, 'data')
+      stalled.socket.pause()
+      for (let index = 0; index < 5; index += 1) await rawRequest(port)
+      command.child.kill(signal)
+      await vi.waitFor(async () => {
+        await expect(openConnection(port)).rejects.toThrow('ECONNREFUSED')
+      })
+      command.child.kill(signal)
+      const { code, stdout } = await command.exited
+      stalled.socket.destroy()
+      expect(code).toBe(1)
+      expect(stdout.replace(`${line}\n`, '').trimEnd().split('\n')).toHaveLength(5)
+    },
+  )
+
+  test('cannot be forged by what a client sends', async () => {
+    const hostile = 'a"\\}\t\u009B31m\u00E9","status":1'
+    const entries = await entriesOf([], async (port) => {
+      await rawRequest(port, { target: '/"%0a{}', fields: { 'User-Agent': hostile, Referer: hostile } })
+    })
+    const escaped = 'a"\\}\\x09\\x9b31m\u00E9","status":1'
+    expect(entries).toEqual([
+      expect.objectContaining({ target: '/"%0a{}', userAgent: escaped, referer: escaped, status: 400 }),
+    ])
+  })
+
+  test('may be left unread: the server goes on', async () => {
+    const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
+    const { port } = await command.listening
+    command.child.stdout?.destroy()
+    for (let index = 0; index < 200; index += 1) {
+      expect((await rawRequest(port, { fields: { 'User-Agent': 'u'.repeat(900) } })).status).toBe(200)
+    }
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+})
+
+describe('--access-log common', () => {
+  test('writes the Combined Log Format', async () => {
+    const lines = await linesOf(['--access-log', 'common'], async (port) => {
+      await rawRequest(port, { fields: { 'User-Agent': 'a"b\\c\t\u00E9', Referer: 'http://a/' } })
+      await rawRequest(port, { method: 'HEAD', target: '/"' })
+    })
+    const time = String.raw`\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\]`
+    const rests = [
+      String.raw`"GET / HTTP/1\.1" 200 4 "http://a/" "a\\"b\\\\c\\x09\\xe9"`,
+      String.raw`"HEAD /\\" HTTP/1\.1" 404 - "-" "-"`,
+    ]
+    expect(lines).toEqual(
+      rests.map((rest) => expect.stringMatching(new RegExp(String.raw`^127\.0\.0\.1 - - ${time} ${rest}$`))),
+    )
+  })
+})
+
+describe('--trust-proxy', () => {
+  const fields = { 'X-Forwarded-For': '8.8.8.8, 192.0.2.7', Forwarded: 'for=8.8.4.4' }
+
+  test.each([
+    [[], '127.0.0.1'],
+    [['--trust-proxy', 'loopback'], '192.0.2.7'],
+    [['--trust-proxy', '2'], '8.8.8.8'],
+    [['--trust-proxy', '10.0.0.0/8'], '127.0.0.1'],
+  ])('%j: %s', async (args, client) => {
+    const entries = await entriesOf(args, async (port) => {
+      await rawRequest(port, { fields })
+    })
+    expect(entries).toEqual([expect.objectContaining({ client })])
+  })
+
+  test('refuses what is no proxy, at the start', async () => {
+    const { code, stderr } = await spawnCommand([directory, '--trust-proxy', 'everybody']).exited
+    expect(code).toBe(1)
+    expect(stderr).toContain("option '--trust-proxy <list>' argument 'everybody' is invalid. expected a")
+  })
+})

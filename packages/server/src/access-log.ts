@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import type { Exchange } from './exchange.ts'
+import { loadOptional } from './load-optional.ts'
+import { toCombinedLine, toLogEntry } from './log-entry.ts'
+
+/** How a line of the access log is written. */
+export type AccessLogFormat = 'json' | 'common'
+
+/** Where requests are written down. */
+export interface AccessLog {
+  /** @param buildId - of the build that is served now. */
+  write(exchange: Exchange, buildId: string): void
+  /** Settles when everything is written. */
+  close(): Promise<void>
+}
+
+/** Where lines go, and what is done when nobody takes them. */
+export interface AccessLogOptions {
+  /** @default 1, standard output */
+  readonly descriptor?: number
+  /**
+   * Called once, when lines are dropped because nobody reads them.
+   * @default prints the message to standard error
+   */
+  readonly onProblem?: (message: string) => void
+}
+
+/** Bytes that are written at a time: a pipe takes so many as a whole, so that workers' lines do not mix (POSIX, `PIPE_BUF`). */
+const batchSize = 4096
+/** Bytes of lines that wait for a reader; beyond that, lines are dropped rather than memory filled. */
+const mostWaiting = 16 * 1024 * 1024
+/** Milliseconds after which a line is written in any case. */
+const latestFlush = 200
+
+/**
+ * Opens an access log on standard output. Lines are gathered and written asynchronously; what is left is
+ * written when the process ends, by a signal or an error too.
+ *
+ * @throws OptionalPackageError without `pino`.
+ */
+export async function openAccessLog(
+  format: AccessLogFormat,
+  { descriptor = 1, onProblem = printProblem }: AccessLogOptions = {},
+): Promise<AccessLog> {
+  const { pino } = await loadOptional(
+    { name: 'pino', neededBy: 'the access log' },
+    async () => await import('pino'),
+  )
+  const destination = pino.destination({
+    dest: descriptor,
+    sync: false,
+    minLength: batchSize / 2,
+    maxWrite: batchSize,
+    maxLength: mostWaiting,
+    periodicFlush: latestFlush,
+  })
+  destination.once('drop', () => {
+    onProblem('the access log drops lines: nobody reads standard output')
+  })
+  // A log that cannot be written must not take the server down.
+  let isBroken = false
+  destination.on('error', (error) => {
+    if (!isBroken) onProblem(`the access log cannot be written: ${String(error)}`)
+    isBroken = true
+  })
+  const close = async (): Promise<void> => {
+    if (isBroken) return
+    destination.end()
+    await Promise.race([once(destination, 'close'), once(destination, 'error')])
+  }
+  if (format === 'common') {
+    return {
+      write: (exchange) => void destination.write(`${toCombinedLine(exchange, new Date())}\n`),
+      close,
+    }
+  }
+  const logger = pino(
+    {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+    },
+    destination,
+  )
+  return {
+    write(exchange, buildId) {
+      const entry = toLogEntry(exchange, buildId)
+      if (exchange.status >= 500) logger.error(entry)
+      else logger.info(entry)
+    },
+    close,
+  }
+}
+
+function printProblem(message: string): void {
+  process.stderr.write(`serve-dist: warning: ${message}\n`)
+}

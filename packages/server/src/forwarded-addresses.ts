@@ -1,0 +1,50 @@
+import { isIP } from 'node:net'
+
+/** One of `Forwarded`'s pairs (RFC 7239 §4): a token, then a token or a quoted string. */
+const pair = /([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*))/g
+const element = /(?:"(?:[^"\\]|\\.)*"|[^,"])+/g
+
+/**
+ * The addresses that proxies have noted, the client's own first; what is no address (`unknown`, a hidden
+ * name) is `undefined`. `X-Forwarded-For` counts where both fields are there: proxies that know nothing of
+ * `Forwarded` (RFC 7239) pass on a client's.
+ *
+ * @param rawFields - names and values by turns, as `IncomingMessage.rawHeaders` has them.
+ */
+export function forwardedAddresses(rawFields: readonly string[]): (string | undefined)[] {
+  const listed = fieldOf(rawFields, 'x-forwarded-for')
+  if (listed !== undefined) return listed.split(',').map(readNode)
+  const forwarded = fieldOf(rawFields, 'forwarded')
+  return forwarded === undefined ? [] : [...forwarded.matchAll(element)].map(([text]) => readFor(text))
+}
+
+function fieldOf(rawFields: readonly string[], name: string): string | undefined {
+  const values: string[] = []
+  for (let index = 0; index + 1 < rawFields.length; index += 2) {
+    if (rawFields[index]?.toLowerCase() === name) values.push(rawFields[index + 1] ?? '')
+  }
+  return values.length === 0 ? undefined : values.join(',')
+}
+
+function readFor(text: string): string | undefined {
+  for (const [, name, quoted, token] of text.matchAll(pair)) {
+    if (name?.toLowerCase() === 'for') return readNode(quoted?.replace(/\\(.)/g, '$1') ?? token ?? '')
+  }
+  return undefined
+}
+
+/** RFC 7239 §6: an address, of IPv6 in brackets, with or without a port. */
+function readNode(text: string): string | undefined {
+  const node = text.trim()
+  const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(node) ?? []
+  const [, withoutPort] = /^([\d.]+):\d+$/.exec(node) ?? []
+  const address = bracketed ?? withoutPort ?? node
+  // A zone means something to the proxy's own machine alone.
+  return isIP(address) === 0 || address.includes('%') ? undefined : toPlainAddress(address)
+}
+
+/** An IPv4 address as such, also where a socket of IPv6 shows it (RFC 4291 §2.5.5.2). */
+export function toPlainAddress(address: string): string {
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
+  return mapped ?? address
+}

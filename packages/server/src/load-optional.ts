@@ -1,0 +1,35 @@
+/** A package that is not installed with the server, and that something asked for needs. */
+export class OptionalPackageError extends Error {
+  override readonly name = 'OptionalPackageError'
+}
+
+/**
+ * Loads a package that only some need.
+ *
+ * @param load - imports it, by a literal name.
+ * @throws OptionalPackageError that says how to install it.
+ */
+export async function loadOptional<Module>(
+  { name, neededBy }: { readonly name: string; readonly neededBy: string },
+  load: () => Promise<Module>,
+): Promise<Module> {
+  try {
+    return await load()
+  } catch (cause) {
+    if (!isNotFound(cause, name)) throw cause
+    throw new OptionalPackageError(
+      `${neededBy} needs the package ${name}, which is not installed: npm install ${name}`,
+      { cause },
+    )
+  }
+}
+
+/** A package that lacks a package of its own is broken, and not for want of this command. */
+function isNotFound(error: unknown, name: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    error.message.includes(`'${name}'`)
+  )
+}

@@ -1,0 +1,88 @@
+import { escapeControls, escapeQuoted } from './escape-log-text.ts'
+import type { Exchange } from './exchange.ts'
+
+/** One line of the access log in JSON, but for its level and its time. */
+export interface LogEntry {
+  readonly client: string
+  readonly method: string
+  readonly target: string
+  readonly protocol: string
+  readonly host: string | undefined
+  readonly status: number
+  readonly coding: string
+  readonly cache: string
+  readonly bytes: number
+  readonly durationMs: number
+  readonly buildId: string
+  readonly referer: string | undefined
+  readonly userAgent: string | undefined
+  readonly aborted: true | undefined
+}
+
+/** What a line in JSON tells; what is `undefined` is left out. */
+export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
+  const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
+  const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
+  return {
+    client: address,
+    method: request.method ?? '',
+    target: escapeControls(request.url ?? ''),
+    protocol: `HTTP/${request.httpVersion}`,
+    host: host && escapeControls(host),
+    status,
+    coding: escapeControls(coding),
+    cache,
+    bytes,
+    durationMs: Math.round(milliseconds * 1000) / 1000,
+    buildId,
+    referer: referer && escapeControls(referer),
+    userAgent: userAgent && escapeControls(userAgent),
+    aborted: isAborted ? true : undefined,
+  }
+}
+
+/** A line in the Combined Log Format: the Common one, with referer and user agent. */
+export function toCombinedLine(exchange: Exchange, time: Date): string {
+  const { request, address, status, bytes } = exchange
+  const { referer = '-', userAgent = '-' } = readLoggedFields(request.rawHeaders)
+  const line = `${request.method} ${request.url} HTTP/${request.httpVersion}`
+  const size = bytes === 0 ? '-' : bytes
+  return `${address || '-'} - - [${formatTime(time)}] "${escapeQuoted(line)}" ${status} ${size} "${escapeQuoted(referer)}" "${escapeQuoted(userAgent)}"`
+}
+
+interface LoggedFields {
+  host?: string
+  referer?: string
+  userAgent?: string
+}
+
+/** Of a repeated field the first counts, as Node has it. */
+function readLoggedFields(rawFields: readonly string[]): LoggedFields {
+  const found: LoggedFields = {}
+  for (let index = 0; index + 1 < rawFields.length; index += 2) {
+    const value = rawFields[index + 1] ?? ''
+    switch (rawFields[index]?.toLowerCase()) {
+      case 'host':
+      case ':authority':
+        found.host ??= value
+        break
+      case 'referer':
+        found.referer ??= value
+        break
+      case 'user-agent':
+        found.userAgent ??= value
+        break
+      default:
+    }
+  }
+  return found
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `21/Nov/2026:19:05:53 +0000`. */
+function formatTime(time: Date): string {
+  const [date = '', clock = ''] = time.toISOString().split('T')
+  const [year, , day] = date.split('-')
+  return `${day}/${months[time.getUTCMonth()]}/${year}:${clock.slice(0, 8)} +0000`
+}

@@ -1,0 +1,157 @@
+import type * as PrometheusClient from 'prom-client'
+import type { Exchange } from './exchange.ts'
+import { loadOptional } from './load-optional.ts'
+import type { RequestObserver } from './observe-requests.ts'
+import type { Site } from './site.ts'
+
+/** What Prometheus reads, and who counts for it. */
+export interface Metrics extends RequestObserver {
+  readonly contentType: string
+  /** In the text format of Prometheus. */
+  read(): Promise<string>
+  /** Lets a cluster's primary process read these metrics, from a worker: see `readClusterMetrics`. */
+  answerPrimary(): void
+}
+
+/** Seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
+const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd'])
+
+/**
+ * Starts to count requests and to watch the process.
+ *
+ * @param currentSite - the build that is served now; `undefined` before the first one is loaded.
+ * @throws OptionalPackageError without `prom-client`.
+ */
+export async function createMetrics(currentSite: () => Site | undefined): Promise<Metrics> {
+  const client = await loadClient()
+  const registry = new client.Registry()
+  client.collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+
+  // Counted in plain numbers, and handed over when somebody reads: each `inc` would hash its labels anew.
+  const requests = new Map<string, RequestCount>()
+  const totals = { begun: 0, ended: 0, aborted: 0, sent: 0, saved: 0 }
+  const addTotal = (name: string, help: string, read: () => number): void => {
+    void new client.Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  const addGauge = (name: string, help: string, read: () => number): void => {
+    void new client.Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  void new client.Counter({
+    name: 'serve_dist_requests_total',
+    help: 'Requests that were answered, by class of status, content coding and use by caches.',
+    labelNames: ['status', 'coding', 'cache'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { labels, count } of requests.values()) this.inc(labels, count)
+    },
+  })
+  addTotal('serve_dist_requests_aborted_total', 'Requests whose client went away before the end.', () => {
+    return totals.aborted
+  })
+  addTotal('serve_dist_sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent)
+  addTotal(
+    'serve_dist_saved_bytes_total',
+    "Bytes that the build's codings saved of bodies.",
+    () => totals.saved,
+  )
+  addGauge('serve_dist_requests_in_flight', 'Requests that are being answered.', () => {
+    return totals.begun - totals.ended
+  })
+  addGauge('serve_dist_held_body_bytes', 'Bytes of bodies that are held in memory.', () => {
+    return currentSite()?.summary.bytesInMemory ?? 0
+  })
+  const durations = new client.Histogram({
+    name: 'serve_dist_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    buckets: durationBuckets,
+    registers,
+  })
+  void new client.Gauge({
+    name: 'serve_dist_build_info',
+    help: 'The build that is served, as a label of the value 1.',
+    labelNames: ['build_id'],
+    // Of several workers; a sum would say how many there are.
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset()
+      const site = currentSite()
+      if (site !== undefined) this.set({ build_id: site.buildId }, 1)
+    },
+  })
+
+  return {
+    contentType: registry.contentType,
+    begin() {
+      totals.begun += 1
+    },
+    end(exchange) {
+      totals.ended += 1
+      if (exchange.isAborted) totals.aborted += 1
+      totals.sent += exchange.bytes
+      totals.saved += exchange.savedBytes
+      countRequest(requests, exchange)
+      durations.observe(exchange.milliseconds / 1000)
+    },
+    read: async () => await registry.metrics(),
+    answerPrimary() {
+      client.AggregatorRegistry.setRegistries([registry])
+      // Making one is what lets it listen to the primary.
+      void new client.AggregatorRegistry()
+    },
+  }
+}
+
+/**
+ * Makes a reader of all workers' metrics as sums, for the primary process of a cluster.
+ *
+ * @throws OptionalPackageError without `prom-client`.
+ */
+export async function createClusterMetrics(): Promise<Pick<Metrics, 'contentType' | 'read'>> {
+  const client = await loadClient()
+  const registry = new client.AggregatorRegistry()
+  return { contentType: registry.contentType, read: async () => await registry.clusterMetrics() }
+}
+
+interface RequestCount {
+  readonly labels: { readonly status: string; readonly coding: string; readonly cache: string }
+  count: number
+}
+
+function countRequest(requests: Map<string, RequestCount>, { status, coding, cache }: Exchange): void {
+  const labels = {
+    status: `${Math.floor(status / 100)}xx`,
+    // An application may make up codings, and a series for each is nothing that anybody wants.
+    coding: knownCodings.has(coding) ? coding : 'other',
+    cache,
+  }
+  const key = `${labels.status} ${labels.coding} ${cache}`
+  const known = requests.get(key)
+  if (known === undefined) requests.set(key, { labels, count: 1 })
+  else known.count += 1
+}
+
+async function loadClient(): Promise<typeof PrometheusClient> {
+  return await loadOptional(
+    { name: 'prom-client', neededBy: 'the page of metrics' },
+    async () => await import('prom-client'),
+  )
+}

@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest'
+import { checkOperationsOptions } from './operations-options.ts'
+
+describe('checkOperationsOptions', () => {
+  test.each([
+    [{ metrics: true }, 'operations.metrics: there is no such option; there are accessLog, ops'],
+    [{ accessLog: 'xml' }, 'operations.accessLog: expected "json" or "common", found xml'],
+    [{ trustProxy: 'everybody' }, 'operations.trustProxy: expected a number of proxies'],
+  ])('refuses %j', (options, problem) => {
+    expect(() => Reflect.apply(checkOperationsOptions, undefined, [options])).toThrow(problem)
+  })
+
+  test('takes what is right', () => {
+    const options = { accessLog: 'json', trustProxy: 1, serverTiming: true } as const
+    expect(checkOperationsOptions(options)).toBe(options)
+  })
+})

@@ -1,0 +1,60 @@
+import type { AccessLogFormat } from './access-log.ts'
+import type { OpsAddress } from './ops-server.ts'
+import { parseProxyTrust } from './trust-proxy.ts'
+
+/** What operators see of a server; nothing of it is there unless asked for. */
+export interface OperationsOptions {
+  /**
+   * A line for each request on standard output, as JSON or in the Combined Log Format; needs the package `pino`.
+   * @default none
+   */
+  readonly accessLog?: AccessLogFormat
+  /**
+   * Where `/healthz`, `/readyz` and `/metrics` are answered, apart from the public port; needs the package
+   * `prom-client`. `'primary'` leaves the answers to a cluster's primary process, and hands it the metrics.
+   * @default none
+   */
+  readonly ops?: OpsAddress | 'primary'
+  /**
+   * Proxies whose word counts for a client's address in the log: how many there are, or addresses, ranges
+   * (CIDR) and the names `loopback`, `linklocal`, `uniquelocal` with commas between them.
+   * @default none: the address is that of the connection
+   */
+  readonly trustProxy?: string | number
+  /**
+   * Whether answers tell in `Server-Timing` how long they took.
+   * @default false
+   */
+  readonly serverTiming?: boolean
+}
+
+const names = ['accessLog', 'ops', 'trustProxy', 'serverTiming']
+
+/**
+ * Checks what is given.
+ *
+ * @throws TypeError that names the option, what was found and what is expected.
+ */
+export function checkOperationsOptions(options: OperationsOptions): OperationsOptions {
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw new TypeError(`operations.${unknown}: there is no such option; there are ${names.join(', ')}`)
+  }
+  // Callers without types may give anything.
+  const accessLog: string | undefined = options.accessLog
+  if (accessLog !== undefined && accessLog !== 'json' && accessLog !== 'common') {
+    throw new TypeError(`operations.accessLog: expected "json" or "common", found ${accessLog}`)
+  }
+  const { trustProxy } = options
+  if (trustProxy !== undefined) {
+    try {
+      parseProxyTrust(trustProxy)
+    } catch (cause) {
+      throw new TypeError(
+        `operations.trustProxy: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      )
+    }
+  }
+  return options
+}

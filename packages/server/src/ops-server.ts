@@ -1,0 +1,110 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { isIPv6 } from 'node:net'
+import { connectionLimits } from './connection-limits.ts'
+import { ListenError } from './listen-error.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Where operators ask. */
+export interface OpsAddress {
+  /** 0 picks a free one. */
+  readonly port: number
+  /** `*` for all addresses of the machine. */
+  readonly host: string
+}
+
+/** Whether requests are to be sent here. */
+export type Readiness = 'starting' | 'ready' | 'draining'
+
+/** What there is to be told. */
+export interface OpsSources {
+  readonly readiness: () => Readiness
+  readonly metrics: Pick<Metrics, 'contentType' | 'read'>
+}
+
+/** The listener for operators, apart from the public one. */
+export interface OpsServer {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** More than probes and a scraper ever open; what is reached by mistake must not be a way to exhaust descriptors. */
+const maximumConnections = 100
+
+/**
+ * Listens for operators: `/healthz`, `/readyz` and `/metrics`.
+ *
+ * @throws ListenError when the address cannot be had.
+ */
+export async function startOpsServer(
+  { host, port }: OpsAddress,
+  { readiness, metrics }: OpsSources,
+): Promise<OpsServer> {
+  const server = createServer(connectionLimits, ({ method, url = '' }, response) => {
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD')
+      answer(response, 405, 'only GET and HEAD')
+      return
+    }
+    switch (url.replace(/\?.*$/s, '')) {
+      case '/healthz':
+        answer(response, 200, 'ok')
+        break
+      case '/readyz':
+        answer(response, readiness() === 'ready' ? 200 : 503, readiness())
+        break
+      case '/metrics':
+        void answerMetrics(response, metrics)
+        break
+      default:
+        answer(response, 404, 'there are /healthz, /readyz and /metrics')
+    }
+  })
+  server.maxConnections = maximumConnections
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(
+        new ListenError(`cannot listen for operators: ${cause.message}; choose another address with --ops`, {
+          cause,
+        }),
+      )
+    })
+    server.listen({ port, ...(host !== '*' && { host }) }, resolve)
+  })
+  const address = server.address()
+  const actualPort = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    url: `http://${reachableName(host)}:${actualPort}/`,
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      })
+    },
+  }
+}
+
+async function answerMetrics(response: ServerResponse, metrics: OpsSources['metrics']): Promise<void> {
+  try {
+    const text = await metrics.read()
+    response.setHeader('Content-Type', metrics.contentType)
+    answer(response, 200, text)
+  } catch (error) {
+    answer(response, 503, `no metrics: ${String(error)}`)
+  }
+}
+
+function reachableName(host: string): string {
+  if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  const body = Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
+  response.writeHead(status, {
+    'Content-Length': body.length,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  })
+  response.end(body)
+}

@@ -1,0 +1,77 @@
+import { openAccessLog } from './access-log.ts'
+import { createMetrics } from './metrics.ts'
+import { observeRequests, type RequestObserver } from './observe-requests.ts'
+import type { OperationsOptions } from './operations-options.ts'
+import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
+import type { SiteHolder } from './site-holder.ts'
+import { timeAnswers } from './time-answers.ts'
+import type { RequestListener } from './transport.ts'
+import { createAddressReader, parseProxyTrust } from './trust-proxy.ts'
+
+/** What operators see of one server. */
+export interface Operations {
+  /** Where they ask; `undefined` where nobody does. */
+  readonly url: string | undefined
+  /** The listener with everything around it that is switched on; itself where nothing is. */
+  watch(listener: RequestListener): RequestListener
+  /** From now on there is a build, and requests may come. */
+  becomeReady(holder: SiteHolder): void
+  /** From now on no new requests are to be sent here. */
+  beginDraining(): void
+  /** Writes what is left of the log, and answers operators no more. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts what operators see, before there is a build.
+ *
+ * @throws OptionalPackageError without a package that is needed, ListenError when the address cannot be had.
+ */
+export async function startOperations({
+  accessLog,
+  ops,
+  trustProxy,
+  serverTiming = false,
+}: OperationsOptions): Promise<Operations> {
+  let readiness: Readiness = 'starting'
+  let site: SiteHolder | undefined
+  const observers: RequestObserver[] = []
+  const toClose: { close(): Promise<void> }[] = []
+
+  let server: OpsServer | undefined
+  if (ops !== undefined) {
+    const metrics = await createMetrics(() => site?.current)
+    observers.push(metrics)
+    if (ops === 'primary') {
+      metrics.answerPrimary()
+    } else {
+      server = await startOpsServer(ops, { readiness: () => readiness, metrics })
+      toClose.push(server)
+    }
+  }
+  if (accessLog !== undefined) {
+    const log = await openAccessLog(accessLog)
+    observers.push({ end: (exchange) => log.write(exchange, site?.current.buildId ?? '') })
+    toClose.push(log)
+  }
+  const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
+  // Only the log tells addresses.
+  const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
+
+  return {
+    url: server?.url,
+    watch(listener) {
+      return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
+    },
+    becomeReady(holder) {
+      site = holder
+      readiness = 'ready'
+    },
+    beginDraining() {
+      readiness = 'draining'
+    },
+    async close() {
+      await Promise.all(toClose.map((each) => each.close()))
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from './testing/build-fixture.ts'
+import { childrenOf } from './testing/children-of.ts'
+import { compressibleText } from './testing/compressible-text.ts'
+import { freePort } from './testing/free-port.ts'
+import { openConnection } from './testing/open-connection.ts'
+import { parseMetrics } from './testing/parse-metrics.ts'
+import { formatRequest, rawRequest } from './testing/raw-request.ts'
+import { spawnCommand } from './testing/spawn-command.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': compressibleText(5000) })
+})
+
+async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
+  const { status, body } = await rawRequest(port, { target: '/metrics' })
+  expect([status, body.toString().split('\n')[0]]).toEqual([200, expect.stringMatching(/^# HELP/)])
+  return parseMetrics(body.toString())
+}
+
+describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
+  test('sums over workers, and their logs are lines of one log', async () => {
+    const opsPort = await freePort()
+    const command = spawnCommand([
+      directory,
+      ...`--port 0 --workers 2 --access-log json --ops 127.0.0.1:${opsPort}`.split(' '),
+    ])
+    const { port, line } = await command.listening
+    expect((await rawRequest(opsPort, { target: '/readyz' })).body.toString()).toBe('ready\n')
+
+    const loads = Array.from({ length: 12 }, async () => {
+      const connection = await openConnection(port)
+      for (let index = 0; index < 50; index += 1) {
+        connection.send(formatRequest({ fields: { 'User-Agent': 'load'.repeat(60) } }))
+        await connection.receive()
+      }
+      connection.socket.end()
+    })
+    await Promise.all(loads)
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      const key = 'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}'
+      expect(metrics.get(key)).toBe(600)
+      expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(600)
+      const builds = [...metrics].filter(([name]) => name.startsWith('serve_dist_build_info'))
+      expect(builds.map(([, value]) => value)).toEqual([1])
+    })
+
+    const [first] = await childrenOf(command.child.pid)
+    process.kill(first ?? 0, 'SIGKILL')
+    expect((await rawRequest(opsPort, { target: '/readyz' })).status).toBe(200)
+    await vi.waitFor(async () => {
+      expect(await childrenOf(command.child.pid)).toHaveLength(2)
+    })
+    command.child.kill('SIGTERM')
+    const { code, stdout } = await command.exited
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .filter((text) => text.startsWith('{'))
+    expect([code, stdout.startsWith(`${line}\n`)]).toEqual([0, true])
+    expect(lines.map((text) => Object(JSON.parse(text)).status)).toEqual(
+      Array.from({ length: 600 }, () => 200),
+    )
+  })
+
+  test('lets go of the address when the workers cannot start', async () => {
+    const opsPort = await freePort()
+    const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')
+    const { code, stderr } = await spawnCommand(['/nowhere', ...flags]).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no such folder')])
+  })
+})

@@ -1,0 +1,31 @@
+const metric = /^# (HELP|TYPE) ([a-z_]\w*) (\S.*)$/
+const sampleForm =
+  /^([a-z_]\w*)(\{(?:\w+="(?:[^"\\\n]|\\.)*",?)+\})? (-?[\d.]+(?:e[+-]?\d+)?|[+-]Inf|NaN|Nan)$/
+
+/**
+ * Reads the text format of Prometheus, stricter than it is itself: every sample belongs to a metric that was
+ * introduced with help and type, no metric and no sample comes twice.
+ *
+ * @returns the samples' values by their names with labels.
+ */
+export function parseMetrics(text: string): ReadonlyMap<string, number> {
+  if (!text.endsWith('\n')) throw new Error('the last line has no end')
+  const introduced = new Set<string>()
+  const samples = new Map<string, number>()
+  for (const line of text.trimEnd().split('\n')) {
+    const [, keyword = '', introducing = '', what = ''] = metric.exec(line) ?? []
+    if (introducing !== '') {
+      if (introduced.has(`${keyword} ${introducing}`)) throw new Error(`introduced twice: ${line}`)
+      if (keyword === 'TYPE' && !/^(?:counter|gauge|histogram|summary)$/.test(what)) throw new Error(line)
+      introduced.add(`${keyword} ${introducing}`)
+    } else if (line !== '') {
+      const [, name = '', labels = '', value = ''] = sampleForm.exec(line) ?? []
+      if (name === '') throw new Error(`no sample: ${line}`)
+      const owners = [name, name.replace(/_(?:bucket|sum|count)$/, '')]
+      const isIntroduced = owners.some((owner) => introduced.has(`TYPE ${owner}`))
+      if (!isIntroduced || samples.has(name + labels)) throw new Error(`not introduced, or twice: ${line}`)
+      samples.set(name + labels, Number(value.replace('Inf', 'Infinity')))
+    }
+  }
+  return samples
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { forwardedAddresses, toPlainAddress } from './forwarded-addresses.ts'
+
+/** Ranges that have a name (RFC 5735, RFC 4291, RFC 4193). */
+const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
+  ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+])
+
+/** Whether a proxy is believed: by its address, and by how many there are between it and us. */
+export type ProxyTrust = (address: string, hops: number) => boolean
+
+/**
+ * Reads whose word counts for a client's address.
+ *
+ * @param value - a number of proxies, or a list of addresses, ranges (CIDR) and the names `loopback`, `linklocal`, `uniquelocal`.
+ * @throws TypeError that names what is wrong.
+ */
+export function parseProxyTrust(value: string | number): ProxyTrust {
+  const text = String(value).trim()
+  if (/^\d+$/.test(text)) {
+    const most = Number(text)
+    return (_address, hops) => hops < most
+  }
+  const trusted = new BlockList()
+  for (const member of text.split(',')) {
+    for (const range of namedRanges.get(member.trim()) ?? [member.trim()]) addRange(trusted, range)
+  }
+  return (addressInZone) => {
+    const address = addressInZone.replace(/%.*$/, '')
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/**
+ * Makes a reader of clients' addresses: from the connection on, each proxy that is trusted is asked for whom it
+ * speaks. The first address that is not a trusted proxy's is the client's.
+ */
+export function createAddressReader(trust: ProxyTrust | undefined): (request: IncomingMessage) => string {
+  if (trust === undefined) return peerOf
+  return (request) => {
+    let address = peerOf(request)
+    const noted = forwardedAddresses(request.rawHeaders)
+    for (let hops = 0; trustsPeer(trust, address, hops); hops += 1) {
+      const next = noted.pop()
+      // The end of the list, or a name that hides the address: nobody is known beyond.
+      if (next === undefined) break
+      address = next
+    }
+    return address
+  }
+}
+
+/** Who connects through a unix socket has no address, and was let in by the permissions of its file. */
+function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
+  return (address === '' && hops === 0) || trust(address, hops)
+}
+
+function peerOf({ socket }: IncomingMessage): string {
+  return toPlainAddress(socket.remoteAddress ?? '')
+}
+
+function addRange(trusted: BlockList, range: string): void {
+  const [address = '', prefix, ...more] = range.split('/')
+  const version = isIP(address)
+  const bits = version === 6 ? 128 : 32
+  const length = prefix === undefined ? bits : Number(prefix)
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && length <= bits)
+  if (version === 0 || !isPrefix || more.length > 0) {
+    throw new TypeError(
+      `expected a number of proxies, or addresses, ranges such as 10.0.0.0/8 and ${[...namedRanges.keys()].join(', ')} with commas between them, found ${JSON.stringify(range)}`,
+    )
+  }
+  trusted.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
+}
