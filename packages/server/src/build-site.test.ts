@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Entry } from './site.ts'
 import { fakeSite, type FakeSiteOptions, resourceAt } from './testing/fake-site.ts'
 
 /** What the table says to each of some paths: `file`, `→ location`, or nothing. */
@@ -11,9 +12,13 @@ function entriesAt(
   return Object.fromEntries(
     paths.map((path) => {
       const entry = table.get(path)
-      return [path, entry?.kind === 'redirect' ? `→ ${entry.location}` : entry?.path]
+      return [path, entry?.kind === 'redirect' ? `→ ${entry.location}` : resourcePath(entry)]
     }),
   )
+}
+
+function resourcePath(entry: Entry | undefined): string | undefined {
+  return entry?.kind === 'resource' ? entry.path : undefined
 }
 
 describe('buildSite', () => {

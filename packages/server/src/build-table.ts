@@ -1,8 +1,13 @@
 import type { RedirectRule } from '@serve-dist/manifest'
 import { namesOf, redirectedNameOf } from './names-of.ts'
-import { matchRedirect, type RedirectPattern, toRedirectPattern } from './redirect-pattern.ts'
+import {
+  matchRedirect,
+  type RedirectMatch,
+  type RedirectPattern,
+  toRedirectPattern,
+} from './redirect-pattern.ts'
 import { encodePath } from './request-path.ts'
-import type { Redirect, Resource, Site } from './site.ts'
+import type { Entry, Redirect, Resource, Site } from './site.ts'
 
 /** What a table is made of. */
 export interface TableParts {
@@ -18,7 +23,7 @@ export interface TableParts {
  * earlier one: the exact names, then pages, then redirects of our own.
  */
 export function buildTable({ base, resources, redirects }: TableParts): Pick<Site, 'table' | 'redirects'> {
-  const table = new Map<string, Resource | Redirect>()
+  const table = new Map<string, Entry>()
   const add = (name: string, entry: Resource | Redirect): void => {
     const path = base + encodePath(name)
     if (!table.has(path)) table.set(path, entry)
@@ -37,22 +42,28 @@ export function buildTable({ base, resources, redirects }: TableParts): Pick<Sit
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
   const patterns = redirects.map((rule) => toRedirectPattern(rule, table))
-  applyToKnownPaths(table, patterns)
+  applyForced(
+    table,
+    patterns.filter(({ force }) => force),
+  )
   return { table, redirects: patterns }
 }
 
-/** A rule outranks redirects of ours, and a file only with `force`. */
-function applyToKnownPaths(
-  table: Map<string, Resource | Redirect>,
-  patterns: readonly RedirectPattern[],
-): void {
+/** A page never stands in for a script, a picture or any other file that is none. */
+export function mayStandInFor(target: Resource, entry: Entry): boolean {
+  return !target.isPage || entry.kind !== 'resource' || entry.isPage
+}
+
+/** By force alone a rule outranks what the build has under a path, a redirect of ours too. */
+function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPattern[]): void {
   for (const [path, entry] of table) {
-    const eligible = patterns.filter(({ force }) => force || entry.kind === 'redirect')
-    const match = matchRedirect(eligible, path)
-    if (match?.status === 404) continue
-    if (match?.target !== undefined) table.set(path, match.target)
-    else if (match?.location !== undefined && match.location !== path) {
-      table.set(path, { kind: 'redirect', status: match.status, location: match.location })
-    }
+    const match = matchRedirect(patterns, path)
+    if (match !== undefined) table.set(path, entryFor(match, entry))
   }
+}
+
+function entryFor({ status, location, target }: RedirectMatch, entry: Entry): Entry {
+  if (target === undefined) return { kind: 'redirect', status, location }
+  if (status === 404) return { kind: 'missing', page: target }
+  return mayStandInFor(target, entry) ? target : entry
 }

@@ -3,6 +3,7 @@ import {
   badRequest,
   methodNotAllowed,
   notAcceptable,
+  notFound,
   optionsAnswer,
   partialContent,
   preconditionFailed,
@@ -37,6 +38,8 @@ export function decide(site: Site, request: RequestFields, fallback: Fallback): 
     query = parsed.query
     if (entry === undefined) return decideUnknown(site, request, parsed, fallback)
   }
+
+  if (entry.kind === 'missing') return decideMissing(entry.page, request)
 
   // 2. The method.
   if (method !== 'GET' && method !== 'HEAD') {
@@ -73,6 +76,12 @@ function rangeOf(resource: Resource, request: RequestFields): ByteRange | 'unsat
   if (request.range === undefined || request.method !== 'GET') return undefined
   if (!ifRangeHolds(request.ifRange, resource, resource.identity)) return undefined
   return parseByteRange(request.range, resource.identity.bytes.size)
+}
+
+/** A path that is as if it were unknown, but for its page. */
+function decideMissing(page: Resource, request: RequestFields): Answer | undefined {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
+  return decideNotFound(page, request) ?? notFound
 }
 
 /** A path that the table does not have: a redirect, a page in its place, or nothing of ours. */

@@ -4,6 +4,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from './build-site.ts'
 import { chooseHeldBodies } from './choose-held-bodies.ts'
 import { chooseKeptFiles } from './choose-kept-files.ts'
+import { idleRedirects } from './idle-redirects.ts'
 import { expectedFiles, inspectFiles } from './inspect-files.ts'
 import { isSourceMap } from './is-source-map.ts'
 import { markManifest } from './mark-manifest.ts'
@@ -87,11 +88,7 @@ async function loadOnce(
   const files = await inspectFiles(root, wanted, { verify, held, kept })
   const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
-  for (const { from, to, status, target } of site.redirects) {
-    if ((status === 200 || status === 404) && target === undefined) {
-      onWarning(`the redirect of ${from} never counts: the build has no file ${to} to answer ${status} with`)
-    }
-  }
+  for (const problem of idleRedirects(site)) onWarning(problem)
   return {
     site,
     hasManifest,

@@ -1,6 +1,6 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { encodePath } from './request-path.ts'
-import type { Redirect, Resource } from './site.ts'
+import type { Entry, Resource } from './site.ts'
 
 /** A redirect rule, taken apart for matching. */
 export interface RedirectPattern {
@@ -25,7 +25,7 @@ export interface RedirectMatch {
 /** A rule with its target found in the table: a rewrite whose file is not there never matches. */
 export function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,
-  table: ReadonlyMap<string, Resource | Redirect>,
+  table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
   const segments = from
     .slice(1)

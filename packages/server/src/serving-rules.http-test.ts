@@ -19,6 +19,8 @@ const files = {
   'about.html': 'about',
   'assets/app.js': compressibleText(3000),
   'data/list.json': '[]',
+  'docs/index.html': 'docs',
+  'secret.txt': 'secret',
 }
 
 describe('rules of the operator', () => {
@@ -41,6 +43,8 @@ describe('rules of the operator', () => {
             { from: '/data/list.json', to: 'https://data.example/list', status: 307, force: true },
             { from: '/app/*', to: '/index.html', status: 200 },
             { from: '/gone/*', to: '/about.html', status: 404 },
+            { from: '/secret.txt', to: '/about.html', status: 404, force: true },
+            { from: '/assets/app.js', to: '/index.html', status: 200, force: true },
           ],
           fallback: 'none',
         },
@@ -117,6 +121,17 @@ describe('rules of the operator', () => {
     expect(response.field('Cache-Control')).toBe('no-store')
   })
 
+  test('hide a file by force behind the page of a 404', async () => {
+    const response = await rawRequest(server.port, { target: '/secret.txt' })
+    expect([response.status, response.body.toString()]).toEqual([404, 'about'])
+    expect((await rawRequest(server.port, { target: '/secret.txt', method: 'POST' })).status).toBe(404)
+  })
+
+  test('put no page in the place of a script, by force either', async () => {
+    const response = await rawRequest(server.port, { target: '/assets/app.js', fields: navigation })
+    expect(response.field('Content-Type')).toMatch(/^text\/javascript/)
+  })
+
   test('switch the fallback off', async () => {
     expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
   })
@@ -159,6 +174,22 @@ describe('_headers and _redirects', () => {
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
       expect.stringMatching(/^_redirects:2: proxying to/),
       'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
+    ])
+  })
+
+  test('leave what the build has to the build: `/* /index.html 200` keeps its files and its redirects', async () => {
+    const server = await startServer(await buildFixture({ ...files, _redirects: '/* /index.html 200\n' }))
+    const answers = await Promise.all(
+      ['/docs', '/about/', '/about', '/users/1'].map(async (target) => {
+        const { status, field } = await rawRequest(server.port, { target, fields: navigation })
+        return [target, status, field('Location')]
+      }),
+    )
+    expect(answers).toEqual([
+      ['/docs', 308, '/docs/'],
+      ['/about/', 308, '/about'],
+      ['/about', 200, undefined],
+      ['/users/1', 200, undefined],
     ])
   })
 

@@ -25,7 +25,7 @@ export interface Site {
   /** The path of the directory of hashed assets with a slash at its end, percent-encoded; `undefined` when there is none. */
   readonly assetsPath: string | undefined
   /** Every path that is known, percent-encoded as `encodePath` writes it. */
-  readonly table: ReadonlyMap<string, Resource | Redirect>
+  readonly table: ReadonlyMap<string, Entry>
   /** What unknown paths may be redirected to, or answered with; the first that matches counts. */
   readonly redirects: readonly RedirectPattern[]
   /** The page of a single-page application. */
@@ -48,6 +48,9 @@ export interface SiteSummary {
   /** Bytes of bodies that are held in memory. */
   readonly bytesInMemory: number
 }
+
+/** What a known path is answered with. */
+export type Entry = Resource | Redirect | Missing
 
 /** A path that is answered with a file in one of its representations (RFC 9110 §3.2). */
 export interface Resource {
@@ -75,6 +78,13 @@ export interface Redirect {
   readonly status: number
   /** Percent-encoded; begins with one `/`, or names another host where a rule says so. */
   readonly location: string
+}
+
+/** A path that a rule hides by force: nothing is there, whatever the build has. */
+export interface Missing {
+  readonly kind: 'missing'
+  /** The page of its 404. */
+  readonly page: Resource
 }
 
 /** The bytes of a resource in one coding, with the heads of the answers that carry them. */

@@ -1,0 +1,37 @@
+import type { RedirectRule } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { idleRedirects } from './idle-redirects.ts'
+import { fakeSite } from './testing/fake-site.ts'
+
+const html = { mediaType: 'text/html; charset=utf-8' }
+const files = { 'index.html': { body: 'i', ...html }, 'docs/index.html': { body: 'd', ...html }, 'a.js': 'a' }
+
+function idle(rule: RedirectRule): string[] {
+  return idleRedirects(fakeSite(files, { rules: { redirects: [rule] } }))
+}
+
+describe('idleRedirects', () => {
+  test.each<[RedirectRule, string]>([
+    [{ from: '/x', to: '/none.html', status: 200 }, 'the build has no file /none.html to answer 200 with'],
+    [{ from: '/x', to: '/none.html', status: 404, force: true }, 'the build has no file /none.html'],
+    [{ from: '/a.js', to: '/x' }, 'the build answers that path itself, which only force outranks'],
+    [{ from: '/docs', to: '/x', status: 301 }, 'the build answers that path itself'],
+    [{ from: '/a.js', to: '/index.html', status: 200, force: true }, '/index.html is a page'],
+  ])('names %j', (rule, reason) => {
+    expect(idle(rule)).toEqual([
+      expect.stringContaining(`the redirect of ${rule.from} never counts: ${reason}`),
+    ])
+  })
+
+  test.each<[RedirectRule]>([
+    [{ from: '/x', to: '/y' }],
+    [{ from: '/*', to: '/index.html', status: 200 }],
+    [{ from: '/*', to: '/index.html', status: 200, force: true }],
+    [{ from: '/a.js', to: '/x', force: true }],
+    [{ from: '/a.js', to: '/index.html', status: 404, force: true }],
+    [{ from: '/docs', to: '/index.html', status: 200, force: true }],
+    [{ from: '/docs/', to: '/a.js', status: 200, force: true }],
+  ])('has nothing against %j', (rule) => {
+    expect(idle(rule)).toEqual([])
+  })
+})
