@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
-import { spawnCommand } from './testing/spawn-command.ts'
+import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
 import { supervise } from './testing/supervise.ts'
 
 const restarts = 50
@@ -41,6 +41,19 @@ function digest(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
+/** An instance with a port of its own, and the connections that a balancer keeps to it. */
+async function launch(): Promise<Instance> {
+  const command = spawnCommand([directory, '--port', '0', '--largest-body', '1m'])
+  const { port } = await command.listening
+  return { command, port, agent: new Agent({ keepAlive: true }) }
+}
+
+interface Instance {
+  readonly command: RunningCommand
+  readonly port: number
+  readonly agent: Agent
+}
+
 /** Clients that ask on until they are told to stop. */
 function startClients(count: number, askOne: (target: string, client: number) => Promise<void>): Clients {
   const failures: string[] = []
@@ -48,12 +61,12 @@ function startClients(count: number, askOne: (target: string, client: number) =>
   let answered = 0
   const running = Array.from({ length: count }, async (_, client) => {
     for (let index = client; !stopping.signal.aborted; index += 1) {
-      await askOne(targets[index % targets.length] ?? '/', client).then(
-        () => {
-          answered += 1
-        },
-        (error: unknown) => failures.push(String(error)),
-      )
+      try {
+        await askOne(targets[index % targets.length] ?? '/', client)
+        answered += 1
+      } catch (error) {
+        failures.push(String(error))
+      }
     }
   })
   return {
@@ -96,11 +109,6 @@ describe.skipIf(process.platform === 'win32').each([
 
 describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two instances under load`, () => {
   test('fail no request of a balancer that keeps connections, and gives nothing new to the one that goes', async () => {
-    const launch = async () => {
-      const command = spawnCommand([directory, '--port', '0', '--largest-body', '1m'])
-      const { port } = await command.listening
-      return { command, port, agent: new Agent({ keepAlive: true }) }
-    }
     const first = await launch()
     const rotation = [first, await launch()]
     const clients = startClients(8, async (target, client) => {

@@ -75,7 +75,10 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
-  await serving.collapse
+  await serving.collapse?.catch(async (error: unknown) => {
+    await triggers.close()
+    throw error
+  })
 }
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {

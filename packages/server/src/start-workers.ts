@@ -51,7 +51,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   let isStopping = false
   let failure: WorkersError | undefined
 
-  // What is measured to be best: docs/decisions/009-port-sharing.md.
+  // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
   for (const place of places) launch(place)

@@ -248,6 +248,22 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     socket.destroy()
   })
 
+  test('at SIGHUP, lets all load the build that the folder has now, and tells of it once', async () => {
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...two])
+    const { port } = await command.listening
+    const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+    await Promise.all(idle.map((connection) => ask(connection, '/')))
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints() !== '', 10_000)
+    expect(command.complaints()).toMatch(/^serve-dist: build \w+ is served now, in the place of \w+\n$/)
+    expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
+    for (const { socket } of idle) socket.destroy()
+    expect(await stop(command)).toBe(0)
+  })
+
   test('leaves no worker behind when the primary is killed', async () => {
     const command = spawnCommand([directory, ...two])
     await command.listening

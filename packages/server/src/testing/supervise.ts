@@ -53,16 +53,15 @@ export async function supervise(args: readonly string[]): Promise<Supervisor> {
   return {
     port: socket.port,
     async start() {
-      const [processId] = await Promise.all([
-        nextLine(/^started (\d+)$/),
-        nextLine(/^serve-dist .* (http:\S+)$/),
-        stdin.write('start\n'),
-      ])
+      const begun = Promise.all([nextLine(/^started (\d+)$/), nextLine(/^serve-dist .* (http:\S+)$/)])
+      stdin.write('start\n')
+      const [processId] = await begun
       return Number(processId)
     },
     async stop(processId) {
-      const [code] = await Promise.all([nextLine(/^ended (\d+)$/), stdin.write(`stop ${processId}\n`)])
-      return Number(code)
+      const ended = nextLine(/^ended (\d+)$/)
+      stdin.write(`stop ${processId}\n`)
+      return Number(await ended)
     },
   }
 }

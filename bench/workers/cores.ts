@@ -1,0 +1,73 @@
+// What workers bring on one core and on two: requests per second for a small file, by `taskset`. wrk has core 1,
+// which with two cores it shares with the server. `node bench/dist/workers/cores.js [seconds]`
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { runProcess } from '../serve/run-process.ts'
+import { median } from '../serve/statistics.ts'
+
+const seconds = Number(process.argv[2] ?? 3)
+const rounds = 3
+const server = dirname(createRequire(import.meta.url).resolve('@serve-dist/server/package.json'))
+const variants = [
+  { cores: '0', workers: '1' },
+  { cores: '0', workers: '2' },
+  { cores: '0', workers: 'auto' },
+  { cores: '0,1', workers: '1' },
+  { cores: '0,1', workers: '2' },
+]
+
+const directory = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
+await writeFile(join(directory, 'app.js'), 'export const size = 1\n'.repeat(50))
+const samples = variants.map((): number[] => [])
+const lines = variants.map(() => '')
+for (let round = 0; round < rounds; round += 1) {
+  for (const [index, variant] of variants.entries()) {
+    const { line, perSecond } = await measure(variant)
+    samples[index]?.push(perSecond)
+    lines[index] = line
+  }
+}
+for (const [index, { cores, workers }] of variants.entries()) {
+  const [, count = '1 process'] = / · (\d+ workers) of /.exec(lines[index] ?? '') ?? []
+  process.stdout.write(
+    `cores ${cores}, --workers ${workers} (${count}): ${median(samples[index] ?? []).toFixed(0)} requests per second\n`,
+  )
+}
+await rm(directory, { recursive: true })
+
+async function measure({
+  cores,
+  workers,
+}: (typeof variants)[number]): Promise<{ line: string; perSecond: number }> {
+  const command = [join(server, 'bin/serve-dist.js'), directory, '--port', '0', '--workers', workers]
+  const child = spawn('taskset', ['-c', cores, process.execPath, ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
+    const line = String(said).trim()
+    const url = new URL('app.js', line.slice(line.lastIndexOf(' ') + 1))
+    const load = [
+      '-c',
+      '1',
+      'wrk',
+      '--threads',
+      '1',
+      '--connections',
+      '64',
+      '--duration',
+      `${seconds}s`,
+      url.href,
+    ]
+    const output = await runProcess('taskset', load)
+    if (/Socket errors|Non-2xx/.test(output)) throw new Error(output)
+    return { line, perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]) }
+  } finally {
+    child.kill('SIGTERM')
+    await once(child, 'close')
+  }
+}
