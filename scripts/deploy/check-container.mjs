@@ -15,6 +15,8 @@ import { startServer } from './start-server.mjs'
 /** @import { StandAloneCopy } from './stand-alone-copy.mjs' */
 
 const dockerfile = fileURLToPath(new URL('../../examples/spa/Dockerfile', import.meta.url))
+const manifest = readFileSync(new URL('../../deploy/kubernetes/serve-dist.yaml', import.meta.url), 'utf8')
+const probePaths = Array.from(manifest.matchAll(/httpGet: \{ path: (\S+), port: ops \}/g), ([, path]) => path)
 const isRoot = process.getuid?.() === 0
 
 /**
@@ -94,7 +96,12 @@ async function noteLife(image, findings) {
   if (command === undefined || healthcheck === undefined)
     throw new Error('the Dockerfile has no CMD or no HEALTHCHECK')
   const port = await freePort()
-  const environment = { PATH: process.env['PATH'], ...image.environment, PORT: String(port) }
+  const environment = {
+    PATH: process.env['PATH'],
+    ...image.environment,
+    PORT: String(port),
+    OPS: `:${await freePort()}`,
+  }
   const isHealthy = async () =>
     (await runCommand(healthcheck, { cwd: workingDirectory, environment, isQuiet: true })).exitCode === 0
   findings.note('the healthcheck fails before the server is there', difference(await isHealthy(), false))
@@ -113,6 +120,15 @@ async function noteLife(image, findings) {
       difference([answer.status, answer.headers['content-encoding']], [200, 'zstd']),
     )
     findings.note('the healthcheck passes', difference(await isHealthy(), true))
+    const probes = probePaths.map(
+      async (path) => (await ask(`http://127.0.0.1${environment.OPS}${path}`)).status,
+    )
+    findings.note(
+      'the probes of the Kubernetes manifest pass',
+      difference(await Promise.all(probes), [200, 200]),
+    )
+    const outside = await ask(`http://127.0.0.1:${port}/metrics`)
+    findings.note('metrics are not on the public port', difference(outside.status, 404))
     process.kill(isFirst ? childOf(server.pid) : server.pid, 'SIGTERM')
     findings.note(`it ends on SIGTERM${isFirst ? ' as process 1' : ''}`, difference(await server.ended, 0))
     if (!isFirst) findings.skip('the same as process 1', 'that takes root, unshare and setpriv')
