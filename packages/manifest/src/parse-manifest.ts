@@ -108,22 +108,27 @@ function objectsOnly<Item>(read: (item: DocumentReader) => Item): (item: Documen
 
 /** No two files, and no file and a variant, may claim one name on the disk; files are in order. */
 function checkNames(files: readonly ManifestFile[], problems: string[]): void {
-  const owners = new Map<string, string>()
+  const owners = new Map<string, number>()
   let previous = ''
   for (const [index, file] of files.entries()) {
-    const place = `$.files[${index}]`
     if (file.path < previous)
       problems.push(
-        `${place}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
+        `${placeOf(index)}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
       )
     previous = file.path
     const names = [file.path, ...file.variants.map(({ coding }) => variantPath(file.path, coding))]
     for (const name of names) {
       const owner = owners.get(name)
-      if (owner !== undefined) problems.push(`${place}: ${show(name)} is already claimed by ${owner}`)
-      owners.set(name, place)
+      if (owner !== undefined) {
+        problems.push(`${placeOf(index)}: ${show(name)} is already claimed by ${placeOf(owner)}`)
+      }
+      owners.set(name, index)
     }
   }
+}
+
+function placeOf(index: number): string {
+  return `$.files[${index}]`
 }
 
 function parseJson(text: string): unknown {

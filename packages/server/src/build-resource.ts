@@ -148,6 +148,7 @@ function isFreshness(name: string): boolean {
 }
 
 function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {
+  if (overrides.size === 0) return overrides
   return new Map([...overrides].filter(([name]) => !isLeftOut(name)))
 }
 

@@ -23,6 +23,7 @@ export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
  * replaced or taken away, never doubled; `Vary` is extended (RFC 9110 §12.5.5).
  */
 export function overrideFields(fields: readonly string[], overrides: FieldOverrides): string[] {
+  if (overrides.size === 0) return [...fields]
   const result: string[] = []
   const left = new Map(overrides)
   for (let index = 0; index + 1 < fields.length; index += 2) {

@@ -25,9 +25,17 @@ export function parseHttpDate(text: string, now: number = Date.now()): number | 
   return undefined
 }
 
+let lastFormatted = Number.NaN
+let lastText = ''
+
 /** The IMF-fixdate of a time in milliseconds, its fraction of a second cut off. */
 export function formatHttpDate(milliseconds: number): string {
-  return new Date(milliseconds).toUTCString()
+  // The files of a build mostly share one time: and then one string.
+  if (milliseconds !== lastFormatted) {
+    lastText = new Date(milliseconds).toUTCString()
+    lastFormatted = milliseconds
+  }
+  return lastText
 }
 
 function toMilliseconds(parts: Partial<Record<string, string>>, now: number): number | undefined {
