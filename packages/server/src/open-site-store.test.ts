@@ -136,7 +136,7 @@ describe('openSiteStore', () => {
       const store = await open(directory)
       expect(openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
       await store.reload()
-      expect(openFilesIn(directory)).toHaveLength(1)
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
       await rebuild(directory, second)
       await store.reload()
       await expect.poll(() => openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
