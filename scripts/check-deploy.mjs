@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkContainer } from './deploy/check-container.mjs'
+import { checkInstructions } from './deploy/check-instructions.mjs'
 import { checkKubernetes } from './deploy/check-kubernetes.mjs'
 import { checkProxies } from './deploy/check-proxies.mjs'
 import { checkSystemd } from './deploy/check-systemd.mjs'
@@ -24,6 +25,7 @@ try {
   const copy = await standAloneCopy(directory)
   const application = await checkContainer({ ...copy, directory, python }, findings)
   await checkSystemd({ application, directory }, findings)
+  await checkInstructions({ project: copy.project, application, directory }, findings)
   await checkKubernetes(python, findings)
   await checkProxies({ application, directory }, findings)
 } finally {
