@@ -49,8 +49,8 @@ export async function checkInstructions({ project, application, directory }, fin
     join(project, 'dist/index.html'),
     '<!doctype html><title>another build</title>\n'.repeat(30),
   )
-  const compress = [join(site, 'node_modules/.bin/serve-dist'), 'compress', 'dist']
-  await runCommand(/** @type {[string, ...string[]]} */ (compress), { cwd: project, isQuiet: true })
+  const program = join(site, 'node_modules/.bin/serve-dist')
+  await runCommand([program, 'compress', 'dist'], { cwd: project, isQuiet: true })
   findings.note('… and put another build there', await type(deploy, `kill -HUP ${server.pid}`))
   const deadline = Date.now() + 20_000
   let after = await ask(server.url)
