@@ -99,7 +99,7 @@ export class DocumentReader {
 
   /** Notes what is wrong here. */
   problem(text: string): void {
-    this.#problems.push(`${this.place}: ${text}`)
+    this.#problems.push(this.place === '' ? text : `${this.place}: ${text}`)
   }
 }
 
@@ -109,9 +109,20 @@ function placeOf(place: string, key: string): string {
   return place === '' ? own.replace(/^\./, '') : place + own
 }
 
-/** A value as it is quoted in a message. */
+/** A value as it is quoted in a message; programs hand over what no JSON can hold, too. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(value)
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+  if (typeof value === 'bigint') return `${value}n`
+  const text = toJson(value) ?? 'an object that JSON leaves out'
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}
+
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // A cycle, or a BigInt within.
+    return 'an object that JSON cannot show'
+  }
 }

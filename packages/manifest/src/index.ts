@@ -17,7 +17,7 @@ export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'
 export { DocumentReader } from './document-reader.ts'
-export { fieldProblem, readServingRules, servingRuleNames } from './read-serving-rules.ts'
+export { fieldProblem, readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 export {
   type FieldValues,
   type RedirectRule,

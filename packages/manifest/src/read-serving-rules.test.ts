@@ -12,13 +12,17 @@ const all: ServingRules = {
   headers: { '**': { 'X-Frame-Options': 'DENY', 'X-Content-Type-Options': null } },
   redirects: [
     { from: '/old/*', to: '/new/:splat', status: 301, force: true },
-    { from: '/shop/:id', to: 'https://shop.example/:id' },
+    { from: '/shop/:id', to: 'https://shop.example:8080/:id' },
+    { from: '/:year-:month/:slug.html', to: '/wiki/File:Logo/:year/:slug?m=:month' },
   ],
   securityHeaders: true,
   earlyHints: false,
   cors: ['fonts/**'],
   sourceMaps: 'deny',
 }
+
+const cyclic: unknown[] = []
+cyclic.push(cyclic)
 
 function read(document: unknown): { rules: ServingRules; problems: string[] } {
   const problems: string[] = []
@@ -36,7 +40,8 @@ describe('readServingRules', () => {
   })
 
   test.each<[unknown, string]>([
-    ['text', ': expected an object'],
+    ['text', 'expected an object, found "text"'],
+    [['a'], 'expected an object, found ["a"]'],
     [{ prefer: 'fastest' }, 'prefer: expected one of "order", "smallest", found "fastest"'],
     [{ fallback: true }, 'fallback: expected one of'],
     [{ immutable: 'x' }, 'immutable: expected a list'],
@@ -50,6 +55,17 @@ describe('readServingRules', () => {
     [{ redirects: [{ from: 'old', to: '/new' }] }, 'redirects[0].from: expected a path'],
     [{ redirects: [{ from: '//old', to: '/new' }] }, 'redirects[0].from: expected a path'],
     [{ redirects: [{ from: '/a*b', to: '/new' }] }, 'redirects[0].from: expected a path'],
+    [
+      { redirects: [{ from: '/news*', to: '/new' }] },
+      '"*" only as its last segment, as in "/old/*", found "/news*"',
+    ],
+    [{ redirects: [{ from: '/*/x', to: '/new' }] }, 'redirects[0].from: expected a path with "*" only'],
+    [{ redirects: [{ from: '/u/:my-id', to: '/v/:my-id' }] }, 'redirects[0].from: ":my-id" is no variable'],
+    [{ redirects: [{ from: '/:a/:a', to: '/' }] }, 'redirects[0].from: ":a" is there twice'],
+    [{ redirects: [{ from: '/:splat/*', to: '/' }] }, 'redirects[0].from: ":splat" is there twice'],
+    [{ redirects: [{ from: '/a', to: '/b/:id' }] }, 'redirects[0].to: ":id" stands for nothing in "/a"'],
+    [{ redirects: [{ from: '/:id', to: '/b?q=:splat' }] }, 'redirects[0].to: ":splat" stands for nothing'],
+    [{ redirects: ['/a /b'] }, 'redirects[0]: expected an object with "from" and "to", found "/a /b"'],
     [{ redirects: [{ from: '/a', to: '//evil.example' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: '/\\evil.example' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: 'javascript:alert(1)' }] }, 'redirects[0].to: expected a path'],
@@ -60,9 +76,20 @@ describe('readServingRules', () => {
     [{ sourceMaps: 'hide' }, 'sourceMaps: expected one of "serve", "deny", found "hide"'],
     [{ securityHeaders: 1 }, 'securityHeaders: expected true or false, found 1'],
   ])('says what is wrong with %j', (document, problem) => {
-    const { problems } = read(document)
-    expect(problems).toHaveLength(1)
-    expect(problems[0]).toContain(problem)
+    expect(read(document).problems).toEqual([expect.stringContaining(problem)])
+    expect(read(document).problems[0]).not.toMatch(/^:/)
+  })
+
+  test.each<[string, unknown, string]>([
+    ['a function', () => ({}), 'expected an object, found a function'],
+    ['a function in it', { prefer: () => 'order' }, 'found a function'],
+    ['a symbol', { prefer: Symbol('order') }, 'found a symbol'],
+    ['a BigInt', { prefer: 10n }, 'found 10n'],
+    ['a list of BigInts', { prefer: [1n] }, 'found an object that JSON cannot show'],
+    ['a cycle', { prefer: cyclic }, 'found an object that JSON cannot show'],
+    ['what JSON leaves out', { prefer: { toJSON() {} } }, 'found an object that JSON leaves out'],
+  ])('says what is wrong with %s, which a program may hand over', (_what, document, problem) => {
+    expect(read(document).problems).toEqual([expect.stringContaining(problem)])
   })
 
   test('notes a problem or gives rules that it reads again as they are', () => {

@@ -1,4 +1,5 @@
-import type { DocumentReader } from './document-reader.ts'
+import { type DocumentReader, show } from './document-reader.ts'
+import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {
   type FieldValues,
   type RedirectRule,
@@ -10,8 +11,6 @@ import {
 // RFC 9110 §5.6.2 and §5.5.
 const fieldName = /^[!#$%&'*+.^_`|~\w-]+$/
 const fieldValue = /^[\t\x20-\x7E\x80-\xFF]*$/
-const redirectSource = /^\/(?!\/)[^\s?#]*$/
-const redirectTarget = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 
 /** Fields that say how a message is framed or what the build itself knows: nobody else may set them. */
 const ownFields: ReadonlySet<string> = new Set([
@@ -48,6 +47,9 @@ const readers: Read<ServingRules> = {
 /** The names of all rules. */
 export const servingRuleNames: readonly string[] = Object.keys(readers)
 
+/** The names of what a redirect says. */
+export const redirectRuleNames: readonly (keyof RedirectRule)[] = ['from', 'to', 'status', 'force']
+
 /** Reads the rules that are there and notes what is wrong with them; other keys are not looked at. */
 export function readServingRules(document: DocumentReader): ServingRules {
   if (!document.isObject) document.expected('an object')
@@ -80,22 +82,30 @@ function readFields(fields: DocumentReader): FieldValues {
 }
 
 function readRedirect(rule: DocumentReader): RedirectRule {
+  if (!rule.isObject) {
+    rule.expected('an object with "from" and "to"')
+    return { from: '', to: '' }
+  }
   const status = rule.field('status')
   const force = rule.field('force')
+  const from = readPath(rule.field('from'), redirectSourceProblem)
   return {
-    from: rule.field('from').where(isSource, 'a path such as "/old/*", with "*" only at its end'),
-    to: rule.field('to').matching(redirectTarget, 'a path that begins with one "/", or an http(s) URL'),
+    from,
+    to: readPath(rule.field('to'), (to) => redirectTargetProblem(to, from)),
     ...(status.value !== undefined && { status: readStatus(status) }),
     ...(force.value !== undefined && { force: force.boolean() }),
   }
+}
+
+function readPath(path: DocumentReader, problemOf: (text: string) => string | undefined): string {
+  const text = typeof path.value === 'string' ? path.value : ''
+  const problem = problemOf(text)
+  if (problem !== undefined) path.problem(`${problem}, found ${show(path.value)}`)
+  return text
 }
 
 function readStatus(status: DocumentReader): RedirectStatus {
   const found = redirectStatuses.find((known) => known === status.value)
   if (found === undefined) status.expected(`one of ${redirectStatuses.join(', ')}`)
   return found ?? 308
-}
-
-function isSource(text: string): boolean {
-  return redirectSource.test(text) && !/\*./.test(text)
 }

@@ -30,7 +30,7 @@ export type FieldValues = Readonly<Record<string, string | null>>
 
 /** One redirect (or, with status 200 or 404, one rewrite) of paths that the build does not have. */
 export interface RedirectRule {
-  /** A path: `:name` stands for one segment, `*` at the end for all that follow. */
+  /** A path: `:name` stands for one segment or a part of one, `*` as the last segment for all that follow. */
   readonly from: string
   /** A path of this host or an `http(s)` URL; `:name` and `:splat` stand for what `from` matched. */
   readonly to: string

@@ -20,6 +20,11 @@ describe('checkServingRules', () => {
       { headers: { '**': { ETag: 'x' } } },
       'serving.headers["**"].ETag: serve-dist sets the field ETag itself',
     ],
+    [
+      { redirects: [{ from: '/a', to: '/b', stauts: 301 }] },
+      'serving.redirects[0].stauts: there is no such key; did you mean "status"?',
+    ],
+    [{ redirects: { from: '/a' } }, 'serving.redirects: expected a list, found {"from":"/a"}'],
     ['smallest', 'serving: expected an object, found "smallest"'],
   ])('says what is wrong with %j', (rules, problem) => {
     expect(() => checkServingRules(rules, 'serving')).toThrow(new TypeError(problem))

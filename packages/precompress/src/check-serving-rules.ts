@@ -1,4 +1,10 @@
-import { DocumentReader, readServingRules, servingRuleNames, type ServingRules } from '@serve-dist/manifest'
+import {
+  DocumentReader,
+  readServingRules,
+  redirectRuleNames,
+  servingRuleNames,
+  type ServingRules,
+} from '@serve-dist/manifest'
 import leven from 'leven'
 
 /**
@@ -11,16 +17,23 @@ export function checkServingRules(document: unknown, place: string): ServingRule
   const problems: string[] = []
   const reader = new DocumentReader(place, document, problems)
   const rules = readServingRules(reader)
-  for (const key of reader.keys()) {
-    if (!servingRuleNames.includes(key)) {
-      reader.field(key).problem(`there is no such rule; did you mean "${nearestName(key)}"?`)
-    }
-  }
+  refuseOtherKeys(reader, 'rule', servingRuleNames)
+  // A wrong list has its problem already.
+  const redirects = reader.field('redirects')
+  if (Array.isArray(redirects.value))
+    redirects.list((rule) => refuseOtherKeys(rule, 'key', redirectRuleNames))
   if (problems.length > 0) throw new TypeError(problems.join('\n'))
   return rules
 }
 
-function nearestName(key: string): string {
+function refuseOtherKeys(document: DocumentReader, what: string, names: readonly string[]): void {
+  for (const key of document.keys()) {
+    if (!names.includes(key))
+      document.field(key).problem(`there is no such ${what}; did you mean "${nearestOf(names, key)}"?`)
+  }
+}
+
+function nearestOf(names: readonly string[], key: string): string {
   const distance = (name: string): number => leven(name.toLowerCase(), key.toLowerCase())
-  return servingRuleNames.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
+  return names.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
 }

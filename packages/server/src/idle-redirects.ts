@@ -11,12 +11,13 @@ export function idleRedirects({ table, redirects }: Pick<Site, 'table' | 'redire
 }
 
 function reasonToBeIdle(
-  { segments, to, status, force, target }: RedirectPattern,
+  { segments, hasSplat, to, status, force, target }: RedirectPattern,
   table: ReadonlyMap<string, Entry>,
 ): string | undefined {
   if ((status === 200 || status === 404) && target === undefined)
     return `the build has no file ${to} to answer ${status} with`
-  const entry = table.get(`/${segments.join('/')}`)
+  const isOnePath = !hasSplat && segments.every((parts) => parts.length === 1)
+  const entry = isOnePath ? table.get(`/${segments.flat().join('/')}`) : undefined
   if (entry === undefined) return undefined
   if (!force) return 'the build answers that path itself, which only force outranks'
   if (status === 200 && target !== undefined && !mayStandInFor(target, entry))

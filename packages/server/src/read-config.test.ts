@@ -42,6 +42,17 @@ describe('readConfig', () => {
     ['serve-dist.config.json', '{ nonsense', 'JSON'],
     ['serve-dist.config.mjs', 'export const config = {}', 'it has no default export'],
     ['serve-dist.config.mjs', 'throw new Error("boom")', 'boom'],
+    [
+      'serve-dist.config.mjs',
+      'export default () => ({})',
+      'config.mjs: expected an object, found a function',
+    ],
+    ['serve-dist.config.json', '["a"]', 'config.json: expected an object, found ["a"]'],
+    [
+      'serve-dist.config.json',
+      '{ "redirects": [{ "from": "/a", "to": "/b", "stauts": 301 }] }',
+      'redirects[0].stauts: there is no such key; did you mean "status"?',
+    ],
   ])('says what is wrong with %s holding %s', async (name, text, problem) => {
     await writeFile(join(folder, name), text)
     await expect(readConfig(folder)).rejects.toThrow(problem)

@@ -2,11 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchRedirect, toRedirectPattern } from './redirect-pattern.ts'
 import { fakeSite } from './testing/fake-site.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
 
 const { table } = fakeSite({ 'index.html': '<p>', 'data.json': '{}' })
 
 function location(from: string, to: string, path: string): string | undefined {
   return matchRedirect([toRedirectPattern({ from, to }, table)], path)?.location
+}
+
+/** As the path's one form has it: a letter is no escape. */
+function plain(text: string): string {
+  return text.replaceAll('%41', 'A')
 }
 
 describe('matchRedirect', () => {
@@ -23,7 +29,17 @@ describe('matchRedirect', () => {
     ['/%C3%BCber%20uns', '/about', '/%C3%BCber%20uns', '/about'],
     ['/100%', '/all', '/100%25', '/all'],
     ['/shop/*', 'https://shop.example/:splat', '/shop/cart', 'https://shop.example/cart'],
-    ['/x/:id', '/y/:other', '/x/1', '/y/:other'],
+    ['/x/:id', '/wiki/File:Logo', '/x/1', '/wiki/File:Logo'],
+    ['/posts/:id.html', '/p/:id', '/posts/a.b.html', '/p/a.b'],
+    ['/posts/:id.html', '/p/:id', '/posts/a.css', undefined],
+    ['/posts/:id.html', '/p/:id', '/posts/.html', undefined],
+    ['/v:major.:minor/*', '/:major/:minor/:splat', '/v1.2/a', '/1/2/a'],
+    ['/v:major.:minor', '/:major/:minor', '/v1', undefined],
+    ['/:a-:b', '/:b/:a', '/x-y-z', '/z/x-y'],
+    ['/:a:b', '/:b/:a', '/xyz', '/z/xy'],
+    ['/:a:b', '/:b/:a', '/x', undefined],
+    ['/über-:id', '/:id', '/%C3%BCber-%C3%BC', '/%C3%BC'],
+    ['/*', '/new/:splat', '/', '/new/'],
   ])('%s → %s on %s gives %s', (from, to, path, expected) => {
     expect(location(from, to, path)).toBe(expected)
   })
@@ -42,6 +58,36 @@ describe('matchRedirect', () => {
     expect(matchRedirect([rewrite], '/api/x')?.target?.path).toBe('data.json')
     const missing = toRedirectPattern({ from: '/api/*', to: '/none.json', status: 200 }, table)
     expect(matchRedirect([missing], '/api/x')).toBeUndefined()
+  })
+
+  test('takes segments apart as a greedy regular expression does', () => {
+    const texts = fc.string({ unit: fc.constantFrom('a', '-', '.', '%41'), maxLength: 4 })
+    const literals = fc.array(texts, { minLength: 1, maxLength: 4 })
+    const segment = fc.string({ unit: fc.constantFrom('a', 'b', '-', '.', '%41'), maxLength: 12 })
+    fc.assert(
+      fc.property(literals, segment, (parts, asked) => {
+        const names = parts.slice(1).map((_, index) => `n${index}_`)
+        const from = `/${parts.map((part, index) => `${part}${index < names.length ? `:${names[index]}` : ''}`).join('')}`
+        // After a name only what cannot belong to it.
+        fc.pre(parts.slice(1).every((part) => !/^[a%]/.test(part)))
+        const to = `/x${names.map((name) => `/:${name}`).join('')}`
+        const form = new RegExp(
+          `^${parts.map((part) => plain(part).replaceAll('.', String.raw`\.`)).join('(.+)')}$`,
+        )
+        const groups = form.exec(plain(asked))?.slice(1)
+        expect(location(from, to, `/${plain(asked)}`)).toBe(groups && ['/x', ...groups].join('/'))
+      }),
+    )
+  })
+
+  test('matches a hostile path in linear time', () => {
+    const rules = ['/:a-:b-:c-:d.html', '/:a:b:c:d/x', '/*', '/:a/*'].map((from) =>
+      toRedirectPattern({ from, to: '/:a/:splat/:b' }, table),
+    )
+    for (const path of hostileTexts(['-', 'a', '/', 'a-', '%2F'], ['/', '/-'], ['', '.htm', '/x'])) {
+      const matchEach = (): unknown => rules.map((rule) => matchRedirect([rule], path))
+      expect(millisecondsOf(matchEach)).toBeLessThan(linearTimeLimit)
+    }
   })
 
   test('never gives another host than the rule names', () => {

@@ -4,8 +4,10 @@ import type { Entry, Resource } from './site.ts'
 
 /** A redirect rule, taken apart for matching. */
 export interface RedirectPattern {
-  /** Percent-encoded segments of the path; `:name` stands for any one, `*` (last) for any number. */
-  readonly segments: readonly string[]
+  /** The path's segments, each as percent-encoded text and names of variables by turns. */
+  readonly segments: readonly (readonly string[])[]
+  /** Whether any number of segments may follow. */
+  readonly hasSplat: boolean
   /** As the rule has it. */
   readonly from: string
   readonly to: string
@@ -27,18 +29,25 @@ export function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,
   table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
-  const segments = from
-    .slice(1)
-    .split('/')
-    .map((segment) => (isVariable(segment) ? segment : encodePath(decode(segment))))
+  const hasSplat = from.endsWith('/*')
+  const segments = (hasSplat ? from.slice(0, -'/*'.length) : from).split('/').slice(1).map(toParts)
   const found = status === 200 || status === 404 ? table.get(encodePath(decode(to))) : undefined
-  return { segments, from, to, status, force, target: found?.kind === 'resource' ? found : undefined }
+  return {
+    segments,
+    hasSplat,
+    from,
+    to,
+    status,
+    force,
+    target: found?.kind === 'resource' ? found : undefined,
+  }
 }
 
 /** The first pattern that matches a percent-encoded path, with its variables filled in. */
 export function matchRedirect(patterns: readonly RedirectPattern[], path: string): RedirectMatch | undefined {
+  const segments = path.split('/').slice(1)
   for (const pattern of patterns) {
-    const variables = matchSegments(pattern.segments, path.slice(1).split('/'))
+    const variables = matchSegments(pattern, segments)
     if (variables === undefined) continue
     const { status, target } = pattern
     if ((status === 200 || status === 404) && target === undefined) continue
@@ -52,29 +61,50 @@ export function matchRedirect(patterns: readonly RedirectPattern[], path: string
   return undefined
 }
 
+/** `:id.html` is `['', 'id', '.html']`. */
+function toParts(segment: string): string[] {
+  return segment
+    .split(/:([A-Za-z]\w*)/)
+    .map((part, index) => (index % 2 === 0 ? encodePath(decode(part)) : part))
+}
+
 function matchSegments(
-  pattern: readonly string[],
+  { segments, hasSplat }: RedirectPattern,
   path: readonly string[],
 ): ReadonlyMap<string, string> | undefined {
   const variables = new Map<string, string>()
-  for (const [index, expected] of pattern.entries()) {
-    if (expected === '*') return variables.set('splat', path.slice(index).join('/'))
-    const segment = path[index]
-    if (segment === undefined) return undefined
-    if (expected.startsWith(':')) {
-      if (segment === '') return undefined
-      variables.set(expected.slice(1), segment)
-    } else if (segment !== expected) return undefined
+  if (hasSplat ? path.length < segments.length : path.length !== segments.length) return undefined
+  for (const [index, parts] of segments.entries()) {
+    if (!matchSegment(parts, path[index] ?? '', variables)) return undefined
   }
-  return path.length === pattern.length ? variables : undefined
+  return hasSplat ? variables.set('splat', path.slice(segments.length).join('/')) : variables
+}
+
+/**
+ * From the end to the beginning, so that of several variables the first takes the most, as in a regular
+ * expression, and a hostile segment costs no more than a search for each.
+ */
+function matchSegment(parts: readonly string[], segment: string, variables: Map<string, string>): boolean {
+  const first = parts[0] ?? ''
+  if (parts.length === 1) return segment === first
+  const last = parts.at(-1) ?? ''
+  if (!segment.startsWith(first) || !segment.endsWith(last)) return false
+  let end = segment.length - last.length
+  for (let index = parts.length - 2; index > 0; index -= 2) {
+    const before = index === 1 ? first : (parts[index - 1] ?? '')
+    // A variable takes one character at least.
+    const latest = end - 1 - before.length
+    if (latest < 0) return false
+    const start = index === 1 ? 0 : segment.lastIndexOf(before, latest)
+    if (start === -1) return false
+    variables.set(parts[index] ?? '', segment.slice(start + before.length, end))
+    end = start
+  }
+  return true
 }
 
 function fill(to: string, variables: ReadonlyMap<string, string>): string {
   return to.replaceAll(/:([A-Za-z]\w*)/g, (placeholder, name: string) => variables.get(name) ?? placeholder)
-}
-
-function isVariable(segment: string): boolean {
-  return segment === '*' || segment.startsWith(':')
 }
 
 /** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. */
