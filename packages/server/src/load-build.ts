@@ -4,6 +4,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from './build-site.ts'
 import { chooseHeldBodies } from './choose-held-bodies.ts'
 import { chooseKeptFiles } from './choose-kept-files.ts'
+import { idleHeaderRules } from './idle-header-rules.ts'
 import { idleRedirects } from './idle-redirects.ts'
 import { expectedFiles, inspectFiles } from './inspect-files.ts'
 import { isSourceMap } from './is-source-map.ts'
@@ -76,9 +77,10 @@ async function loadOnce(
   { verify, memoryBudget, largestBody, rules, openFiles, onWarning }: LoadBuildOptions,
 ): Promise<LoadedBuild> {
   const whole = await readManifest(root, onWarning)
+  const written = await readServingFiles(root, whole, onWarning)
   const serving = resolveServing({
     directory: root,
-    ...(await readServingFiles(root, whole, onWarning)),
+    ...written,
     rules: [whole.serving ?? {}, rules],
   })
   const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
@@ -88,7 +90,8 @@ async function loadOnce(
   const files = await inspectFiles(root, wanted, { verify, held, kept })
   const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
-  for (const problem of idleRedirects(site)) onWarning(problem)
+  for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
+    onWarning(problem)
   return {
     site,
     hasManifest,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseHeadersFile } from './parse-headers-file.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
 
 describe('parseHeadersFile', () => {
   test('reads paths with their fields, comments and blank lines', () => {
@@ -29,6 +30,21 @@ describe('parseHeadersFile', () => {
     const { rules, problems } = parseHeadersFile(text)
     expect(problems).toEqual([expect.stringContaining(problem)])
     expect(rules.flatMap(({ fields }) => Object.keys(fields))).toEqual([])
+  })
+
+  test('joins no cookies', () => {
+    expect(parseHeadersFile('/*\n  Set-Cookie: a=1\n  set-cookie: b=2\n')).toEqual({
+      rules: [{ pattern: '/*', fields: { 'Set-Cookie': 'a=1' } }],
+      problems: ['_headers:3: a second Set-Cookie of one path is not supported: cookies cannot be joined'],
+    })
+  })
+
+  test('reads a hostile file in linear time', () => {
+    for (const text of hostileTexts(
+      [' ', '!', '! a', ':', 'a', '/', '\r', '#', '/*\n', '/*\n a:b\n'],
+      ['', '/*\n '],
+    ))
+      expect(millisecondsOf(() => parseHeadersFile(text))).toBeLessThan(linearTimeLimit)
   })
 
   test('reads any text', () => {

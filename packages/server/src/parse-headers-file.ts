@@ -60,6 +60,9 @@ function readField(content: string, fields: Record<string, string | null>): stri
   if (problem !== undefined) return [problem]
   const existing = Object.keys(fields).find((known) => known.toLowerCase() === name.toLowerCase()) ?? name
   const before = fields[existing]
+  // RFC 9110 §5.3: the one field whose lines cannot be joined.
+  if (typeof before === 'string' && existing.toLowerCase() === 'set-cookie')
+    return ['a second Set-Cookie of one path is not supported: cookies cannot be joined']
   fields[existing] = before === undefined || before === null ? value : `${before}, ${value}`
   return []
 }

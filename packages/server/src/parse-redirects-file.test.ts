@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseRedirectsFile } from './parse-redirects-file.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
 
 describe('parseRedirectsFile', () => {
   test.each([
@@ -29,6 +30,14 @@ describe('parseRedirectsFile', () => {
     expect(rules).toHaveLength(1)
     expect(problems).toEqual([expect.stringContaining(problem)])
     expect(problems[0]).toMatch(/^_redirects:2: /)
+  })
+
+  test('reads a hostile file in linear time', () => {
+    for (const text of hostileTexts(
+      [' ', '#', ' #', '/', '\r', '/* ', ':a', '/:a', '/:a-'],
+      ['', '/x /y ', '/'],
+    ))
+      expect(millisecondsOf(() => parseRedirectsFile(text))).toBeLessThan(linearTimeLimit)
   })
 
   test('reads any text', () => {

@@ -1,4 +1,5 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
+import { decodeWrittenPath } from './decode-written-path.ts'
 import { encodePath } from './request-path.ts'
 import type { Entry, Resource } from './site.ts'
 
@@ -31,7 +32,7 @@ export function toRedirectPattern(
 ): RedirectPattern {
   const hasSplat = from.endsWith('/*')
   const segments = (hasSplat ? from.slice(0, -'/*'.length) : from).split('/').slice(1).map(toParts)
-  const found = status === 200 || status === 404 ? table.get(encodePath(decode(to))) : undefined
+  const found = status === 200 || status === 404 ? table.get(encodePath(decodeWrittenPath(to))) : undefined
   return {
     segments,
     hasSplat,
@@ -65,7 +66,7 @@ export function matchRedirect(patterns: readonly RedirectPattern[], path: string
 function toParts(segment: string): string[] {
   return segment
     .split(/:([A-Za-z]\w*)/)
-    .map((part, index) => (index % 2 === 0 ? encodePath(decode(part)) : part))
+    .map((part, index) => (index % 2 === 0 ? encodePath(decodeWrittenPath(part)) : part))
 }
 
 function matchSegments(
@@ -105,14 +106,4 @@ function matchSegment(parts: readonly string[], segment: string, variables: Map<
 
 function fill(to: string, variables: ReadonlyMap<string, string>): string {
   return to.replaceAll(/:([A-Za-z]\w*)/g, (placeholder, name: string) => variables.get(name) ?? placeholder)
-}
-
-/** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // A percent sign that begins no escape stands for itself.
-    return text
-  }
 }

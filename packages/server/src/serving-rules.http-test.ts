@@ -157,7 +157,7 @@ describe('_headers and _redirects', () => {
     const warnings: string[] = []
     const directory = await buildFixture({
       ...files,
-      _headers: '\uFEFF/about\n  X-About: 1\n/*\n  Basic-Auth: a:b\n',
+      _headers: '\uFEFF/about\n  X-About: 1\n/*\n  Basic-Auth: a:b\n/users/*\n  X-User: 1\n',
       _redirects: '/blog/:slug /about 302\n/api/* https://api.example/:splat 200\n/gone /nowhere.html 200\n',
     })
     const server = await startServer(directory, {
@@ -173,6 +173,7 @@ describe('_headers and _redirects', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
       expect.stringMatching(/^_redirects:2: proxying to/),
+      'the rule of _headers for /users/* never counts: no file of the build has such a path',
       'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
     ])
   })
@@ -191,6 +192,40 @@ describe('_headers and _redirects', () => {
       ['/about', 200, undefined],
       ['/users/1', 200, undefined],
     ])
+  })
+
+  test('count under every path of a file, its name in escapes too, the last rule of a field alone', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      'hello world.txt': 'hello',
+      _headers:
+        '/*\n  X-A: all\n/hello%20world.txt\n  X-A: one\n  X-B: 1\n  X-B: 2\n/about\n  ! X-Content-Type-Options\n',
+    })
+    const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
+    const text = await rawRequest(server.port, { target: '/hello%20world.txt' })
+    expect([text.field('X-A'), text.field('X-B')]).toEqual(['one', '1, 2'])
+    const page = await rawRequest(server.port, { target: '/about.html' })
+    expect([page.field('X-A'), page.field('X-Content-Type-Options')]).toEqual(['all', undefined])
+    expect(warnings).toEqual([])
+  })
+
+  test('take away nothing that a message needs', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      _headers: '/assets/*\n  ! Content-Encoding\n  ! Content-Length\n  ! ETag\n',
+    })
+    const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
+    const encoded = await rawRequest(server.port, {
+      target: '/assets/app.js',
+      fields: { 'Accept-Encoding': 'br' },
+    })
+    expect(encoded.field('Content-Encoding')).toBe('br')
+    expect(encoded.field('ETag')).toMatch(/^"/)
+    const part = await rawRequest(server.port, { target: '/assets/app.js', fields: { Range: 'bytes=0-9' } })
+    expect([part.status, part.field('Content-Length')]).toEqual([206, '10'])
+    expect(warnings).toHaveLength(3)
   })
 
   test('yield to rules of the operator', async () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesUrlPattern } from './url-pattern.ts'
 
@@ -14,7 +15,37 @@ describe('matchesUrlPattern', () => {
     ['/users/:id', '/users/1/2', false],
     ['/users/:id/*', '/users/1/2', true],
     ['/ü [x]', '/ü [x]', true],
+    ['/%C3%BC%20[x]', '/ü [x]', true],
+    ['/a%2Ab', '/a*b', true],
+    ['/a%2Ab', '/axb', false],
+    ['/100%', '/100%', true],
+    ['/100%25', '/100%', true],
+    ['/a\\b', '/a\\b', true],
+    ['/a', '/a\n', false],
+    ['/*', '/a\nb', true],
   ])('%s on %s: %s', (pattern, path, matches) => {
     expect(matchesUrlPattern(pattern, path)).toBe(matches)
+  })
+
+  test('matches itself and nothing else without a variable, whatever its characters', () => {
+    const text = fc.string({ unit: 'grapheme' }).filter((path) => !/[*%]|:[A-Za-z]/.test(path))
+    fc.assert(
+      fc.property(text, text, (pattern, path) => {
+        expect(matchesUrlPattern(`/${pattern}`, `/${pattern}`)).toBe(true)
+        expect(matchesUrlPattern(`/${pattern}`, `/${path}`)).toBe(pattern === path)
+      }),
+    )
+  })
+
+  test('matches whatever its variables may stand for', () => {
+    const segment = fc.string({ unit: fc.constantFrom('a', '.', '-', 'ü', '$'), minLength: 1 })
+    const rest = fc.string({ unit: fc.constantFrom('a', '.', '/', 'ü', '$') })
+    fc.assert(
+      fc.property(segment, rest, (id, splat) => {
+        expect(matchesUrlPattern('/u/:id/x/*.js', `/u/${id}/x/${splat}.js`)).toBe(true)
+        expect(matchesUrlPattern('/u/:id', `/u/${id}/${splat}`)).toBe(false)
+        expect(matchesUrlPattern('/u/*/x', `/u/${splat}/y`)).toBe(false)
+      }),
+    )
   })
 })

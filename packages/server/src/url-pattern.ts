@@ -1,3 +1,5 @@
+import { decodeWrittenPath } from './decode-written-path.ts'
+
 /**
  * Whether a pattern of a `_headers` file matches a decoded path: `*` stands for any characters, slashes
  * among them, `:name` for one segment.
@@ -10,7 +12,7 @@ function formOf(pattern: string): RegExp {
   const form = pattern
     .split(/(\*|:[A-Za-z]\w*)/)
     .map((part, index) => {
-      if (index % 2 === 0) return part.replaceAll(/[$()+.?[\\\]^{|}]/g, String.raw`\$&`)
+      if (index % 2 === 0) return decodeWrittenPath(part).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
       return part === '*' ? '.*' : '[^/]+'
     })
     .join('')
