@@ -73,6 +73,28 @@ describe('serve-dist', () => {
     await stop(command)
   })
 
+  test('takes globs of hashed names one at a time, so that the folder may stand behind them', async () => {
+    const folder = await writeFixture({ 'vendor/a.js': 'a', 'fonts/b.woff2': 'b', 'c.js': 'c' })
+    const command = spawnCommand([
+      '--port',
+      '0',
+      '--immutable',
+      'vendor/**',
+      '--immutable',
+      'fonts/**',
+      folder,
+    ])
+    const { port } = await command.listening
+    const freshness = await Promise.all(
+      ['/vendor/a.js', '/fonts/b.woff2', '/c.js'].map(async (target) =>
+        (await rawRequest(port, { target })).field('Cache-Control'),
+      ),
+    )
+    const immutable = 'public, max-age=31536000, immutable'
+    expect(freshness).toEqual([immutable, immutable, 'no-cache'])
+    await stop(command)
+  })
+
   test('--version is the version of the package', async () => {
     const { code, stdout } = await spawnCommand(['--version']).exited
     const manifest: unknown = JSON.parse(await readFile(packageFile, 'utf8'))
@@ -273,15 +295,16 @@ describe('serve-dist compress', () => {
   })
 
   test('takes a base, a type of application and files to leave out', async () => {
-    const folder = await writeFixture({ ...files, 'notes.txt': 'private' })
-    const args = ['compress', folder, '--base', '/docs/', '--app-type', 'mpa', '--exclude', 'notes.txt']
+    const folder = await writeFixture({ ...files, 'notes.txt': 'private', 'old.txt': 'old' })
+    const excluded = ['--exclude', 'notes.txt', '--exclude', 'old.txt']
+    const args = ['compress', '--base', '/docs/', '--app-type', 'mpa', ...excluded, folder]
     const { code } = await spawnCommand(args).exited
     expect(code).toBe(0)
     const command = spawnCommand([folder, '--port', '0'])
     const { url, port } = await command.listening
     expect(new URL(url).pathname).toBe('/docs/')
-    const left = await rawRequest(port, { target: '/docs/notes.txt' })
-    expect(left.status).toBe(404)
+    for (const target of ['/docs/notes.txt', '/docs/old.txt'])
+      expect((await rawRequest(port, { target })).status).toBe(404)
     await stop(command)
   })
 

@@ -79,7 +79,11 @@ function createProgram(): Command {
         'what a page that the build does not have gets: index.html, 404.html or nothing (default: by appType)',
       ).choices(['spa', '404', 'none']),
     )
-    .option('--immutable <glob...>', 'files whose names carry a content hash that no manifest tells of')
+    .option(
+      '--immutable <glob>',
+      'files whose names carry a content hash that no manifest tells of; repeatable',
+      repeatable,
+    )
     .option('--fs-fallback', 'look up on the disk what the build does not have: files that appear after boot')
     .option(
       '--config <file>',
@@ -116,7 +120,7 @@ function createProgram(): Command {
         'how unknown paths will be answered (default: as before, else by the pages there are)',
       ).choices(['spa', 'mpa', 'custom']),
     )
-    .option('--exclude <glob...>', 'files to leave out: neither compressed nor served')
+    .option('--exclude <glob>', 'files to leave out: neither compressed nor served; repeatable', repeatable)
     .option('--minimum-size <size>', 'smallest file to compress', commandArgument(parseByteSize), 256)
     .action(compressCommand)
   addReportCommand(program)
@@ -148,6 +152,11 @@ function addReportCommand(program: Command): void {
     )
     .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
     .action(reportCommand)
+}
+
+/** One value each time: a list would take the folder that stands behind it as one more glob. */
+function repeatable(glob: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, glob]
 }
 
 function parsePort(text: string): number {
