@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mustBeRefused } from './must-be-refused.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from './testing/hostile-texts.ts'
 
 describe('mustBeRefused', () => {
   test.each([
@@ -24,6 +25,17 @@ describe('mustBeRefused', () => {
     ['identity', ['Host', 'a', 'Transfer-Encoding', 'identity']],
   ])('refuses %s', (_what, fields) => {
     expect(mustBeRefused(fields)).toBe(true)
+  })
+
+  test('reads hostile fields in linear time', () => {
+    for (const value of hostileTexts(
+      ['a', '.', ':', '[', '%41', '%', ' ', ',', 'chunked, '],
+      ['', '[', 'a:', 'a, '],
+    )) {
+      for (const name of ['Host', 'Transfer-Encoding'])
+        expect(millisecondsOf(() => mustBeRefused(['Host', 'a', name, value]))).toBeLessThan(linearTimeLimit)
+      expect(millisecondsOf(() => mustBeRefused(['Host', value]))).toBeLessThan(linearTimeLimit)
+    }
   })
 
   test('answers to any fields', () => {

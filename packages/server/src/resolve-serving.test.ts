@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { resolveServing, type ServingSources } from './resolve-serving.ts'
 
@@ -82,5 +83,54 @@ describe('resolveServing', () => {
       rules: [{ redirects: [{ from: '/b', to: '/x' }] }, { redirects: [{ from: '/a', to: '/x' }] }],
     })
     expect(redirects.map(({ from }) => from)).toEqual(['/a', '/b', '/c'])
+  })
+
+  test('lets the last source that matches decide each field, whatever globs and letters name it', () => {
+    const name = fc.constantFrom('X-A', 'x-a', 'X-B', 'Cache-Control', 'cache-control')
+    const glob = fc.constantFrom(
+      '**',
+      '/**',
+      '*.html',
+      '**/*.html',
+      'guide/*',
+      '/guide/a.html',
+      'assets/**',
+      'none',
+    )
+    const source = fc.record({
+      headers: fc.dictionary(glob, fc.dictionary(name, fc.constantFrom('1', '2', null))),
+      cacheControl: fc.dictionary(glob, fc.constantFrom('max-age=1', 'max-age=2')),
+    })
+    // Written out by hand for `guide/a.html`, so that the globs' own library is not the judge of itself.
+    const matching = new Set(['**', '/**', '**/*.html', 'guide/*', '/guide/a.html'])
+    fc.assert(
+      fc.property(fc.array(source, { maxLength: 3 }), (rules) => {
+        const expected = new Map<string, string | null>()
+        for (const { headers, cacheControl } of rules) {
+          const own = [
+            ...Object.entries(cacheControl).map(([at, value]) => [at, { 'Cache-Control': value }] as const),
+            ...Object.entries(headers),
+          ]
+          for (const [at, fields] of own) {
+            if (!matching.has(at)) continue
+            for (const [key, value] of Object.entries(fields)) expected.set(key.toLowerCase(), value)
+          }
+        }
+        const overrides = resolve({ rules }).overridesFor(page, ['/guide/a.html'])
+        expect(new Map([...overrides].map(([key, { value }]) => [key, value]))).toEqual(expected)
+      }),
+    )
+  })
+
+  test('takes any text as a glob', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (glob) => {
+        const { isImmutable, overridesFor } = resolve({
+          rules: [{ immutable: [glob], cors: [glob], headers: { [glob]: { 'X-A': '1' } } }],
+        })
+        const isThere = overridesFor(script, ['/assets/a.js']).has('x-a')
+        expect(isImmutable(script)).toBe(isThere)
+      }),
+    )
   })
 })

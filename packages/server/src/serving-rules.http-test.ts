@@ -132,6 +132,21 @@ describe('rules of the operator', () => {
     expect(response.field('Content-Type')).toMatch(/^text\/javascript/)
   })
 
+  test('never let the page of a 404 be stored', async () => {
+    const built = await buildFixture({ ...files, '404.html': 'lost' }, { appType: 'mpa' })
+    const headers = { '**': { Expires: 'Thu, 01 Jan 2099 00:00:00 GMT', 'X-A': '1' } }
+    const rules = { cacheControl: { '**': 'public, max-age=300' }, headers }
+    const { port } = await startServer(built, { site: { rules } })
+    const missing = await rawRequest(port, { target: '/unknown', fields: navigation })
+    expect([missing.status, missing.field('Cache-Control'), missing.field('Expires')]).toEqual([
+      404,
+      'no-store',
+      undefined,
+    ])
+    expect(missing.field('X-A')).toBe('1')
+    expect((await rawRequest(port, { target: '/404' })).field('Cache-Control')).toBe('public, max-age=300')
+  })
+
   test('switch the fallback off', async () => {
     expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
   })
@@ -145,8 +160,12 @@ describe('securityHeaders', () => {
     const page = await rawRequest(server.port, {})
     expect(page.field('X-Frame-Options')).toBe('DENY')
     expect(page.field('Cross-Origin-Opener-Policy')).toBe('same-origin')
+    expect(page.field('Permissions-Policy')).toBe(
+      'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    )
     const script = await rawRequest(server.port, { target: '/assets/app.js' })
     expect(script.field('X-Frame-Options')).toBeUndefined()
+    expect(script.field('Permissions-Policy')).toBeUndefined()
     expect(script.field('Referrer-Policy')).toBe('strict-origin-when-cross-origin')
     expect(script.field('Cross-Origin-Resource-Policy')).toBe('same-origin')
   })
