@@ -31,6 +31,7 @@ export function buildSite(
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
     sourceMaps: serving.sourceMaps,
+    overridesFor: serving.overridesFor,
     summary: {
       files: manifest.files.length,
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),

@@ -46,6 +46,51 @@ describe('fileSystemFallback', () => {
     expect((await rawRequest(server.port, { target: '/log.txt' })).status).toBe(404)
   })
 
+  test('gives such a file the fields that rules ask for', async () => {
+    const built = await buildFixture(
+      { 'index.html': 'page', _headers: '/app/late/*\n  X-File: 1' },
+      { base: '/app/' },
+    )
+    const rules = {
+      securityHeaders: true,
+      cacheControl: { 'late/**': 'public, max-age=60' },
+      headers: { 'late/*': { 'X-Rule': '1', 'X-Content-Type-Options': null, Vary: 'Origin' } },
+    }
+    const { port } = await startServer(built, { handler: { fileSystemFallback: true }, site: { rules } })
+    await mkdir(join(built, 'late'))
+    await writeFile(join(built, 'late/page.html'), 'late')
+    const page = await rawRequest(port, { target: '/app/late/page.html' })
+    const names = [
+      'Cache-Control',
+      'X-Rule',
+      'X-Content-Type-Options',
+      'X-Frame-Options',
+      'Referrer-Policy',
+      'Vary',
+    ]
+    expect(names.map((name) => page.field(name))).toEqual([
+      'public, max-age=60',
+      '1',
+      undefined,
+      'SAMEORIGIN',
+      'strict-origin-when-cross-origin',
+      'Origin',
+    ])
+    expect(page.field('X-File')).toBe('1')
+    const part = await rawRequest(port, { target: '/app/late/page.html', fields: { Range: 'bytes=0-1' } })
+    expect([part.status, part.field('X-Rule'), part.field('Content-Length')]).toEqual([206, '1', '2'])
+  })
+
+  test('has no names for files in folders that are not served, by a link either', async () => {
+    await mkdir(join(directory, '.hidden'))
+    await writeFile(join(directory, '.hidden/secret.txt'), 'secret')
+    await symlink(join(directory, '.hidden/secret.txt'), join(directory, 'shown.txt'))
+    await symlink(join(directory, '.hidden'), join(directory, 'shown'))
+    await symlink(join(directory, '.serve-dist'), join(directory, 'state'))
+    for (const target of ['/shown.txt', '/shown/secret.txt', '/state/manifest.json'])
+      expect((await rawRequest(server.port, { target })).status).toBe(404)
+  })
+
   test('gives the page of the application to navigations that no file answers', async () => {
     await writeFile(join(directory, 'late.html'), 'late page')
     const fields = { 'Sec-Fetch-Mode': 'navigate' }

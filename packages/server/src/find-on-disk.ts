@@ -21,20 +21,20 @@ export async function findOnDisk(site: Site, request: RequestFields): Promise<An
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
   const path = pathInBuild(site, request.target)
   if (path === undefined || pathProblem(path) !== undefined || isOurs(site, path)) return undefined
-  const resource = await describeOnDisk(site.directory, path)
+  const resource = await describeOnDisk(site, path)
   return resource && decideResource(resource, request)
 }
 
-async function describeOnDisk(directory: string, path: string): Promise<Resource | undefined> {
+async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {
   try {
-    const [root, file] = await Promise.all([realpath(directory), realpath(join(directory, path))])
+    const [root, file] = await Promise.all([realpath(site.directory), realpath(join(site.directory, path))])
     const inside = file
       .slice(root.length + 1)
       .split(sep)
       .join('/')
     if (!file.startsWith(root + sep) || pathProblem(inside) !== undefined) return undefined
     const found = await stat(file, { bigint: true })
-    return found.isFile() ? describeFile(path, file, found) : undefined
+    return found.isFile() ? describeFile(site, path, { file, stats: found }) : undefined
   } catch {
     // Not there, or not to be read: unknown, like any other path.
     return undefined
@@ -66,7 +66,13 @@ function withoutCoding(path: string): string {
   return coding === undefined ? path : path.slice(0, -coding.extension.length)
 }
 
-function describeFile(path: string, file: string, found: BigIntStats): Resource {
+interface FoundFile {
+  /** Its real path. */
+  readonly file: string
+  readonly stats: BigIntStats
+}
+
+function describeFile(site: Site, path: string, { file, stats: found }: FoundFile): Resource {
   const lastModified = Math.floor(Number(found.mtimeMs) / 1000) * 1000
   const size = Number(found.size)
   const mediaType = mediaTypeOf(path)
@@ -79,7 +85,7 @@ function describeFile(path: string, file: string, found: BigIntStats): Resource 
     lastModified: ['Last-Modified', formatHttpDate(lastModified)],
     cacheControl: ['Cache-Control', 'no-cache'],
     links: [],
-    overrides: new Map(),
+    overrides: site.overridesFor({ path, mediaType }, [decodeURIComponent(site.base) + path]),
     earlyHints: [],
     size,
   })

@@ -11,8 +11,5 @@ export function idleHeaderRules(
   const paths = files.flatMap(({ path }) => namesOf(path).map((name) => base + name))
   return rules
     .filter(({ pattern }) => !paths.some((path) => matchesUrlPattern(pattern, path)))
-    .map(
-      ({ pattern }) =>
-        `the rule of _headers for ${pattern} never counts: no file of the build has such a path`,
-    )
+    .map(({ pattern }) => `the rule of _headers for ${pattern} matches no file of the build`)
 }

@@ -192,7 +192,7 @@ describe('_headers and _redirects', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
       expect.stringMatching(/^_redirects:2: proxying to/),
-      'the rule of _headers for /users/* never counts: no file of the build has such a path',
+      'the rule of _headers for /users/* matches no file of the build',
       'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
     ])
   })

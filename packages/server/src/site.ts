@@ -1,4 +1,5 @@
-import type { AppType, ContentCoding } from '@serve-dist/manifest'
+import type { AppType, ContentCoding, ManifestFile } from '@serve-dist/manifest'
+import type { FieldOverrides } from './field-list.ts'
 import type { KeptFile } from './kept-file.ts'
 import type { RedirectPattern } from './redirect-pattern.ts'
 
@@ -38,6 +39,11 @@ export interface Site {
   readonly earlyHints: boolean
   /** Whether source maps are answered; where they are denied, the table has none. */
   readonly sourceMaps: 'serve' | 'deny'
+  /** The fields that rules give a file, for files that appear after boot; `ResolvedServing` says how. */
+  readonly overridesFor: (
+    file: Pick<ManifestFile, 'path' | 'mediaType'>,
+    urlPaths: readonly string[],
+  ) => FieldOverrides
   readonly summary: SiteSummary
 }
 
