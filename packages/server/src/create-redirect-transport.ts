@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { allowHosts } from './allow-hosts.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
 import type { Transport } from './transport.ts'
@@ -8,8 +9,10 @@ import type { Transport } from './transport.ts'
  *
  * 308 whatever the method (RFC 9110 §15.4.9): browsers keep it as they keep a 301, and a form that was
  * posted is posted again instead of becoming a GET.
+ *
+ * @param hosts - the only ones that are sent on; all where nothing is said.
  */
-export function createRedirectTransport(tlsPort: () => number): Transport {
+export function createRedirectTransport(tlsPort: () => number, hosts?: readonly string[]): Transport {
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
     const place: HttpsPlace = { plainPort: request.socket.localPort ?? 80, tlsPort: tlsPort() }
     const location = redirectToHttps(request.headers.host, request.url ?? '', place)
@@ -19,5 +22,5 @@ export function createRedirectTransport(tlsPort: () => number): Transport {
     }
     response.writeHead(308, { Location: location, 'Cache-Control': 'no-cache', 'Content-Length': 0 }).end()
   }
-  return createHttpTransport(redirect, { takesUploads: false })
+  return createHttpTransport(allowHosts(redirect, hosts), { takesUploads: false })
 }

@@ -5,7 +5,7 @@ import {
   type Http2ServerRequest,
   type ServerHttp2Session,
 } from 'node:http2'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { connectionLimits, maximumConnections } from './connection-limits.ts'
@@ -110,7 +110,8 @@ export function createTlsTransport(
       isClosing = true
       const deadline = setTimeout(destroyAll, gracePeriod, sockets)
       const closed = new Promise((resolve) => {
-        server.close(resolve)
+        // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.
+        NetServer.prototype.close.call(server, resolve)
       })
       const http1Closed = http1.drain(gracePeriod)
       // What has reached this machine by now is taken.

@@ -8,6 +8,8 @@ export interface RedirectAddress {
   readonly host: string
   /** 0 picks a free one; `undefined`: nowhere. */
   readonly port: number | undefined
+  /** The only ones that are sent on. */
+  readonly allowHosts: readonly string[] | undefined
 }
 
 /**
@@ -17,13 +19,13 @@ export interface RedirectAddress {
  */
 export async function listenForRedirects(
   to: Transport,
-  { host, port }: RedirectAddress,
+  { host, port, allowHosts }: RedirectAddress,
 ): Promise<Transport | undefined> {
   if (port === undefined) return undefined
   const transport = createRedirectTransport(() => {
     const address = to.server.address()
     return typeof address === 'object' && address !== null ? address.port : 443
-  })
+  }, allowHosts)
   await listen(transport, { host, port }).catch((error: unknown) => {
     if (!(error instanceof ListenError)) throw error
     throw new ListenError(error.message.replaceAll('--port', '--redirect-http'), { cause: error })

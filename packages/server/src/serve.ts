@@ -73,7 +73,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const takesUploads = application !== undefined
   const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
   const origin = await listen(transport, resolved.address).catch(giveUp)
-  const redirectAddress = { host: resolved.host, port: tls?.redirectPort }
+  const { host, allowHosts: hosts } = resolved
+  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts }
   const redirects = await listenForRedirects(transport, redirectAddress).catch(async (error: unknown) => {
     await transport.drain(0)
     return giveUp(error)

@@ -132,6 +132,20 @@ describe('redirects to HTTPS', () => {
     await expect(rawRequest(redirectPort)).rejects.toThrow('ECONNREFUSED')
   })
 
+  test('are for hosts that are served alone, where these are listed', async () => {
+    const redirectPort = await freePort()
+    const allowHosts = ['example.org']
+    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort }, allowHosts })
+    const statuses = await Promise.all(
+      ['example.org', 'evil.example'].map(async (host) => {
+        const response = await rawRequest(redirectPort, { fields: { Host: host } })
+        return response.status
+      }),
+    )
+    expect(statuses).toEqual([308, 421])
+    await server.close()
+  })
+
   test('are refused to a request whose host could be another one', async () => {
     const redirectPort = await freePort()
     const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
