@@ -1,4 +1,11 @@
 #!/usr/bin/env node
-import { runCommand } from '../dist/run-command.js'
+// Before anything is loaded: the system keeps a signal that nobody listens for from process 1 of a container.
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+]) {
+  process.once(signal, () => process.exit(code))
+}
+const { runCommand } = await import('../dist/run-command.js')
 
 await runCommand(process.argv)

@@ -9,7 +9,10 @@ import { isPrimaryMessage, type WorkerMessage } from './worker-messages.ts'
  */
 export async function runWorker(start: () => Promise<RunningServer>): Promise<void> {
   // Terminals and systemd signal all processes at once; the primary says what it means for the workers.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.removeAllListeners(signal)
+    process.on(signal, () => {})
+  }
   const server = await start().catch(async (error: unknown) => {
     if (!isForOperator(error)) throw error
     await tell({ type: 'serve-dist:failed', message: error.message })

@@ -16,6 +16,8 @@ export function stopOnSignal(): (stop: Stop) => void {
   let stop: Stop | undefined
   let isStopping = false
   for (const signal of signals) {
+    // Whoever listened while the modules were loaded (`bin/serve-dist.js`).
+    process.removeAllListeners(signal)
     process.on(signal, () => {
       // As shells have it.
       if (stop === undefined) process.exit(128 + constants.signals[signal])
