@@ -223,9 +223,17 @@ describe('Expect', () => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('anything else is answered with 417', async () => {
-    const response = await rawRequest(held.port, { target: '/', fields: { Expect: 'the-unexpected' } })
-    expect(response.status).toBe(417)
+  test.each(['the-unexpected', '100-continue, x', 'x, 100-continue', '100-continue;x=1'])(
+    'anything else is answered with 417: %s',
+    async (expectation) => {
+      const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
+      expect(response.status).toBe(417)
+    },
+  )
+
+  test.each(['', ','])('that is empty (%j) expects nothing', async (expectation) => {
+    const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
+    expect(response.status).toBe(200)
   })
 })
 

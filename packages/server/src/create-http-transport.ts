@@ -41,14 +41,19 @@ export function createHttpTransport(
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!admits(request, response)) return
+    if (expectationsOf(request).some((expectation) => expectation !== '100-continue')) {
+      refuse(request, response, 417)
+      return
+    }
     whenItsTurn(response, () => {
       response.writeContinue()
       answer(request, response)
     })
   })
-  // RFC 9110 §10.1.1: any other expectation.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (admits(request, response)) refuse(request, response, 417)
+    if (!admits(request, response)) return
+    if (expectationsOf(request).length > 0) refuse(request, response, 417)
+    else answer(request, response)
   })
   const tracker = trackConnections(server)
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
@@ -75,8 +80,14 @@ function whenItsTurn(response: ServerResponse, act: () => void): void {
   else act()
 }
 
+/** RFC 9110 §10.1.1: a list, of which but one member is known. */
+function expectationsOf({ headers }: IncomingMessage): string[] {
+  const members = (headers.expect ?? '').split(',').map((member) => member.trim().toLowerCase())
+  return members.filter((member) => member !== '')
+}
+
 /** RFC 9110 §15.6.6: what another major version means is not known. */
-function refusalOf({ httpVersionMajor, rawHeaders }: IncomingMessage): 400 | 505 | undefined {
-  if (httpVersionMajor !== 1) return 505
-  return mustBeRefused(rawHeaders) ? 400 : undefined
+function refusalOf(request: IncomingMessage): 400 | 505 | undefined {
+  if (request.httpVersionMajor !== 1) return 505
+  return mustBeRefused(request.rawHeaders, request.httpVersionMinor) ? 400 : undefined
 }

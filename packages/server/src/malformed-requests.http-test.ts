@@ -80,6 +80,11 @@ describe('a request that could be read in two ways', () => {
     ['no Host in HTTP/1.1 (RFC 9112 §3.2)', 'GET / HTTP/1.1\r\n\r\n'],
     ['two Hosts (RFC 9112 §3.2)', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['a Host that is none (RFC 9112 §3.2)', 'GET / HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+    ['a Host whose port is no number', 'GET / HTTP/1.1\r\nHost: a:b\r\n\r\n'],
+    [
+      'chunks in HTTP/1.0 (RFC 9112 §6.1)',
+      'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
     ['two Hosts and an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nExpect: x\r\n\r\n'],
     ['two Hosts and 100-continue', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nExpect: 100-continue\r\n\r\n'],
     ['the same Host twice (RFC 9112 §3.2)', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],

@@ -8,6 +8,12 @@ describe('mustBeRefused', () => {
     ['a name', ['Host', 'example.org']],
     ['a name and a port', ['host', 'example.org:8080']],
     ['an address', ['Host', '[::1]:8080']],
+    ['an IPv4 address', ['Host', '127.0.0.1']],
+    ['an address of the future', ['Host', '[v1.a:b]']],
+    ['a name in escapes', ['Host', '%C3%BC.example']],
+    ['a port that is not told', ['Host', 'a:']],
+    ['the highest port', ['Host', 'a:65535']],
+    ['a port with zeros before it', ['Host', 'a:000080']],
     ['an empty Host, which a client without a name sends', ['Host', '']],
     ['no Host, which HTTP/1.0 allows', ['X-Host', 'a', 'Cookie', 'a=b']],
     ['chunks', ['Host', 'a', 'transfer-encoding', 'Chunked']],
@@ -20,6 +26,15 @@ describe('mustBeRefused', () => {
     ['a Host with a path', ['Host', 'a/b']],
     ['a Host with a user', ['Host', 'a@b']],
     ['a Host with a space', ['Host', 'a b']],
+    ['a port that is no number', ['Host', 'a:b']],
+    ['two ports', ['Host', 'a:80:80']],
+    ['a port beyond the highest', ['Host', 'a:65536']],
+    ['a port of many digits', ['Host', 'a:99999999']],
+    ['an address that does not end', ['Host', '[::1']],
+    ['an address without brackets', ['Host', '::1']],
+    ['an address with text behind it', ['Host', '[::1]a']],
+    ['empty brackets', ['Host', '[]']],
+    ['a broken escape', ['Host', '%zz']],
     ['another transfer coding', ['Host', 'a', 'Transfer-Encoding', 'gzip']],
     ['a coding before chunked, which we do not undo', ['Host', 'a', 'Transfer-Encoding', 'gzip, chunked']],
     ['identity', ['Host', 'a', 'Transfer-Encoding', 'identity']],
@@ -27,10 +42,15 @@ describe('mustBeRefused', () => {
     expect(mustBeRefused(fields)).toBe(true)
   })
 
+  test('refuses chunks in HTTP/1.0 (RFC 9112 §6.1)', () => {
+    expect(mustBeRefused(['Transfer-Encoding', 'chunked'], 0)).toBe(true)
+    expect(mustBeRefused(['Host', 'a'], 0)).toBe(false)
+  })
+
   test('reads hostile fields in linear time', () => {
     for (const value of hostileTexts(
-      ['a', '.', ':', '[', '%41', '%', ' ', ',', 'chunked, '],
-      ['', '[', 'a:', 'a, '],
+      ['a', '.', ':', '0', '[', '%41', '%', ' ', ',', 'chunked, '],
+      ['', '[', '[v1.', 'a:', 'a, '],
     )) {
       for (const name of ['Host', 'Transfer-Encoding'])
         expect(millisecondsOf(() => mustBeRefused(['Host', 'a', name, value]))).toBeLessThan(linearTimeLimit)
