@@ -22,8 +22,14 @@ import type { Answer, Fallback, Resource, Site } from './site.ts'
 /**
  * Decides the answer to a request: a pure function of the site and the request's fields. `undefined`
  * means that the path is unknown, and it is the host's to answer 404 or to ask somebody else.
+ *
+ * @param fallback - `undefined` where unknown paths are looked for elsewhere before it is decided about them.
  */
-export function decide(site: Site, request: RequestFields, fallback: Fallback): Answer | undefined {
+export function decide(
+  site: Site,
+  request: RequestFields,
+  fallback: Fallback | undefined,
+): Answer | undefined {
   const { method, target } = request
 
   // 1. The path. A target that is already in the table's own form needs no parsing.
@@ -43,11 +49,15 @@ export function decide(site: Site, request: RequestFields, fallback: Fallback): 
 
   // 2. The method.
   if (method !== 'GET' && method !== 'HEAD') {
-    if (method !== 'OPTIONS') return methodNotAllowed
-    return (entry.kind === 'resource' ? entry.preflight : undefined) ?? optionsAnswer
+    return decideOtherMethod(method, entry.kind === 'resource' ? entry.preflight : undefined)
   }
 
   return entry.kind === 'redirect' ? redirectTo(entry, query) : decideResource(entry, request)
+}
+
+/** A method other than GET and HEAD, of a path that is known. */
+export function decideOtherMethod(method: string, preflight?: Answer): Answer {
+  return method === 'OPTIONS' ? (preflight ?? optionsAnswer) : methodNotAllowed
 }
 
 /** GET or HEAD of a resource, by the steps of RFC 9110 §13.2.2. */
@@ -89,13 +99,21 @@ function decideUnknown(
   site: Site,
   request: RequestFields,
   { path, query }: RequestPath,
-  fallback: Fallback,
+  fallback: Fallback | undefined,
 ): Answer | undefined {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
+  // What a rule does not force yields to a file.
+  const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
+  const match = matchRedirect(rules, path)
+
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    // A page in the place of what is not there makes no path known: navigations alone get it.
+    const isKnown = match !== undefined && match.status !== 404 && match.target?.isPage !== true
+    return isKnown ? decideOtherMethod(request.method, match.target?.preflight) : undefined
+  }
+
   const isAsset = site.assetsPath !== undefined && path.startsWith(site.assetsPath)
   const mayGetPage = !isAsset && isNavigation(request)
 
-  const match = matchRedirect(site.redirects, path)
   if (match !== undefined) {
     if (match.target === undefined) return redirectTo(match, query)
     // A page never stands in for a script, a picture or a hashed asset that is not there.
@@ -103,7 +121,8 @@ function decideUnknown(
     if (mayGetPage || !match.target.isPage) return decideResource(match.target, request)
   }
 
-  if (fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request)) return undefined
+  if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request))
+    return undefined
   if (site.notFound !== undefined) return decideNotFound(site.notFound, request)
   return fallback === 'spa' && mayGetPage && site.index !== undefined
     ? decideResource(site.index, request)

@@ -32,15 +32,16 @@ export function evaluatePreconditions(
 
 /**
  * Whether `If-Range` lets the range apply (RFC 9110 §13.1.5): no such field, our strong entity tag, or
- * exactly our date.
+ * exactly our date. Where the tag is a weak one, so is the date: what changes twice in a second has one date.
  */
 export function ifRangeHolds(
   field: string | undefined,
   resource: Resource,
   representation: Representation,
 ): boolean {
-  if (field === undefined || field === resource.lastModifiedField) return true
-  return field === representation.entityTag && isStrong(representation.entityTag)
+  if (field === undefined) return true
+  if (!isStrong(representation.entityTag)) return false
+  return field === representation.entityTag || field === resource.lastModifiedField
 }
 
 /** RFC 9110 §13.1.3: without a modification date a condition on it is ignored. */

@@ -31,7 +31,7 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     const site = holder.current
     const fields = readFields(request)
     const fallback = fallbackFor(site, 'middleware', told)
-    const answer = decide(site, fields, fileSystemFallback ? 'none' : fallback)
+    const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
     if (answer !== undefined || !fileSystemFallback) return respond(fields, answer)
     return (
       import('./find-on-disk.ts')

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
@@ -16,6 +16,10 @@ beforeAll(async () => {
   })
   server = await startServer(directory, { handler: { fileSystemFallback: true } })
 })
+
+async function statusOf(method: string, target: string): Promise<number> {
+  return (await rawRequest(server.port, { method, target })).status
+}
 
 describe('fileSystemFallback', () => {
   test('serves a file that appeared after boot, to be revalidated', async () => {
@@ -89,6 +93,61 @@ describe('fileSystemFallback', () => {
     await symlink(join(directory, '.serve-dist'), join(directory, 'state'))
     for (const target of ['/shown.txt', '/shown/secret.txt', '/state/manifest.json'])
       expect((await rawRequest(server.port, { target })).status).toBe(404)
+  })
+
+  test('lets a range apply under no date, which is that of two contents that were written in a second', async () => {
+    const file = join(directory, 'twice.txt')
+    await writeFile(file, 'AAAAAAAAAA')
+    const target = '/twice.txt'
+    const date = (await rawRequest(server.port, { target })).field('Last-Modified') ?? ''
+    await writeFile(file, 'BBBBBBBBBB')
+    await utimes(file, new Date(date), new Date(Date.parse(date) + 500))
+    const response = await rawRequest(server.port, {
+      target,
+      fields: { Range: 'bytes=5-', 'If-Range': date },
+    })
+    expect(response.field('Last-Modified')).toBe(date)
+    expect([response.status, response.body.toString()]).toEqual([200, 'BBBBBBBBBB'])
+  })
+
+  test('tells no time of the future (RFC 9110 §8.8.2.1)', async () => {
+    const file = join(directory, 'future.txt')
+    await writeFile(file, 'x')
+    await utimes(file, new Date(), new Date('2099-01-01'))
+    const response = await rawRequest(server.port, { target: '/future.txt' })
+    const told = Date.parse(response.field('Last-Modified') ?? '')
+    expect(told).toBeLessThanOrEqual(Date.parse(response.field('Date') ?? ''))
+    expect(told).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  test('knows a path by whatever method it is asked for', async () => {
+    await writeFile(join(directory, 'methods.txt'), 'x')
+    expect(await statusOf('POST', '/methods.txt')).toBe(405)
+    expect(await statusOf('OPTIONS', '/methods.txt')).toBe(204)
+    expect(await statusOf('HEAD', '/methods.txt')).toBe(200)
+    expect(await statusOf('POST', '/methods-not.txt')).toBe(404)
+  })
+
+  test('comes before rules, but for those that are forced', async () => {
+    const ruled = await startServer(directory, {
+      handler: { fileSystemFallback: true },
+      site: {
+        rules: {
+          redirects: [
+            { from: '/forced.txt', to: '/there', force: true },
+            { from: '/*', to: '/app.js', status: 200 },
+          ],
+        },
+      },
+    })
+    await writeFile(join(directory, 'forced.txt'), 'late')
+    await writeFile(join(directory, 'ruled.txt'), 'late')
+    const late = await rawRequest(ruled.port, { target: '/ruled.txt' })
+    expect(late.body.toString()).toBe('late')
+    const forced = await rawRequest(ruled.port, { target: '/forced.txt' })
+    expect([forced.status, forced.field('Location')]).toEqual([308, '/there'])
+    const unknown = await rawRequest(ruled.port, { target: '/no-such.txt' })
+    expect(unknown.field('Content-Type')).toMatch(/javascript/)
   })
 
   test('gives the page of the application to navigations that no file answers', async () => {

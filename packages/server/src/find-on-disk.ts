@@ -4,7 +4,7 @@ import type { BigIntStats } from 'node:fs'
 import { contentCodings, pathProblem } from '@serve-dist/manifest'
 import { mediaTypeOf } from '@serve-dist/precompress'
 import { buildRepresentation } from './build-resource.ts'
-import { decideResource } from './decide.ts'
+import { decideOtherMethod, decideResource } from './decide.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
 import { isSourceMap } from './is-source-map.ts'
 import { formatHttpDate } from './http-date.ts'
@@ -18,11 +18,12 @@ import type { Answer, Resource, Site } from './site.ts'
  * files inside the build's folder (links followed), never dotfiles, always to be revalidated.
  */
 export async function findOnDisk(site: Site, request: RequestFields): Promise<Answer | undefined> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
   const path = pathInBuild(site, request.target)
   if (path === undefined || pathProblem(path) !== undefined || isOurs(site, path)) return undefined
   const resource = await describeOnDisk(site, path)
-  return resource && decideResource(resource, request)
+  if (resource === undefined) return undefined
+  const { method } = request
+  return method === 'GET' || method === 'HEAD' ? decideResource(resource, request) : decideOtherMethod(method)
 }
 
 async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {
@@ -73,7 +74,9 @@ interface FoundFile {
 }
 
 function describeFile(site: Site, path: string, { file, stats: found }: FoundFile): Resource {
-  const lastModified = Math.floor(Number(found.mtimeMs) / 1000) * 1000
+  // RFC 9110 §8.8.2.1: never a time of the future.
+  const time = Math.min(Number(found.mtimeMs), Date.now())
+  const lastModified = Math.floor(time / 1000) * 1000
   const size = Number(found.size)
   const mediaType = mediaTypeOf(path)
   // Two writes within one tick of the clock look alike: such a validator is a weak one.

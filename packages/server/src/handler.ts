@@ -9,6 +9,7 @@ import { createRequestFieldsReader } from './read-request-fields.ts'
 import { reportOnce } from './report-once.ts'
 import type { Answer, Site } from './site.ts'
 import { type SiteSource, toSiteHolder } from './site-holder.ts'
+import { underMount } from './under-mount.ts'
 
 /**
  * Answers a request. With `next` it is middleware: a path that the site does not know, and a method that
@@ -33,7 +34,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', told)
 
     // 1. Decide: a pure function of the table and the request's fields.
-    const answer = decide(site, readRequestFields(request), fileSystemFallback ? 'none' : fallback)
+    const answer = decide(site, readRequestFields(request), fileSystemFallback ? undefined : fallback)
 
     // 2. Look for what the table does not have, where the operator wants that.
     if (answer === undefined && fileSystemFallback) void answerFromDisk(request, response, next)
@@ -53,10 +54,11 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     }
 
     // 4. Hint, then send.
-    if (answer?.earlyHints !== undefined && mayHint(holder.current, response)) {
-      response.writeEarlyHints({ link: [...answer.earlyHints] })
+    const sent = underMount(answer ?? notFound, request)
+    if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
+      response.writeEarlyHints({ link: [...sent.earlyHints] })
     }
-    sender.send(request, response, answer ?? notFound)
+    sender.send(request, response, sent)
   }
 
   async function answerFromDisk(

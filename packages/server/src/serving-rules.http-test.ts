@@ -147,6 +147,22 @@ describe('rules of the operator', () => {
     expect((await rawRequest(port, { target: '/404' })).field('Cache-Control')).toBe('public, max-age=300')
   })
 
+  test.each([
+    ['POST', '/old/a', 405],
+    ['OPTIONS', '/old/a', 204],
+    ['POST', '/gone/x', 404],
+    ['OPTIONS', '/gone/x', 404],
+    ['POST', '/app/x', 404],
+    ['OPTIONS', '/app/x', 404],
+  ])(
+    'make a path known by other methods where they redirect it: %s %s is %d',
+    async (method, target, status) => {
+      const response = await rawRequest(server.port, { method, target })
+      const allow = status === 404 ? undefined : 'GET, HEAD, OPTIONS'
+      expect([response.status, response.field('Allow')]).toEqual([status, allow])
+    },
+  )
+
   test('switch the fallback off', async () => {
     expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
   })
