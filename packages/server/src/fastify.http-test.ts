@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import serveDist from './fastify.ts'
 import { loadSite } from './load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
+import { compressibleText } from './testing/compressible-text.ts'
 
 test('the Fastify plugin looks on the disk for files that appeared, and else asks the routes', async () => {
   const directory = await buildFixture({ 'index.html': 'page' })
@@ -18,3 +19,27 @@ test('the Fastify plugin looks on the disk for files that appeared, and else ask
   const bodies = await Promise.all(['/', '/later.txt', '/api'].map(bodyOf))
   expect(bodies).toEqual(['page', 'later', 'made'])
 })
+
+test.each([false, true])(
+  'the Fastify plugin sends what hooks before it have set, once, looking on the disk: %s',
+  async (fileSystemFallback) => {
+    const app = Fastify()
+    onTestFinished(() => app.close())
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('Access-Control-Allow-Origin', 'https://a.example')
+      reply.header('Vary', 'Origin')
+      reply.header('X-Gone', '1')
+    })
+    const site = await loadSite(await buildFixture({ 'index.html': compressibleText(2000) }))
+    await app.register(serveDist, { site, fileSystemFallback })
+    app.addHook('preHandler', async (_request, reply) => void reply.removeHeader('X-Gone'))
+    app.get('/api', () => 'made')
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const fieldsOf = async (path: string): Promise<unknown> => {
+      const { headers } = await fetch(origin + path)
+      return ['Access-Control-Allow-Origin', 'Vary', 'X-Gone'].map((name) => headers.get(name))
+    }
+    expect(await fieldsOf('/')).toEqual(['https://a.example', 'Origin, Accept-Encoding', '1'])
+    expect(await fieldsOf('/api')).toEqual(['https://a.example', 'Origin', null])
+  },
+)

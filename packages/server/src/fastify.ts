@@ -1,4 +1,4 @@
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { SiteSource } from './site-holder.ts'
@@ -21,14 +21,29 @@ const serveDistFastify: FastifyPluginCallback<ServeDistFastifyOptions> = (
   const handle = createHandler(site, options)
   fastify.addHook('onRequest', (request, reply, next) => {
     let isPassedOn = false
+    const takeBack = lendFields(reply)
     handle(request.raw, reply.raw, () => {
       isPassedOn = true
+      takeBack()
       next()
     })
     // What is looked up on the disk is passed on later or never; Fastify waits either way.
     if (!isPassedOn && options.fileSystemFallback !== true) reply.hijack()
   })
   done()
+}
+
+/** What hooks before us have set waits for Fastify's own `send`; it goes with our answers too. */
+function lendFields(reply: FastifyReply): () => void {
+  const names: string[] = []
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value === undefined || reply.raw.hasHeader(name)) continue
+    reply.raw.setHeader(name, value)
+    names.push(name)
+  }
+  return () => {
+    for (const name of names) reply.raw.removeHeader(name)
+  }
 }
 
 // Fastify's own mark for a plugin whose hooks count outside of it.

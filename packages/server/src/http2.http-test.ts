@@ -6,8 +6,10 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from './handler.ts'
 import { loadSite } from './load-site.ts'
+import type { Site } from './site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
+import type { RequestListener } from './transport.ts'
 
 const script = compressibleText(300_000)
 const closers: (() => void)[] = []
@@ -22,17 +24,18 @@ beforeAll(async () => {
     'app.js': script,
     'gone.png': 'pixels',
   })
-  held = await serveOverHttp2(await loadSite(directory))
-  streamed = await serveOverHttp2(await loadSite(directory, { memoryBudget: 0 }))
+  held = await serveOverHttp2(handlerOf(await loadSite(directory)))
+  streamed = await serveOverHttp2(handlerOf(await loadSite(directory, { memoryBudget: 0 })))
 })
 afterAll(() => {
   for (const close of closers) close()
 })
 
-async function serveOverHttp2(site: Parameters<typeof createHandler>[0]): Promise<ClientHttp2Session> {
-  const handle = createHandler(site, { onProblem: () => {} })
+const handlerOf = (site: Site): RequestListener => createHandler(site, { onProblem: () => {} })
+
+async function serveOverHttp2(listener: RequestListener): Promise<ClientHttp2Session> {
   // The compatibility API's objects are what a handler for HTTP/1.1 uses of them.
-  const server = createServer((request, response) => Reflect.apply(handle, undefined, [request, response]))
+  const server = createServer((request, response) => Reflect.apply(listener, undefined, [request, response]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -99,4 +102,9 @@ test('a file that vanished is a clean 404 over HTTP/2 too', async () => {
   await rm(join(directory, 'gone.png'))
   const answer = await ask(streamed, { ':path': '/gone.png' })
   expect([answer.status, answer.fields['cache-control']]).toEqual([404, 'no-store'])
+})
+
+test('raw octets of a query are escapes in a Location', async () => {
+  const answer = await ask(held, { ':path': '/docs?\xff' })
+  expect([answer.status, answer.fields['location']]).toEqual([308, '/docs/?%FF'])
 })

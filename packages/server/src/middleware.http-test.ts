@@ -39,6 +39,17 @@ const setting: Middleware = (_request, response, next) => {
   next()
 }
 
+/** What somebody may have said of a body of his own. */
+const describing: Middleware = (_request, response, next) => {
+  response.setHeader('Content-Type', 'text/css')
+  response.setHeader('Content-Length', '5')
+  response.setHeader('Content-Encoding', 'gzip')
+  response.setHeader('Content-Language', 'de')
+  response.setHeader('ETag', '"theirs"')
+  response.setHeader('X-Mine', '1')
+  next()
+}
+
 /** What stands behind the handler: it says that it was asked, and for what. */
 function answerNext(request: IncomingMessage, response: ServerResponse): void {
   response.statusCode = 299
@@ -204,6 +215,44 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     }
   })
 
+  test('behind compression() nothing of the identity is encoded, in whole or in part', async () => {
+    for (const site of [held, streamed]) {
+      const port = await start(compressing, handler(site))
+      const target = '/assets/app-1a2b3c.js'
+      const alone = await rawRequest(await start(handler(site)), { target })
+      for (const fields of [
+        { Range: 'bytes=100-5000', 'Accept-Encoding': 'br' },
+        { 'Accept-Encoding': 'deflate' },
+      ]) {
+        const response = await rawRequest(port, { target, fields })
+        const [first, end] = 'Range' in fields ? [100, 5001] : [0, alone.body.length]
+        expect(response.field('Content-Encoding')).toBeUndefined()
+        expect(response.body.equals(alone.body.subarray(first, end))).toBe(true)
+        expect(response.field('Content-Length')).toBe(String(response.body.length))
+        expect(response.field('ETag')).toBe(alone.field('ETag'))
+        expect(response.field('Cache-Control')).toBe(`${immutable}, no-transform`)
+      }
+      const notModified = await rawRequest(port, { target, fields: { 'If-None-Match': '*' } })
+      expect([notModified.status, notModified.field('Cache-Control')]).toEqual([304, immutable])
+    }
+  })
+
+  test.each([
+    [{ target: '/pixels.png', fields: { 'If-None-Match': '*' } }, 304, undefined, undefined],
+    [{ target: '/pixels.png', fields: { 'If-Match': '"x"' } }, 412, 'text/plain; charset=utf-8', undefined],
+    [{ target: '/docs' }, 308, undefined, undefined],
+    [{ target: '/docs/' }, 200, 'text/html; charset=utf-8', 'de'],
+  ])('keeps no field that describes another body: %j', async (request, status, type, language) => {
+    const port = await start(describing, handler(held))
+    const response = await rawRequest(port, request)
+    expect([response.status, response.field('Content-Type')]).toEqual([status, type])
+    expect(response.field('ETag')).not.toBe('"theirs"')
+    expect(response.field('Content-Length')).not.toBe('5')
+    expect(response.field('Content-Encoding')).toBeUndefined()
+    expect(response.field('X-Mine')).toBe('1')
+    expect(status === 304 || status === 200 ? response.field('Content-Language') : language).toBe(language)
+  })
+
   test.each([
     ['Origin', '/', 'Origin, Accept-Encoding'],
     ['origin, accept-encoding', '/', 'origin, accept-encoding'],
@@ -240,5 +289,22 @@ describe('as middleware of Express under a path', () => {
     const inside = await rawRequest(port, { target: '/sub/pixels.png' })
     const outside = await rawRequest(port, { target: '/pixels.png' })
     expect([inside.status, outside.status]).toEqual([200, 299])
+  })
+
+  test.each([
+    ['Express 5', () => express().use('/sub', handler(held)).use(answerNext)],
+    ['Express 4', () => express4().use('/sub', handler(held)).use(answerNext)],
+    ['Connect', () => connect().use('/sub', handler(held)).use(answerNext)],
+  ])('redirects inside of it: %s', async (name, make) => {
+    const port = await startListener(make())
+    const locationOf = async (target: string): Promise<unknown> => {
+      const response = await rawRequest(port, { target })
+      return [response.status, response.field('Location')]
+    }
+    expect(await locationOf('/sub/docs?a=b')).toEqual([308, '/sub/docs/?a=b'])
+    expect(await locationOf('/sub/docs/')).toEqual([200, undefined])
+    expect(await locationOf('/sub/')).toEqual([200, undefined])
+    // Connect does not tell the mount from a target that somebody rewrote.
+    expect(await locationOf('/sub?a=b')).toEqual(name === 'Connect' ? [200, undefined] : [308, '/sub/?a=b'])
   })
 })

@@ -12,7 +12,7 @@ const toBeEncoded = /[^\w.~!$&'()*+,;=:@/-]/gu
 export interface RequestPath {
   /** Percent-encoded as {@link encodePath} does it, so that it equals a key of the table. */
   readonly path: string
-  /** With its question mark, as it was sent; `''` without one. */
+  /** With its question mark, as it was sent, raw octets beyond ASCII as escapes; `''` without one. */
   readonly query: string
 }
 
@@ -26,7 +26,7 @@ export function parseRequestPath(target: string): RequestPath | 'malformed' | 'u
   const origin = target.startsWith('/') ? target : target.replace(absoluteForm, '')
   const end = origin.search(/[?#]/)
   const rawPath = end === -1 ? origin : origin.slice(0, end)
-  const query = end === -1 || origin[end] === '#' ? '' : origin.slice(end).replace(/#.*$/s, '')
+  const query = end === -1 || origin[end] === '#' ? '' : escapeOctets(origin.slice(end).replace(/#.*$/s, ''))
   const pieces = decodePieces(rawPath === '' && origin !== target ? '/' : rawPath)
   if (pieces === undefined || pieces.some((piece) => unfitCharacter.test(piece))) return 'malformed'
   if (!isClean(pieces.join('%'))) return 'unclean'
@@ -45,15 +45,18 @@ export function encodePath(path: string): string {
 /** Decoded text and kept escapes by turns, or `undefined` when an escape is broken. */
 function decodePieces(rawPath: string): string[] | undefined {
   // Raw octets beyond ASCII reach us as Latin-1; as escapes they are read as the UTF-8 that they are.
-  const ascii = rawPath.replace(octetBeyondAscii, (octet) => `%${octet.charCodeAt(0).toString(16)}`)
   try {
-    return ascii
+    return escapeOctets(rawPath)
       .split(keptEscape)
       .map((piece, index) => (index % 2 === 0 ? decodeURIComponent(piece) : piece.toUpperCase()))
   } catch {
     // The only error is URIError: the client's, so a value and no exception.
     return undefined
   }
+}
+
+function escapeOctets(text: string): string {
+  return text.replace(octetBeyondAscii, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function isClean(path: string): boolean {

@@ -6,7 +6,8 @@ import type { Answer } from './site.ts'
 /**
  * Writes an answer's status and fields. The prebuilt list goes to Node as it is, unless somebody before
  * us has set fields or wrapped the response (compression, session and logging middleware do): then each
- * field is set by name, so that it replaces one of the same name, and `Vary` is extended.
+ * field is set by name, so that it replaces one of the same name, `Vary` is extended, and what describes
+ * another body than ours is taken away.
  */
 export function writeHead(response: ServerResponse, answer: Answer): void {
   if (isUntouched(response)) {
@@ -21,16 +22,56 @@ export function writeHead(response: ServerResponse, answer: Answer): void {
       return
     }
   }
-  const { fields } = answer
+  const { status, fields } = answer
+  if (response.getHeaderNames().length > 0) {
+    for (const name of status === 304 ? ofNoBody : ofOneBody) response.removeHeader(name)
+  }
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] ?? ''
     const value = fields[index + 1] ?? ''
     response.setHeader(
       name,
-      name === 'Vary' ? extendVary(String(response.getHeader('Vary') ?? ''), value) : value,
+      isVary(name) ? extendVary(String(response.getHeader('Vary') ?? ''), value) : value,
     )
   }
-  response.writeHead(answer.status)
+  if (mayBeEncoded(response, answer)) forbidEncoding(response)
+  response.writeHead(status)
+}
+
+/** Fields that tell of one body, which is ours or none. */
+const ofOneBody = [
+  'Accept-Ranges',
+  'Content-Encoding',
+  'Content-Length',
+  'Content-Range',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+]
+/** What a 304 has none of either (RFC 9110 §15.4.5), though somebody may set it for all bodies. */
+const ofNoBody = [...ofOneBody, 'Content-Disposition', 'Content-Language', 'Content-Location']
+
+function isVary(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === 'vary'
+}
+
+/**
+ * Whether somebody before us would encode bytes under a strong entity tag of other bytes, or a range of
+ * them: `compression()` and its like, which leave a `flush` at the response.
+ */
+function mayBeEncoded(response: ServerResponse, { status, fields }: Answer): boolean {
+  return (
+    'flush' in response && status !== 304 && fields.includes('ETag') && !fields.includes('Content-Encoding')
+  )
+}
+
+/** RFC 9111 §5.2.2.6. */
+function forbidEncoding(response: ServerResponse): void {
+  const directives = response.getHeader('Cache-Control')?.toString()
+  response.setHeader(
+    'Cache-Control',
+    directives === undefined ? 'no-transform' : `${directives}, no-transform`,
+  )
 }
 
 function writeList(response: ServerResponse, { status, fields }: Answer): void {

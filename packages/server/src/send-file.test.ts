@@ -1,0 +1,74 @@
+import { EventEmitter, on } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { stat, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { socketTimeout } from './connection-limits.ts'
+import { fingerprintOf } from './file-fingerprint.ts'
+import { sendFile } from './send-file.ts'
+import { chunkSize, type FileContent } from './stored-file.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function contentOf(size: number): Promise<FileContent> {
+  const file = join(await temporaryDirectory(), 'large.bin')
+  await writeFile(file, Buffer.alloc(size))
+  const fingerprint = fingerprintOf(await stat(file, { bigint: true }))
+  return { kind: 'file', stored: { file, size, fingerprint, body: undefined }, first: 0, end: size }
+}
+
+type Take = (error?: Error) => void
+
+/** A response, and the chunks that are written to it: each is taken by calling what `nextWrite` gives. */
+function responseTo(): { response: ServerResponse; nextWrite: () => Promise<Take> } {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  response.assignSocket(new Socket())
+  const written = new EventEmitter<{ chunk: [Take] }>()
+  const chunks = on(written, 'chunk')
+  Object.assign(response, {
+    write: (_chunk: unknown, take: Take) => written.emit('chunk', take),
+    end: () => response,
+  })
+  return { response, nextWrite }
+
+  async function nextWrite(): Promise<Take> {
+    const { value } = await chunks.next()
+    if (value === undefined) throw new TypeError('nothing more is written')
+    return value[0]
+  }
+}
+
+describe('sendFile', () => {
+  test('cuts off a reader that has not taken a chunk within the time limit, however little was left', async () => {
+    const { response, nextWrite } = responseTo()
+    const sent = sendFile(response, await contentOf(3 * chunkSize), () => {})
+    const outcome = sent.catch((error: unknown) => String(error))
+    for (let chunk = 0; chunk < 2; chunk += 1) {
+      const take = await nextWrite()
+      vi.advanceTimersByTime(socketTimeout - 1)
+      expect(response.destroyed).toBe(false)
+      take()
+    }
+    await nextWrite()
+    vi.advanceTimersByTime(socketTimeout)
+    expect(response.destroyed).toBe(true)
+    expect(await outcome).toMatch(/the client has gone/)
+  })
+
+  test('leaves no time limit behind', async () => {
+    const { response, nextWrite } = responseTo()
+    const sent = sendFile(response, await contentOf(10), () => {})
+    const take = await nextWrite()
+    take()
+    await sent
+    expect(vi.getTimerCount()).toBe(0)
+    expect(response.destroyed).toBe(false)
+  })
+})
