@@ -27,6 +27,10 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       ...`--port 0 --workers 2 --access-log json --ops 127.0.0.1:${opsPort}`.split(' '),
     ])
     const { port, line } = await command.listening
+    let logged = 0
+    command.child.stdout?.on('data', (text: string) => {
+      logged += text.split('\n').length - 1
+    })
     expect((await rawRequest(opsPort, { target: '/readyz' })).body.toString()).toBe('ready\n')
 
     const loads = Array.from({ length: 12 }, async () => {
@@ -47,6 +51,8 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       expect(builds.map(([, value]) => value)).toEqual([1])
     })
 
+    // What a worker has not written yet would end with it.
+    await vi.waitFor(() => expect(logged).toBeGreaterThanOrEqual(600))
     const [first] = await childrenOf(command.child.pid)
     process.kill(first ?? 0, 'SIGKILL')
     expect((await rawRequest(opsPort, { target: '/readyz' })).status).toBe(200)
