@@ -98,15 +98,19 @@ const isReset =
     frame.type === frameTypes.resetStream && frame.stream === stream
 
 describe('a session of HTTP/2 is ended', () => {
-  test('when its client cancels request after request (CVE-2023-44487)', async () => {
-    const connection = await open(port)
-    for (let stream = 1; stream < 4000; stream += 2) {
-      connection.request(stream)
-      connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
-    }
-    expect(await endOf(connection)).not.toBe(noError)
-    await expectAlive()
-  })
+  // Several times: a session that was ended at the wrong moment took the process with it, now and then.
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'when its client cancels request after request (CVE-2023-44487), time %d',
+    async () => {
+      const connection = await open(port)
+      for (let stream = 1; stream < 4000; stream += 2) {
+        connection.request(stream)
+        connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
+      }
+      expect(await endOf(connection)).not.toBe(noError)
+      await expectAlive()
+    },
+  )
 
   test('when its client lets the server reset stream after stream (CVE-2025-8671)', async () => {
     const connection = await open(port)
