@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { copyFile, readFile } from 'node:fs/promises'
+import { connect } from 'node:tls'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describeBlackBox } from './testing/black-box.ts'
+import { buildFixture } from './testing/build-fixture.ts'
+import { http2Request } from './testing/http2-request.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
+import { spawnCommand } from './testing/spawn-command.ts'
+import type { TlsFiles } from './tls-credentials.ts'
+
+const flagsOf = ({ cert, key }: TlsFiles): string[] => ['--port', '0', '--tls-cert', cert, '--tls-key', key]
+
+let directory: string
+let files: TlsFiles
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page' })
+  files = await writeCertificate()
+})
+
+describeBlackBox({
+  name: '--workers 2 with --tls-cert, by HTTP/2',
+  role: 'standalone',
+  ask: http2Request,
+  async start({ directory: folder, memoryBudget }) {
+    const flags = [...flagsOf(await writeCertificate()), '--workers', '2']
+    const { listening } = spawnCommand([folder, ...flags, '--memory-budget', String(memoryBudget)])
+    const { port } = await listening
+    return port
+  },
+})
+
+/** The certificate that a port shows, in base64. */
+async function shownBy(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { raw } = socket.getPeerCertificate()
+  socket.destroy()
+  return raw.toString('base64')
+}
+
+const inBase64 = (pem: string): string => pem.replaceAll(/-----.*-----|\s/g, '')
+
+describe('serve-dist --tls-cert', () => {
+  test('says https in its line, takes the files from the environment, and ends as it should', async () => {
+    const env = { TLS_CERT: files.cert, TLS_KEY: files.key }
+    const { child, listening, exited } = spawnCommand([directory, '--port', '0'], { env })
+    const { url, port } = await listening
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/$/)
+    expect((await http2Request(port)).status).toBe(200)
+    child.kill('SIGTERM')
+    const { code, stderr } = await exited
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  test.skipIf(process.platform === 'win32').each([
+    ['one process', []],
+    ['each of two workers', ['--workers', '2']],
+  ])('reads its certificate again, %s', async (_how, workers) => {
+    const own = await writeCertificate()
+    const next = await writeCertificate({ name: 'next.example' })
+    const { child, listening, exited } = spawnCommand([directory, ...flagsOf(own), ...workers])
+    const { port } = await listening
+    await copyFile(next.key, own.key)
+    await copyFile(next.cert, own.cert)
+    const expected = inBase64(await readFile(next.cert, 'utf8'))
+    await vi.waitFor(
+      async () => {
+        const shown = await Promise.all([1, 2, 3, 4].map(() => shownBy(port)))
+        expect(shown.every((certificate) => certificate === expected)).toBe(true)
+      },
+      { timeout: 15_000, interval: 200 },
+    )
+    child.kill('SIGTERM')
+    expect((await exited).code).toBe(0)
+  })
+
+  test('warns of a certificate that has expired, and serves', async () => {
+    const expired = await writeCertificate({ validTo: new Date(Date.now() - 60_000) })
+    const { listening, complaints } = spawnCommand([directory, ...flagsOf(expired)])
+    await listening
+    await vi.waitFor(() => expect(complaints()).toMatch(/the certificate expired on \d{4}-\d\d-\d\d/))
+  })
+
+  test.each<readonly [string, () => string[], RegExp]>([
+    [
+      'a certificate without its key',
+      () => ['--tls-cert', files.cert],
+      /--tls-cert is there without --tls-key/,
+    ],
+    ['a redirect without TLS', () => ['--redirect-http', '0'], /--redirect-http is about HTTPS/],
+    [
+      'a time that is none',
+      () => [...flagsOf(files), '--hsts', 'ever'],
+      /'--hsts <time>'.*expected a time such as 1y/,
+    ],
+    [
+      'files that are not there',
+      () => ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
+      /^serve-dist: TLS cannot be had:\n {2}\/nowhere\/cert\.pem: .*\n {2}\/nowhere\/key\.pem: .*\n$/,
+    ],
+  ])('refuses %s with exit code 1 and one message', async (_what, flags, message) => {
+    const { code, stdout, stderr } = await spawnCommand([directory, ...flags()]).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(message)
+  })
+})
