@@ -4,6 +4,7 @@ import type { AccessLogFormat } from './access-log.ts'
 import { createHostMatcher } from './allow-hosts.ts'
 import { commandArgument } from './command-argument.ts'
 import type { OpsAddress } from './ops-server.ts'
+import { repeatable } from './repeatable.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
 
@@ -55,14 +56,17 @@ export function addOperationsOptions(program: Command): Command {
     )
     .option('--server-timing', 'tell in Server-Timing how long each answer took')
     .addOption(
-      new Option('--allow-host <name...>', 'hosts that are served, such as example.com or *.example.com')
+      new Option(
+        '--allow-host <names>',
+        'hosts that are served, such as example.com,*.example.com; repeatable',
+      )
         .env('ALLOW_HOST')
         .argParser((text: string, earlier: readonly string[] | undefined) => [
           ...(earlier ?? []),
           ...parseHosts(text),
         ]),
     )
-    .option('--cors <glob...>', 'files that pages of every other origin may use')
+    .option('--cors <glob>', 'files that pages of every other origin may use; repeatable', repeatable)
     .addOption(
       new Option('--source-maps <what>', 'answer source maps, or act as if there were none (default: serve)')
         .choices(['serve', 'deny'])

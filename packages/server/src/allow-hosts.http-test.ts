@@ -51,7 +51,7 @@ describe('allowed hosts', () => {
 
 describe('--allow-host', () => {
   test.each([
-    [['--allow-host', 'a.example', 'b.example'], {}],
+    [['--allow-host', 'a.example', '--allow-host', 'b.example'], {}],
     [['--allow-host', 'a.example,b.example'], {}],
     [[], { ALLOW_HOST: 'a.example, b.example' }],
   ])('takes names, from the environment too: %j %j', async (args, env: Record<string, string>) => {

@@ -9,6 +9,7 @@ import { compressCommand } from './compress-command.ts'
 import { isForOperator } from './is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
 import { addReloadOptions } from './add-reload-options.ts'
+import { repeatable } from './repeatable.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
@@ -152,11 +153,6 @@ function addReportCommand(program: Command): void {
     )
     .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
     .action(reportCommand)
-}
-
-/** One value each time: a list would take the folder that stands behind it as one more glob. */
-function repeatable(glob: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, glob]
 }
 
 function parsePort(text: string): number {

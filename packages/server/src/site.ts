@@ -87,7 +87,7 @@ export interface Redirect {
 }
 
 /** A path that a rule hides by force: nothing is there, whatever the build has. */
-export interface Missing {
+interface Missing {
   readonly kind: 'missing'
   /** The page of its 404. */
   readonly page: Resource

@@ -8,7 +8,7 @@ import { compressibleText } from './compressible-text.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** What an entity tag promises of a path. */
-export interface KnownAnswer {
+interface KnownAnswer {
   readonly build: number
   readonly coding: string
   readonly size: number
