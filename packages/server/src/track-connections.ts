@@ -72,9 +72,7 @@ export function trackConnections(server: Server): ConnectionTracker {
     },
     async drain() {
       isDraining = true
-      // What has reached this machine by now is taken: connections from the queue, requests from the buffers.
-      await nextTurn()
-      await nextTurn()
+      await takeWhatHasCome()
       await new Promise((resolve) => {
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
@@ -90,8 +88,15 @@ export function trackConnections(server: Server): ConnectionTracker {
 function closeWhenGrown(socket: Socket, state: ConnectionState): void {
   const rest = state.since + youth - performance.now()
   const isYoung = socket.bytesRead === 0 && rest > 0
-  if (isYoung) setTimeout(closeIfIdle, rest, socket, state)
-  else closeIfIdle(socket, state)
+  if (!isYoung) closeIfIdle(socket, state)
+  // On a busy machine the timer is late, and what has come meanwhile is not read before it.
+  else setTimeout(() => void takeWhatHasCome().then(() => closeIfIdle(socket, state)), rest)
+}
+
+/** Takes what has reached this machine by now: connections from the queue, requests from the buffers. */
+async function takeWhatHasCome(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
 }
 
 function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {
