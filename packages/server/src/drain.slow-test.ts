@@ -1,4 +1,4 @@
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, get, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 /** Asks once, and retries nothing: anything but the whole file is an error. */
-async function ask(port: number, target: string, agent: Agent | false): Promise<void> {
+async function ask(port: number, target: string, agent: RequestOptions['agent']): Promise<void> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get({ port, host: '127.0.0.1', path: target, agent }, resolve).once('error', reject)
   })
