@@ -23,10 +23,7 @@ export function limitSession(session: ServerHttp2Session): void {
     // Not at once: we are called by nghttp2, and a session that is destroyed below it makes Node 20 end the
     // process with a failed assertion (`current_nghttp2_memory_ >= previous_size`).
     setImmediate(() => {
-      session.destroy(
-        new Error('the client cancels or asks too often'),
-        constants.NGHTTP2_ENHANCE_YOUR_CALM,
-      )
+      session.destroy(new Error('the client cancels or asks too often'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
     })
   }
 

@@ -8,7 +8,7 @@ import { createRandom } from './testing/soak-random.ts'
 import { soakSites } from './testing/soak-sites.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
-const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 90)
+const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 100)
 const connections = 6
 
 const cases = Object.entries(soakSites).flatMap(([name, site]) => [

@@ -130,7 +130,13 @@ async function expectAnswer(
     const interim = await receive(connection, octets, request.method)
     if (interim.status !== 100) fail(octets, '100', describe(interim))
   }
-  const response = await receive(connection, octets, request.method)
+  let response = await receive(connection, octets, request.method)
+  // Behind an answer under way there is none.
+  if (response.status === 103) {
+    if (expected.hints === undefined || response.field('Link') !== expected.hints)
+      fail(octets, `103 with ${expected.hints ?? 'nothing: none'}`, describe(response))
+    response = await receive(connection, octets, request.method)
+  }
   const { connection: kept, 'keep-alive': keepAlive, date, ...found } = fieldsOf(response)
   const isRight =
     response.status === expected.status &&

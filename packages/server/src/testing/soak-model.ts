@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, type ManifestFile, manifestPath, parseManifest } from '@serve-dist/manifest'
+import {
+  type Manifest,
+  type ManifestFile,
+  type ManifestLink,
+  manifestPath,
+  parseManifest,
+} from '@serve-dist/manifest'
 import { negotiate, tagsIn } from './soak-model-fields.ts'
+import { ruledFields, type Ruling, rulingFor } from './soak-model-rules.ts'
 import { readTarget } from './soak-model-target.ts'
 import type { SoakRequest, SoakVocabulary } from './soak-request.ts'
 
@@ -15,6 +22,8 @@ export interface SoakAnswer {
   /** All but what belongs to the connection, by lower-case name. */
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
+  /** The links of a 103 that may come before it. */
+  readonly hints?: string
 }
 
 /** The contract, applied to one build. */
@@ -31,43 +40,52 @@ interface Representation {
 
 interface Page {
   readonly file: ManifestFile
+  readonly manifest: Manifest
   /** Identity is the last one. */
   readonly representations: readonly Representation[]
 }
 
 const none = Buffer.alloc(0)
 const allow = 'GET, HEAD, OPTIONS'
+const optionsAnswer: SoakAnswer = { status: 204, fields: { allow, 'cache-control': 'no-store' }, body: none }
 const suffixes = { zstd: '.zst', br: '.br', gzip: '.gz' }
 
 /** Reads the build in a folder. */
 export async function createModel(directory: string): Promise<SoakModel> {
   const manifest = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
   const pages = new Map<string, Page>()
-  for (const file of manifest.files) pages.set(file.path, await readPage(directory, file))
+  for (const file of manifest.files) pages.set(file.path, await readPage(directory, file, manifest))
   return { answer: (request) => answerTo(request, manifest, pages), vocabulary: wordsOf(manifest, pages) }
 }
 
-async function readPage(directory: string, file: ManifestFile): Promise<Page> {
+async function readPage(directory: string, file: ManifestFile, manifest: Manifest): Promise<Page> {
   const read = async (coding: string, suffix: string): Promise<Representation> => {
     const bytes = await readFile(join(directory, file.path + suffix))
     const digest = createHash('sha256').update(bytes).digest().subarray(0, 16)
     return { coding, bytes, tag: `"${digest.toString('base64url')}"` }
   }
   const variants = file.variants.map(({ coding }) => read(coding, suffixes[coding]))
-  return { file, representations: await Promise.all([...variants, read('identity', '')]) }
+  return { file, manifest, representations: await Promise.all([...variants, read('identity', '')]) }
 }
 
 function wordsOf(
-  { base, assetsDirectory, files }: Manifest,
+  { base, assetsDirectory, files, serving }: Manifest,
   pages: ReadonlyMap<string, Page>,
 ): SoakVocabulary {
   const names = files.flatMap(({ path }) => {
     const name = path.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')
     return [path, name, name.endsWith('/') ? name.slice(0, -1) : `${name}/`]
   })
+  const asked = (serving?.redirects ?? []).map(({ from }) => from.replaceAll(/\*|:[a-z]+/g, 'x-1'))
   const representations = [...pages.values()].flatMap((page) => page.representations)
   return {
-    targets: [base, base.slice(0, -1) || '/', ...names.map((name) => escapePath(base + name))],
+    targets: [
+      base,
+      base.slice(0, -1) || '/',
+      ...names.map((name) => escapePath(base + name)),
+      ...asked,
+      ...asked,
+    ],
     assets: `${base}${assetsDirectory}/`,
     entityTags: ['"first"', ...representations.map(({ tag }) => tag)],
     sizes: [
@@ -96,13 +114,16 @@ function answerWithBody(
 
   const isRead = method === 'GET' || method === 'HEAD'
   const found = find(read.path, base, pages)
+  const ruling = rulingFor(manifest.serving, escapePath(read.path), found !== undefined)
+  const isAsset = read.path.startsWith(`${base}${assetsDirectory}/`)
+  const byRule = ruling && answerByRule(request, ruling, { query: read.query, found, isAsset, pages })
+  if (byRule !== undefined) return byRule
   if (found !== undefined && method === 'OPTIONS') {
-    return { status: 204, fields: { allow, 'cache-control': 'no-store' }, body: none }
+    return optionsAnswer
   }
   if (found !== undefined && !isRead) return problem(405, 'Method Not Allowed', { allow })
   if (typeof found === 'string') {
-    const fields = { location: found + read.query, 'cache-control': 'no-cache', 'content-length': '0' }
-    return { status: 308, fields, body: none }
+    return redirect({ status: 308, to: found }, read.query)
   }
   if (found !== undefined) return answerWithPage(found, request)
 
@@ -111,9 +132,46 @@ function answerWithBody(
   const notFound = pages.get('404.html')
   if (notFound !== undefined) return answerNotFound(notFound, request)
   const index = pages.get('index.html')
-  const isAsset = read.path.startsWith(`${base}${assetsDirectory}/`)
   if (appType === 'spa' && index !== undefined && !isAsset) return answerWithPage(index, request)
   return problem(404, 'Not Found')
+}
+
+interface RuledPath {
+  readonly query: string
+  /** What the build has under the path. */
+  readonly found: Page | string | undefined
+  readonly isAsset: boolean
+  readonly pages: ReadonlyMap<string, Page>
+}
+
+/** What a rule that matches makes of a request; `undefined` where it is as if there were no rule. */
+function answerByRule(
+  request: SoakRequest,
+  ruling: Ruling,
+  { query, found, isAsset, pages }: RuledPath,
+): SoakAnswer | undefined {
+  const { method } = request
+  const isRead = method === 'GET' || method === 'HEAD'
+  const target = pages.get(ruling.to.slice(1))
+  if (ruling.status === 404 && target !== undefined)
+    return isRead ? answerNotFound(target, request) : problem(404, 'Not Found')
+  if (ruling.status === 200 && target !== undefined && isPage(target)) {
+    if (found === undefined)
+      return isRead && isNavigation(request) && !isAsset ? answerWithPage(target, request) : undefined
+    if (typeof found !== 'string' && !isPage(found)) return undefined
+  }
+  if (method === 'OPTIONS') return optionsAnswer
+  if (!isRead) return problem(405, 'Method Not Allowed', { allow })
+  return target === undefined ? redirect(ruling, query) : answerWithPage(target, request)
+}
+
+function isPage({ file }: Page): boolean {
+  return file.mediaType.startsWith('text/html')
+}
+
+function redirect({ status, to }: Ruling, query: string): SoakAnswer {
+  const location = to.includes('?') ? to : to + query
+  return { status, fields: { location, 'cache-control': 'no-cache', 'content-length': '0' }, body: none }
 }
 
 /** The page under a decoded path, or the location that it is redirected to. */
@@ -140,7 +198,11 @@ function isNamedPage(name: string): boolean {
 }
 
 function answerWithPage(page: Page, request: SoakRequest): SoakAnswer {
-  const { representations, file } = page
+  const {
+    representations,
+    file,
+    manifest: { base, serving },
+  } = page
   const identity = representations.at(-1)
   if (identity === undefined) throw new TypeError(`${file.path} has no representation`)
   const varies = representations.length > 1
@@ -176,7 +238,8 @@ function answerWithPage(page: Page, request: SoakRequest): SoakAnswer {
       ? ifModifiedSince !== undefined && lastModified <= ifModifiedSince
       : ifNoneMatch === '*' || tagsIn(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === selected.tag)
   if (isNotModified) {
-    return { status: 304, fields: { ...vary, ...validators, 'cache-control': cacheControl }, body: none }
+    const kept = ruledFields(serving, file.path, { ...vary, ...validators, 'cache-control': cacheControl })
+    return { status: 304, fields: withoutContent(kept), body: none }
   }
 
   if (range === 'unsatisfiable') {
@@ -186,26 +249,50 @@ function answerWithPage(page: Page, request: SoakRequest): SoakAnswer {
     })
   }
   const body = range === undefined ? selected.bytes : selected.bytes.subarray(range.first, range.last + 1)
-  const fields = {
+  const link = linksOf(
+    base,
+    (file.links ?? []).filter(({ inDocument }) => !inDocument),
+  )
+  const fields = ruledFields(serving, file.path, {
     ...contentFields(file, selected, body),
     ...vary,
     ...validators,
     'cache-control': cacheControl,
     ...(selected === identity && { 'accept-ranges': 'bytes' }),
+    ...(link !== '' && { link }),
+  })
+  if (range === undefined) {
+    const hints = serving?.earlyHints === true ? linksOf(base, file.links ?? []) : ''
+    const mayHint = hints !== '' && request.method === 'GET' && request.version === 'HTTP/1.1'
+    return { status: 200, fields, body, ...(mayHint && { hints }) }
   }
-  if (range === undefined) return { status: 200, fields, body }
   const contentRange = `bytes ${range.first}-${range.last}/${identity.bytes.length}`
   return { status: 206, fields: { ...fields, 'content-range': contentRange }, body }
 }
 
-function answerNotFound({ file, representations }: Page, request: SoakRequest): SoakAnswer {
+function answerNotFound({ file, representations, manifest }: Page, request: SoakRequest): SoakAnswer {
   const codings = representations.map(({ coding }) => coding)
   const wanted = negotiate(field(request, 'accept-encoding'), codings)
   const selected = representations.find(({ coding }) => coding === wanted)
   if (selected === undefined) return problem(404, 'Not Found')
   const vary: Record<string, string> = representations.length > 1 ? { vary: 'Accept-Encoding' } : {}
-  const fields = { ...contentFields(file, selected, selected.bytes), ...vary, 'cache-control': 'no-store' }
+  const content = { ...contentFields(file, selected, selected.bytes), ...vary }
+  const fields = { ...ruledFields(manifest.serving, file.path, content), 'cache-control': 'no-store' }
   return { status: 404, fields, body: selected.bytes }
+}
+
+/** RFC 9110 §15.4.5: what describes a body is left out where there is none. */
+function withoutContent(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('content-')))
+}
+
+function linksOf(base: string, links: readonly ManifestLink[]): string {
+  return links
+    .map(({ path, rel, as }) => {
+      const kind = as === undefined ? '; crossorigin' : `; as=${as}`
+      return `<${escapePath(base + path)}>; rel=${rel}${kind}`
+    })
+    .join(', ')
 }
 
 function contentFields(

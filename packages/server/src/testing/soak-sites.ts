@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ManifestLink, ServingRules } from '@serve-dist/manifest'
 import type { PrecompressOptions } from '@serve-dist/precompress'
 import type { FixtureFiles } from './build-fixture.ts'
 import { compressibleText } from './compressible-text.ts'
@@ -37,7 +38,34 @@ const options: PrecompressOptions = {
   isHashed: (path) => path.startsWith('assets/'),
 }
 
-/** A single-page application, a site of pages below a base, and an application with a page for a 404. */
+/** One rule of each kind; `soak-model-rules.ts` knows the globs and patterns that stand here. */
+const serving: ServingRules = {
+  earlyHints: true,
+  cacheControl: { 'data/**': 'public, max-age=60' },
+  headers: {
+    '**': { 'X-Soak': 'rules', vary: 'Origin' },
+    '*.html': { 'Content-Language': 'en', 'x-content-TYPE-options': null },
+  },
+  redirects: [
+    { from: '/old/*', to: '/new/:splat', status: 301 },
+    { from: '/posts/:id.html', to: '/p?id=:id', status: 302 },
+    { from: '/:year/:month/list', to: 'https://archive.example/:month/:year' },
+    { from: '/data/list.json', to: '/moved.json', status: 307, force: true },
+    { from: '/small.txt', to: '/404.html', status: 404, force: true },
+    { from: '/guide/*', to: '/about.html', status: 200, force: true },
+    { from: '/assets/*', to: '/about.html', status: 200, force: true },
+    { from: '/empty/*', to: '/empty.txt', status: 200 },
+    { from: '/gone/*', to: '/404.html', status: 404 },
+    { from: '/*', to: '/index.html', status: 200 },
+  ],
+}
+
+const links: readonly ManifestLink[] = [
+  { path: 'assets/app-Bq3kX9aZ.js', rel: 'modulepreload', inDocument: true },
+  { path: 'assets/style-Dk2mY7bW.css', rel: 'preload', as: 'style', inDocument: false },
+]
+
+/** A single-page application, a site of pages below a base, an application with a page for a 404, and rules. */
 export const soakSites: Readonly<Record<string, SoakSite>> = {
   spa: { files: shared, options: { ...options, appType: 'spa' } },
   mpa: {
@@ -47,6 +75,10 @@ export const soakSites: Readonly<Record<string, SoakSite>> = {
   'spa with 404.html': {
     files: { ...shared, ...pages, '404.html': notFoundPage },
     options: { ...options, appType: 'spa' },
+  },
+  'spa with rules': {
+    files: { ...shared, ...pages, '404.html': notFoundPage },
+    options: { ...options, appType: 'spa', serving, linksOf: (page) => (page === 'index.html' ? links : []) },
   },
 }
 
