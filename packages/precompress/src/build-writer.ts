@@ -1,21 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync } from 'node:fs'
-import { mkdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Manifest, manifestPath, stateDirectory, stringifyManifest } from '@serve-dist/manifest'
+import {
+  createStager,
+  createStagingArea,
+  openStaging,
+  type StagedVariant,
+  stagingFolder,
+  stagingPath,
+  type StagingArea,
+} from './create-stager.ts'
 import { interimManifest } from './interim-manifest.ts'
 import { isMissing } from './is-missing.ts'
 import { pendingPath, stringifyJournal, type VariantClaim } from './journal.ts'
 import { claimsOf, type EarlierBuild, readRecords } from './read-earlier-build.ts'
 import { flushFolder, writeAside } from './write-aside.ts'
-import { writeFailure } from './write-failure.ts'
 
 /** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
 export interface BuildWriter {
   /** Whether the variant stands in its place, from an earlier pass. */
-  isInPlace(claim: VariantClaim): boolean
-  /** Writes a variant aside, unless it is in its place. */
-  stage(claim: VariantClaim, bytes: Uint8Array): Promise<void>
+  readonly isInPlace: (claim: VariantClaim) => boolean
+  /** Writes a variant aside. */
+  readonly stage: (claim: VariantClaim, bytes: Uint8Array) => Promise<void>
+  /** Where others write aside. */
+  readonly area: StagingArea
+  /** Takes over what others wrote aside, and flushed. */
+  adopt(staged: readonly StagedVariant[]): void
   /** Moves everything into place, the manifest last. */
   commit(manifest: Manifest): Promise<Changes>
   /** Takes back what was staged; the folder is as it was found. */
@@ -28,9 +40,6 @@ interface Changes {
   readonly removed: readonly string[]
 }
 
-/** Where everything is written before it is moved into place; whatever a killed pass left there is removed. */
-const stagingPath = `${stateDirectory}/staging`
-
 export interface BuildWriterOptions {
   /** Whether everything is flushed to the disk before something else relies on it. */
   readonly durable: boolean
@@ -42,13 +51,10 @@ export async function openBuildWriter(
   { durable }: BuildWriterOptions,
 ): Promise<BuildWriter> {
   const allStaging = join(folder, stagingPath)
-  // A name of its own: a second pass in this folder makes this one fail, never commit its bytes.
-  const staging = join(allStaging, randomUUID())
-  const staged: VariantClaim[] = []
-  const stagedName = (index: number): string => join(staging, String(index))
-  let opening: Promise<unknown> | undefined
-  const openStaging = async (): Promise<unknown> =>
-    await (opening ??= makeFolders([join(folder, stateDirectory), allStaging, staging]))
+  const area = createStagingArea(folder, durable)
+  const staging = stagingFolder(area)
+  const stager = createStager(area, 'main')
+  const adopted: StagedVariant[] = []
   const isInPlace = ({ path, sha256 }: VariantClaim): boolean => earlier.variants.get(path) === sha256
 
   const flushFolders = async (folders: Iterable<string>): Promise<void> => {
@@ -70,18 +76,17 @@ export async function openBuildWriter(
   return {
     isInPlace,
 
-    async stage(claim, bytes) {
-      if (isInPlace(claim)) return
-      const name = stagedName(staged.push(claim) - 1)
-      try {
-        await openStaging()
-        await writeAside(name, bytes, durable)
-      } catch (error) {
-        throw writeFailure(folder, error)
-      }
+    stage: stager.stage,
+
+    area,
+
+    adopt: (others) => {
+      for (const variant of others) adopted.push(variant)
     },
 
     async commit(manifest) {
+      await stager.settle()
+      const staged = [...stager.staged, ...adopted]
       const text = stringifyManifest(manifest)
       const named = new Map(claimsOf(manifest).map(({ path, sha256 }) => [path, sha256]))
       const stale = [...earlier.variants.keys()].filter((path) => !named.has(path))
@@ -90,10 +95,11 @@ export async function openBuildWriter(
         return { written: [], removed: [] }
       }
 
-      await openStaging()
+      openStaging(area)
       // 1. The journal: from here on a pass that finds it knows every variant of ours.
       const ours = [...earlier.variants].map(([path, sha256]) => ({ path, sha256 }))
-      const journal = stringifyJournal({ replaces: earlier.manifest, variants: [...ours, ...staged] })
+      const claims = [...ours, ...staged.map(claimOf)]
+      const journal = stringifyJournal({ replaces: earlier.manifest, variants: claims })
       const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
       // 2. The next build as far as it stands, unless the earlier one stays true until the next is whole.
       const placeInterim = async (): Promise<void> => {
@@ -104,7 +110,7 @@ export async function openBuildWriter(
       const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
       for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
       // 3. The variants.
-      for (const [index, { path }] of staged.entries()) renameSync(stagedName(index), join(folder, path))
+      for (const { aside, path } of staged) renameSync(aside, join(folder, path))
       await flushFolders(['', ...staged.map(({ path }) => dirname(path))])
       // 4. The manifest: the build is complete.
       if (isNewManifest) await place(manifestPath, text)
@@ -119,6 +125,8 @@ export async function openBuildWriter(
     },
 
     async discard() {
+      // What it fails of is known already, or of no interest any more.
+      await stager.settle().catch(() => undefined)
       await rm(staging, { recursive: true, force: true })
       await removeIfEmpty(allStaging)
       // A folder that had no state keeps none.
@@ -136,8 +144,9 @@ export async function retireManifest(directory: string): Promise<void> {
   const { manifest, manifestText, claims } = await readRecords(directory, () => {})
   if (manifestText === undefined) return
   const allStaging = join(directory, stagingPath)
-  const staging = join(allStaging, randomUUID())
-  await makeFolders([allStaging, staging])
+  const area = createStagingArea(directory, true)
+  const staging = stagingFolder(area)
+  openStaging(area)
   const journal = join(staging, 'journal')
   const text = stringifyJournal({ replaces: manifest, variants: claims })
   await writeAside(journal, Buffer.from(text), true)
@@ -159,13 +168,8 @@ function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): 
   )
 }
 
-/** One by one: Node tells of a read-only file system as ENOENT when it makes several. */
-async function makeFolders(paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    await mkdir(path).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    })
-  }
+function claimOf({ path, sha256 }: StagedVariant): VariantClaim {
+  return { path, sha256 }
 }
 
 /** What is left in it, or why it cannot be removed, is not this pass's to judge. */

@@ -134,4 +134,49 @@ describe('createEncodeQueue', () => {
     expect(await running).toHaveLength(9)
     expect(begun).toHaveLength(1)
   })
+
+  test('fills up what is idle with other work, behind everything that can be encoded', async () => {
+    const { queue, begun, names } = startQueue({ tasks: 2 })
+    const ends: (() => void)[] = []
+    let left = 3
+    let isOver = false
+    const filling = queue
+      .fillUp(() => {
+        if (left === 0) return undefined
+        left -= 1
+        return new Promise((resolve) => ends.push(resolve))
+      })
+      .then(() => (isOver = true))
+    expect(ends).toHaveLength(2)
+
+    const encoding = queue.encode(new Uint8Array(9), 'br')
+    ends[0]?.()
+    await settle()
+    expect([names(), ends.length]).toEqual([['br 9'], 2])
+    begun[0]?.end()
+    await encoding
+    await settle()
+    expect(ends).toHaveLength(3)
+    // What was begun may give something back.
+    left = 1
+    ends[1]?.()
+    await settle()
+    expect([ends.length, isOver]).toEqual([4, false])
+    ends[2]?.()
+    ends[3]?.()
+    await filling
+  })
+
+  test('ends filling up with a failure when all that runs has ended', async () => {
+    const { queue } = startQueue({ tasks: 2 })
+    let end: (() => void) | undefined
+    const works = [Promise.reject(new Error('no')), new Promise<void>((resolve) => (end = resolve))]
+    let isOver = false
+    const filling = queue.fillUp(() => works.shift()).finally(() => (isOver = true))
+    const failure = filling.catch((error: unknown) => error)
+    await settle()
+    expect(isOver).toBe(false)
+    end?.()
+    expect(await failure).toEqual(new Error('no'))
+  })
 })

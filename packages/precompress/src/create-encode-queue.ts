@@ -4,7 +4,7 @@ import type { EncodeAll, EncodeAnswer, EncodeTask } from './start-encode-thread.
 
 /** How much may run at once. */
 export interface EncodeLimits {
-  /** Calls of the encoder. */
+  /** Calls of the encoder, and what fills up. */
   readonly tasks: number
   /** Of the codecs, in bytes; what needs more runs alone. */
   readonly memory: number
@@ -13,8 +13,13 @@ export interface EncodeLimits {
 /** A queue in front of the codecs. */
 export interface EncodeQueue {
   readonly encode: Encode
-  /** What waits, and what comes, fails with an `AbandonedError`. */
-  abandon(): void
+  /**
+   * Runs what `next` begins wherever nothing that waits can be encoded; ends when `next` begins nothing more and all
+   * has ended. For what takes little time and memory.
+   */
+  fillUp(next: () => Promise<void> | undefined): Promise<void>
+  /** What waits to be encoded, and what comes, fails with an `AbandonedError`. */
+  readonly abandon: () => void
 }
 
 /** The reason of a failure that another failure led to. */
@@ -30,6 +35,13 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
+interface Filler {
+  readonly next: () => Promise<void> | undefined
+  readonly end: (failures: readonly unknown[]) => void
+  readonly failures: unknown[]
+  running: number
+}
+
 /** Small work is handed over together, about 15 ms of it: a message costs as much as encoding 500 bytes. */
 const smallWork = 2_000_000
 
@@ -39,6 +51,7 @@ const smallWork = 2_000_000
  */
 export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): EncodeQueue {
   const waiting: Waiting[] = []
+  let filler: Filler | undefined
   let running = 0
   let memoryHeld = 0
   let isAbandoned = false
@@ -64,19 +77,43 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
     }
   }
 
+  const hold = (memory: number, work: Promise<void>): void => {
+    running += 1
+    memoryHeld += memory
+    void work.finally(() => {
+      running -= 1
+      memoryHeld -= memory
+      startNext()
+    })
+  }
+
   const startNext = (): void => {
     while (running < limits.tasks) {
       const batch = takeNext()
-      if (batch.length === 0) return
-      const memory = Math.max(...batch.map((one) => one.memory))
-      running += 1
-      memoryHeld += memory
-      void run(batch).finally(() => {
-        running -= 1
-        memoryHeld -= memory
-        startNext()
-      })
+      if (batch.length > 0) hold(Math.max(...batch.map(({ memory }) => memory)), run(batch))
+      else if (!startFiller()) return
     }
+  }
+
+  /** Whether there was something to begin. */
+  const startFiller = (): boolean => {
+    if (filler === undefined) return false
+    const current = filler
+    const work = current.failures.length === 0 ? current.next() : undefined
+    if (work !== undefined) {
+      current.running += 1
+      const ended = work.catch((error: unknown) => void current.failures.push(error))
+      hold(
+        0,
+        ended.finally(() => void (current.running -= 1)),
+      )
+      return true
+    }
+    if (current.running === 0) {
+      filler = undefined
+      current.end(current.failures)
+    }
+    return false
   }
 
   return {
@@ -91,6 +128,15 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
         const place = waiting.findIndex((other) => other.cost < cost)
         const one = { task: { bytes, coding }, cost, memory, resolve, reject }
         waiting.splice(place === -1 ? waiting.length : place, 0, one)
+        startNext()
+      }),
+    fillUp: async (next) =>
+      await new Promise<void>((resolve, reject) => {
+        const end = (failures: readonly unknown[]): void => {
+          if (failures.length > 0) reject(failures[0])
+          else resolve()
+        }
+        filler = { next, end, failures: [], running: 0 }
         startNext()
       }),
     abandon: () => {

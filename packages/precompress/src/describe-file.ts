@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { digestOf } from './digest-of.ts'
 import { mediaTypeOf } from './media-type-of.ts'
 
 /** What one read of a file found. */
@@ -27,8 +28,12 @@ const pieceLength = 1024 * 1024
 /** Reads a file piece by piece: its size does not matter to the memory. */
 export async function describeFile(folder: string, path: string): Promise<DescribedFile> {
   return await readOnce(folder, path, async (descriptor, size) => {
-    const sha256 = createHash('sha256')
     const piece = Buffer.allocUnsafe(Math.min(size, pieceLength))
+    if (size < pieceLength) {
+      await readFully(descriptor, piece)
+      return { sha256: digestOf(piece) }
+    }
+    const sha256 = createHash('sha256')
     for (let position = 0; position < size; position += piece.length) {
       const rest = piece.subarray(0, size - position)
       await readFully(descriptor, rest)
@@ -38,12 +43,16 @@ export async function describeFile(folder: string, path: string): Promise<Descri
   })
 }
 
-/** Reads a file whole, into memory that threads can share: what is encoded is what was hashed. */
-export async function loadFile(folder: string, path: string): Promise<LoadedFile> {
+/** Reads a file whole, into memory of the caller's choice: what is encoded is what was hashed. */
+export async function loadFile(
+  folder: string,
+  path: string,
+  allocate: (size: number) => Uint8Array,
+): Promise<LoadedFile> {
   return await readOnce(folder, path, async (descriptor, size) => {
-    const bytes = new Uint8Array(new SharedArrayBuffer(size))
+    const bytes = allocate(size)
     await readFully(descriptor, bytes)
-    return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes }
+    return { sha256: digestOf(bytes), bytes }
   })
 }
 

@@ -1,15 +1,25 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, type TransferListItem } from 'node:worker_threads'
+import { createCompressBatch } from './compress-batch.ts'
 import { createEncodeAll } from './encode-all.ts'
-import type { EncodeTask } from './start-encode-thread.ts'
+import type { EncodeAnswer, ThreadAnswer, ThreadRequest } from './start-encode-thread.ts'
 
 const encodeAll = createEncodeAll()
+const compressBatch = createCompressBatch()
 
-parentPort?.on('message', (tasks: readonly EncodeTask[]) => {
-  void answer(tasks)
+parentPort?.on('message', (request: ThreadRequest) => {
+  void work(request)
 })
 
-async function answer(tasks: readonly EncodeTask[]): Promise<void> {
-  const answers = await encodeAll(tasks)
-  const handedOver = answers.flatMap((one) => ('encoded' in one ? [one.encoded.buffer] : []))
-  parentPort?.postMessage(answers, handedOver)
+async function work(request: ThreadRequest): Promise<void> {
+  if ('batch' in request) return send({ batch: await compressBatch(request.batch) }, [])
+  const answers = await encodeAll(request.tasks)
+  return send({ answers }, answers.flatMap(bufferOf))
+}
+
+function send(message: ThreadAnswer, handedOver: readonly TransferListItem[]): void {
+  parentPort?.postMessage(message, handedOver)
+}
+
+function bufferOf(answer: EncodeAnswer): ArrayBuffer[] {
+  return 'encoded' in answer ? [answer.encoded.buffer] : []
 }

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import { existsSync, utimesSync } from 'node:fs'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { formatEntry, type StoredEncoding } from './cache-entry.ts'
 import { entryPath } from './cache-place.ts'
+import { digestOf } from './digest-of.ts'
 import { codecs } from './encode.ts'
 import { isMissing } from './is-missing.ts'
-import { pruneCache } from './prune-cache.ts'
 import { readEntry } from './read-entry.ts'
 import { reasonOf } from './reason-of.ts'
 import { replaceFile } from './replace-file.ts'
@@ -29,14 +28,16 @@ export interface EncodingCache {
   recall(sha256: string): ReadonlyMap<ContentCoding, Encoding>
   /** Replaces what is known of it. */
   keep(sha256: string, encodings: readonly Encoding[]): Promise<void>
-  /** Removes what was not used for long, or is too much; worth no waiting for. */
-  prune(): Promise<void>
+  /** Where it is, for other threads; nowhere when it keeps nothing. */
+  readonly directory: string | undefined
+  /** How much was kept in this pass. */
+  bytesAdded(): number
+  /** Counts what other threads kept. */
+  noteAdded(bytes: number): void
 }
 
 export interface EncodingCacheOptions {
   readonly directory: string
-  /** In bytes; above it, what was not used for longest is removed. */
-  readonly size: number
   readonly warn: (message: string) => void
 }
 
@@ -47,11 +48,13 @@ const noteUseAfterMs = 7 * 24 * 60 * 60 * 1000
 export const noCache: EncodingCache = {
   recall: () => new Map(),
   keep: async () => {},
-  prune: async () => {},
+  directory: undefined,
+  bytesAdded: () => 0,
+  noteAdded: () => {},
 }
 
 /** The cache in a folder: one file for each original, under its digest. */
-export function openEncodingCache({ directory, size, warn }: EncodingCacheOptions): EncodingCache {
+export function openEncodingCache({ directory, warn }: EncodingCacheOptions): EncodingCache {
   let bytesAdded = 0
   let isWritable = true
 
@@ -88,8 +91,10 @@ export function openEncodingCache({ directory, size, warn }: EncodingCacheOption
       write(() => replaceFile(entryPath(directory, sha256), bytes))
     },
 
-    async prune() {
-      await pruneCache(directory, { size, bytesAdded }).catch(() => undefined)
+    directory,
+    bytesAdded: () => bytesAdded,
+    noteAdded: (bytes) => {
+      bytesAdded += bytes
     },
   }
 }
@@ -124,8 +129,4 @@ async function layOut(
     }
   }
   return { stored, contents }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

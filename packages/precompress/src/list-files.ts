@@ -19,6 +19,8 @@ export interface ListedFile {
 export interface FileSelection {
   readonly include: readonly string[]
   readonly exclude: readonly string[]
+  /** Paths that are known to be variants of earlier passes: no files of the build, and not looked at. */
+  readonly variants?: ReadonlyMap<string, unknown>
 }
 
 /**
@@ -60,7 +62,7 @@ export async function listFiles(
   return files.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function namesIn(folder: string, { include, exclude }: FileSelection): string[] {
+function namesIn(folder: string, { include, exclude, variants }: FileSelection): string[] {
   const isIncluded = matcherOf(include.filter((pattern) => !isNegative(pattern)))
   const isExcluded = matcherOf([
     ...include.filter(isNegative).map((pattern) => pattern.slice(1)),
@@ -73,7 +75,7 @@ function namesIn(folder: string, { include, exclude }: FileSelection): string[] 
     // A symlink to a folder is no folder here, so that no loop can form.
     for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
       const path = inside + entry.name
-      if (isExcluded(path)) continue
+      if (variants?.has(path) === true || isExcluded(path)) continue
       if (entry.isDirectory()) walk(`${path}/`)
       else if (isIncluded(path)) names.push(path)
     }

@@ -1,3 +1,4 @@
+import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 import { createEncodeQueue, type EncodeQueue } from './create-encode-queue.ts'
 import { createEncodeAll } from './encode-all.ts'
 import { encodingCost } from './encoding-cost.ts'
@@ -11,6 +12,11 @@ import { isWasm } from './zstd-encoder.ts'
 
 /** Encodes on all cores that it may use. */
 export interface Encoder extends EncodeQueue {
+  readonly cores: number
+  /** Whether so much more work, in the unit of `encodingCost`, is done sooner in this thread than in others. */
+  isWorthHere(cost: number): boolean
+  /** In a thread: within `fillUp`. */
+  readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   /** Results so far, and the time that they took, summed over the cores. */
   readonly work: { readonly results: number; readonly milliseconds: number }
   close(): Promise<void>
@@ -39,9 +45,14 @@ export function openEncoder({ cores, memory }: EncoderLimits): Encoder {
   const idle: EncodeThread[] = []
   let costHere = 0
 
-  const encodeInThread: EncodeAll = async (tasks) => {
+  const takeThread = (): EncodeThread => {
     const thread = idle.pop() ?? startEncodeThread()
     if (!threads.includes(thread)) threads.push(thread)
+    return thread
+  }
+
+  const encodeInThread: EncodeAll = async (tasks) => {
+    const thread = takeThread()
     const answers = await thread.encodeAll(tasks)
     // One that failed is not used again, and ends with the others.
     if (tasks.some(fillsMemory)) await thread.end()
@@ -49,17 +60,34 @@ export function openEncoder({ cores, memory }: EncoderLimits): Encoder {
     return answers
   }
 
+  const isWorthHere = (cost: number): boolean => {
+    costHere += cost
+    return costHere <= smallWork
+  }
+
   const encodeAll: EncodeAll = async (tasks) => {
     const startedAt = performance.now()
-    for (const { bytes, coding } of tasks) costHere += encodingCost(coding, bytes.length)
-    const answers = await (costHere > smallWork ? encodeInThread : encodeHere)(tasks)
+    const cost = tasks.reduce((sum, { bytes, coding }) => sum + encodingCost(coding, bytes.length), 0)
+    const answers = await (isWorthHere(cost) ? encodeHere : encodeInThread)(tasks)
     work.results += tasks.length
     work.milliseconds += performance.now() - startedAt
     return answers
   }
 
+  const compressBatch = async (batch: FileBatch): Promise<BatchAnswer> => {
+    const thread = takeThread()
+    const answer = await thread.compressBatch(batch)
+    idle.push(thread)
+    work.results += answer.work.results
+    work.milliseconds += answer.work.milliseconds
+    return answer
+  }
+
   return {
     ...createEncodeQueue(encodeAll, { tasks: cores, memory }),
+    cores,
+    isWorthHere,
+    compressBatch,
     work,
     close: async () => {
       await Promise.all(threads.map(async (thread) => await thread.end()))

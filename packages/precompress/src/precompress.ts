@@ -14,6 +14,7 @@ import { openEncoder } from './open-encoder.ts'
 import { openFolder } from './open-folder.ts'
 import { PrecompressError } from './precompress-error.ts'
 import type { PrecompressOptions } from './precompress-options.ts'
+import { pruneCache } from './prune-cache.ts'
 import { readEarlierBuild } from './read-earlier-build.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from './resolve-precompress-options.ts'
 import { usableCores } from './usable-cores.ts'
@@ -56,17 +57,17 @@ export async function precompress(
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
-  const warnings: string[] = []
+  const warnings = new Set<string>()
   const warn = (message: string): void => {
-    warnings.push(message)
+    if (warnings.has(message)) return
+    warnings.add(message)
     settings.onWarning(message)
   }
 
   // 1. List: every file but the variants of our own earlier passes.
   const folder = await openFolder(directory)
   const earlier = await readEarlierBuild(folder, warn)
-  const listed = await listFiles(folder, settings, warn)
-  const files = listed.filter(({ path }) => !earlier.variants.has(path))
+  const files = await listFiles(folder, { ...settings, variants: earlier.variants }, warn)
   warnOfCaseTwins(files, warn)
 
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
@@ -79,7 +80,7 @@ export async function precompress(
   })
   try {
     const { files: compressed, cacheHits } = await compressFiles(files, {
-      ...encoder,
+      encoder,
       folder,
       codings,
       minimumSize,
@@ -96,13 +97,13 @@ export async function precompress(
     // 3. Write: the variants into their places, the manifest last.
     const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
     const { written, removed } = await writer.commit(manifest)
-    void cache.prune()
+    prune(cache, settings.cacheSize)
     const durationMs = performance.now() - startedAt
     const { results: encodings, milliseconds: codecMs } = encoder.work
     return {
       directory: folder,
       manifest,
-      warnings,
+      warnings: [...warnings],
       removed,
       written,
       cacheHits,
@@ -120,12 +121,18 @@ export async function precompress(
 
 async function openCache(
   folder: string,
-  { cache, cacheDirectory, cacheSize }: ResolvedPrecompressOptions,
+  { cache, cacheDirectory }: ResolvedPrecompressOptions,
   warn: (message: string) => void,
 ): Promise<EncodingCache> {
   if (!cache) return noCache
   const directory = cacheDirectory ?? (await findCacheDirectory(folder))
-  return directory === undefined ? noCache : openEncodingCache({ directory, size: cacheSize, warn })
+  return directory === undefined ? noCache : openEncodingCache({ directory, warn })
+}
+
+/** Nobody waits for it; what cannot be pruned now is pruned by another pass. */
+function prune(cache: EncodingCache, size: number): void {
+  if (cache.directory === undefined) return
+  void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
 }
 
 function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {

@@ -1,12 +1,10 @@
-import { lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
-import { describeFile } from './describe-file.ts'
+import { digestOfFile } from './digest-of-file.ts'
 import { isMissing } from './is-missing.ts'
 import { parseJournal, pendingPath, type VariantClaim } from './journal.ts'
 import { reasonOf } from './reason-of.ts'
-import { runBounded } from './run-bounded.ts'
 
 /** What earlier passes left in the folder. */
 export interface EarlierBuild {
@@ -90,19 +88,9 @@ async function keepTrueClaims(
     digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
   }
   const ours = new Map<string, string>()
-  await runBounded([...digests], { tasks: 4, bytes: Infinity, bytesOf: () => 0 }, async ([path, claimed]) => {
-    const sha256 = await digestOf(folder, path)
+  for (const [path, claimed] of digests) {
+    const sha256 = await digestOfFile(join(folder, path))
     if (sha256 !== undefined && claimed.has(sha256)) ours.set(path, sha256)
-  })
-  return ours
-}
-
-/** The digest of a regular file; a file that cannot be read is not ours to judge. */
-async function digestOf(folder: string, path: string): Promise<string | undefined> {
-  try {
-    if (lstatSync(join(folder, path), { throwIfNoEntry: false })?.isFile() !== true) return undefined
-    return (await describeFile(folder, path)).sha256
-  } catch {
-    return undefined
   }
+  return ours
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
 import type { BuildWriter } from './build-writer.ts'
 import type { LoadedFile } from './describe-file.ts'
+import { digestOf } from './digest-of.ts'
 import type { Encode } from './encode.ts'
 import type { Encoding, EncodingCache } from './encoding-cache.ts'
 import { pays } from './pays.ts'
@@ -10,9 +10,12 @@ import { pays } from './pays.ts'
 export interface Staging {
   readonly encode: Encode
   readonly cache: EncodingCache
-  readonly writer: BuildWriter
-  /** Called when the variant of a coding is staged, or left out. */
-  readonly onOutcome: (coding: ContentCoding) => void
+  readonly writer: Pick<BuildWriter, 'isInPlace' | 'stage'>
+}
+
+/** A file, and the codings that variants of it are wanted in. */
+export interface UnstagedFile extends LoadedFile {
+  readonly codings: readonly ContentCoding[]
 }
 
 /** The variants of a file that pay, and how many outcomes had been known. */
@@ -21,18 +24,22 @@ export interface StagedVariants {
   readonly cacheHits: number
 }
 
-/** Stages the variants of a file that pay: from the cache, else encoded now and kept there. */
+/**
+ * Stages the variants of a file that pay: from the cache, else encoded now and kept there. `onOutcome` is called when
+ * the variant of a coding is staged, or left out.
+ */
 export async function stageVariants(
-  file: LoadedFile,
-  codings: readonly ContentCoding[],
+  file: UnstagedFile,
   staging: Staging,
+  onOutcome: (coding: ContentCoding) => void,
 ): Promise<StagedVariants> {
+  const { codings } = file
   const known = staging.cache.recall(file.sha256)
   // All must end before a failure is told: nothing may be staged behind the back of `discard`.
   const results = await Promise.allSettled(
     codings.map(async (coding) => {
-      const encoding = await stageVariant(file, coding, { ...staging, known })
-      staging.onOutcome(coding)
+      const encoding = await stageVariant(file, staging, known.get(coding) ?? coding)
+      onOutcome(coding)
       return encoding
     }),
   )
@@ -50,25 +57,25 @@ export async function stageVariants(
   return { variants, cacheHits }
 }
 
+/** Stages one variant: a result that is known, or one in this coding that is made now. */
 async function stageVariant(
-  file: LoadedFile,
-  coding: ContentCoding,
-  { encode, writer, known }: Staging & { readonly known: ReadonlyMap<ContentCoding, Encoding> },
+  file: UnstagedFile,
+  { encode, writer }: Staging,
+  wanted: Encoding | ContentCoding,
 ): Promise<Encoding> {
+  const coding = typeof wanted === 'string' ? wanted : wanted.coding
   const path = variantPath(file.path, coding)
-  const recalled = known.get(coding)
-  if (recalled !== undefined) {
-    const { kept } = recalled
-    if (kept === undefined || writer.isInPlace({ path, sha256: kept.sha256 })) return recalled
-    const bytes = await kept.bytes()
+  if (typeof wanted !== 'string') {
+    if (wanted.kept === undefined || writer.isInPlace({ path, sha256: wanted.kept.sha256 })) return wanted
+    const bytes = await wanted.kept.bytes()
     if (bytes !== undefined) {
-      await writer.stage({ path, sha256: kept.sha256 }, bytes)
-      return recalled
+      await writer.stage({ path, sha256: wanted.kept.sha256 }, bytes)
+      return wanted
     }
   }
   const bytes = await encode(file.bytes, coding)
   if (!pays(coding, file.size, bytes.length)) return { coding, size: bytes.length }
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  await writer.stage({ path, sha256 }, bytes)
+  const sha256 = digestOf(bytes)
+  if (!writer.isInPlace({ path, sha256 })) await writer.stage({ path, sha256 }, bytes)
   return { coding, size: bytes.length, kept: { sha256, bytes: async () => bytes } }
 }

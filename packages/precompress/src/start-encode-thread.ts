@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ContentCoding } from '@serve-dist/manifest'
+import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 
 /** What a thread is asked; `bytes` in shared memory is not copied. */
 export interface EncodeTask {
@@ -13,10 +14,14 @@ export type EncodeAnswer = { readonly encoded: Uint8Array<ArrayBuffer> } | { rea
 /** Encodes one after the other and answers them all at once, in their order; fails when it cannot work at all. */
 export type EncodeAll = (tasks: readonly EncodeTask[]) => Promise<readonly EncodeAnswer[]>
 
-/** A thread that encodes. */
+/** What a thread is sent, and what it sends back. */
+export type ThreadRequest = { readonly tasks: readonly EncodeTask[] } | { readonly batch: FileBatch }
+export type ThreadAnswer = { readonly answers: readonly EncodeAnswer[] } | { readonly batch: BatchAnswer }
+
+/** A thread that encodes; one call at a time. */
 export interface EncodeThread {
-  /** One call at a time. */
   readonly encodeAll: EncodeAll
+  readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   end(): Promise<void>
 }
 
@@ -24,28 +29,37 @@ export interface EncodeThread {
 const defaultProgram = new URL('../dist/encode-worker.js', import.meta.url)
 
 export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
-  const worker = new Worker(program)
-  let settle:
-    | { resolve: (answers: readonly EncodeAnswer[]) => void; reject: (reason: unknown) => void }
-    | undefined
+  // Of what Node was told for the main program, such as loaders and conditions, it needs nothing.
+  const worker = new Worker(program, { execArgv: [] })
+  let settle: { resolve: (answer: ThreadAnswer) => void; reject: (reason: unknown) => void } | undefined
   let failure: unknown
 
   const fail = (error: unknown): void => {
     failure ??= error
     settle?.reject(failure)
   }
-  worker.on('message', (answers: readonly EncodeAnswer[]) => settle?.resolve(answers))
+  worker.on('message', (answer: ThreadAnswer) => settle?.resolve(answer))
   worker.on('messageerror', fail)
   worker.on('error', fail)
   worker.on('exit', (code) => fail(new Error(`the thread that encoded it ended with code ${code}`)))
 
+  const ask = async (request: ThreadRequest): Promise<ThreadAnswer> =>
+    await new Promise((resolve, reject) => {
+      settle = { resolve, reject }
+      if (failure === undefined) worker.postMessage(request, [])
+      else reject(failure)
+    })
+
   return {
-    encodeAll: async (tasks) =>
-      await new Promise<readonly EncodeAnswer[]>((resolve, reject) => {
-        settle = { resolve, reject }
-        if (failure === undefined) worker.postMessage(tasks, [])
-        else reject(failure)
-      }),
+    encodeAll: async (tasks) => {
+      const answer = await ask({ tasks })
+      return 'answers' in answer ? answer.answers : []
+    },
+    compressBatch: async (batch) => {
+      const answer = await ask({ batch })
+      if ('batch' in answer) return answer.batch
+      throw new TypeError('the thread answered something else')
+    },
     end: async () => {
       await worker.terminate()
     },

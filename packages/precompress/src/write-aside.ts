@@ -1,21 +1,31 @@
-import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { createFlushQueue } from './create-flush-queue.ts'
 
-const flush = promisify(fdatasync)
+/** Writes a new file; when `durable`, its bytes are on the disk before this ends. */
+export async function writeAside(path: string, bytes: Uint8Array, durable: boolean): Promise<void> {
+  const descriptor = writeNew(path, bytes)
+  if (!durable) {
+    closeSync(descriptor)
+    return
+  }
+  const flushes = createFlushQueue()
+  await flushes.add(descriptor)
+  await flushes.settle()
+}
 
 /**
- * Writes a new file; when `durable`, its bytes are on the disk before this ends. Only that is waited for:
- * a write into the system's memory takes less time than asking Node's pool for it.
+ * Writes a new file and leaves it open. A write into the system's memory takes less time than asking Node's pool
+ * for it.
  */
-export async function writeAside(path: string, bytes: Uint8Array, durable: boolean): Promise<void> {
+export function writeNew(path: string, bytes: Uint8Array): number {
   const descriptor = openSync(path, 'wx')
   try {
     for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written)
-    // Times need not survive: what is flushed is the content and its length.
-    if (durable) await flush(descriptor)
-  } finally {
+    return descriptor
+  } catch (error) {
     closeSync(descriptor)
+    throw error
   }
 }
 

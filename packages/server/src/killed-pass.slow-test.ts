@@ -37,6 +37,11 @@ const second = {
   'assets/new.css': '.answer { color: red }\n'.repeat(100),
 }
 
+/** So much that threads write most of it. */
+const many = Object.fromEntries(
+  Array.from({ length: 90 }, (_, index) => [`${index}.js`, `${script.repeat(1 + (index % 2))}//${index}`]),
+)
+
 interface Scenario {
   /** The folder as the pass finds it. */
   readonly prepare: () => Promise<string>
@@ -61,6 +66,11 @@ const scenarios: Record<string, Scenario> = {
   'over the same originals, by another codec': {
     prepare: async () => await recodeBrotli(await buildFixture(first)),
     options: {},
+    mayRefuse: false,
+  },
+  'over many files, in another coding': {
+    prepare: async () => await buildFixture(many, { codings: ['gzip'] }),
+    options: { codings: ['br'] },
     mayRefuse: false,
   },
   'over originals that were overwritten meanwhile': {
@@ -142,8 +152,6 @@ async function compress(folder: string, { writes, options }: Scenario, killAt?: 
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      new URL('testing/kill-at-change.mjs', import.meta.url).href,
       fileURLToPath(new URL('testing/compress-folder.mjs', import.meta.url)),
       folder,
       JSON.stringify({ ...options, cacheDirectory }),
@@ -151,7 +159,12 @@ async function compress(folder: string, { writes, options }: Scenario, killAt?: 
     ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...(killAt !== undefined && { KILL_AT: String(killAt) }) },
+      env: {
+        ...process.env,
+        // Before threads too.
+        NODE_OPTIONS: `--import ${new URL('testing/kill-at-change.mjs', import.meta.url).href}`,
+        ...(killAt !== undefined && { KILL_AT: String(killAt) }),
+      },
     },
   )
   const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])

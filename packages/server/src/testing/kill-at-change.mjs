@@ -1,16 +1,26 @@
-// Loaded before a program: kills it, really, at the change to the disk whose number KILL_AT says, in the middle
-// of a write and otherwise before the change. Without KILL_AT it counts, and tells on standard output.
+// Loaded before a program and before each of its threads: kills it, really, at the change to the disk whose number
+// KILL_AT says, in the middle of a write and otherwise before the change. Without KILL_AT it counts, and tells on
+// standard output.
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
+import threads from 'node:worker_threads'
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY)
-let changes = 0
+
+/** Of all threads together. */
+const changes = threads.isMainThread ? new Int32Array(new SharedArrayBuffer(4)) : threads.workerData
+
+threads.Worker = class extends threads.Worker {
+  /** @param {URL} program @param {import('node:worker_threads').WorkerOptions} options */
+  constructor(program, options) {
+    super(program, { ...options, workerData: changes })
+  }
+}
 
 /** @returns {boolean} whether this is the one */
 function isLast() {
-  changes += 1
-  return changes - 1 >= killAt
+  return Atomics.add(changes, 0, 1) >= killAt
 }
 
 function die() {
@@ -38,8 +48,11 @@ await handle.close()
 makeMortal(promises, ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile', 'appendFile', 'link'])
 makeMortal(fs, ['writeSync', 'renameSync', 'fdatasync'])
 makeMortal(fs, ['openSync'], ([, flags]) => flags === 'wx')
+makeMortal(fs, ['mkdirSync'], ([path]) => path.includes('.serve-dist'))
 syncBuiltinESMExports()
 
-process.on('exit', () => {
-  process.stdout.write(`${changes}\n`)
-})
+if (threads.isMainThread) {
+  process.on('exit', () => {
+    process.stdout.write(`${changes[0]}\n`)
+  })
+}
