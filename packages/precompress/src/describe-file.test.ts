@@ -16,7 +16,7 @@ describe('describeFile and loadFile', () => {
       size,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })
-    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', Buffer.alloc)
+    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', (size) => Buffer.alloc(size))
     expect(loaded).toEqual(described)
     expect(bytes.equals(loadedBytes)).toBe(true)
   })
