@@ -4,6 +4,8 @@ export interface StartCommandOptions {
   /** Arguments after the command: `['dist', '--port', '0']`. */
   readonly args: readonly string[]
   readonly cwd: string
+  /** Variables beside those of the test runner. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** How a command ended. */
@@ -68,6 +70,7 @@ function spawnCommand([file, ...first]: readonly [string, ...string[]], options:
       ...process.env,
       NODE_ENV: undefined,
       NO_COLOR: '1',
+      ...options.environment,
       FORCE_COLOR: '0',
       PORT: undefined,
       HOST: undefined,

@@ -165,6 +165,8 @@ describe('buildSite', () => {
           ['X-Content-Type-Options', 'nosniff'],
         ].flat(),
         content: { kind: 'memory', bytes: Buffer.from('zz') },
+        // Of the identity's eleven.
+        savedBytes: 9,
       })
     })
 

@@ -12,6 +12,7 @@ describe('resolveServeOptions', () => {
       gracePeriod: 10_000,
       site: {},
       handler: {},
+      operations: {},
     })
   })
 

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { runToEnd } from '../src/start-command.ts'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+import { walkFiles } from '../src/walk-files.ts'
+
+const examples = fileURLToPath(new URL('../../examples', import.meta.url))
+
+/** Builds by the project's own Vite and configuration; only the folders are ours. */
+const program = `
+const { build } = await import('vite')
+const [cacheDir, outDir] = process.argv.slice(1)
+await build({ cacheDir, logLevel: 'error', build: { outDir, emptyOutDir: true } })
+`
+
+async function build(example: string, cache: string): Promise<string> {
+  const dist = path.join(await temporaryFolder(), 'dist')
+  const end = await runToEnd([process.execPath, '--input-type=module', '--eval', program], {
+    args: [cache, dist],
+    cwd: path.join(examples, example),
+    // Else each build has the times of its own second.
+    environment: { SOURCE_DATE_EPOCH: '1700000000' },
+  })
+  expect(end).toMatchObject({ exitCode: 0 })
+  return dist
+}
+
+/** The digest of every file, variants and manifest among them. */
+async function digestsIn(dist: string): Promise<Record<string, string>> {
+  const digests = (await walkFiles(dist)).map(async (name) => {
+    const bytes = await readFile(path.join(dist, name))
+    return [name, createHash('sha256').update(bytes).digest('hex')] as const
+  })
+  return Object.fromEntries(await Promise.all(digests))
+}
+
+describe('@serve-dist/vite', () => {
+  test.each(['spa', 'editor', 'multi-page', 'ssr'])(
+    'makes the same of examples/%s with a full cache as with an empty one, byte for byte',
+    async (example) => {
+      const cache = await temporaryFolder()
+      const cold = await build(example, cache)
+      expect((await walkFiles(cache)).length).toBeGreaterThan(10)
+      const warm = await build(example, cache)
+      const digests = await digestsIn(cold)
+      expect(Object.keys(digests)).toContain('.serve-dist/manifest.json')
+      expect(await digestsIn(warm)).toEqual(digests)
+    },
+  )
+})
