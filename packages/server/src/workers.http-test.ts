@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -235,12 +236,18 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('ends a worker that is stuck after the grace period, and then with exit code 0', async () => {
-    const module = await writeModule('export default () => { for (;;); }')
+    const sign = join(await temporaryDirectory(), 'stuck')
+    const module = await writeModule(
+      `import { writeFileSync } from 'node:fs'
+      export default () => { writeFileSync(${JSON.stringify(sign)}, ''); for (;;); }`,
+    )
     const command = spawnCommand([directory, ...two, '--grace', '100ms', '--ssr', module])
     const { port } = await command.listening
     const workers = await childrenOf(command.child.pid)
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
+    // Else the same worker could take the next connection before it reads from this one.
+    await vi.waitUntil(() => existsSync(sign), 10_000)
     // The other one answers what comes after it.
     await rawRequest(port)
     expect(await stop(command)).toBe(0)
