@@ -37,13 +37,16 @@ export async function compressorsOf(contender: Contender, outDir: string): Promi
       // Its types describe the CommonJS module, of which `default` is an object.
       const { default: create }: { default: unknown } = await import('vite-plugin-compression')
       if (typeof create !== 'function') throw new TypeError('vite-plugin-compression exports no plugin')
-      const compression = (settings: object): PluginOption =>
-        Reflect.apply(create, undefined, [{ ...shared, ...settings }])
-      const shared = { filter: compressible, threshold: smallestFile, verbose: false }
-      return [
-        compression({ algorithm: 'gzip', ext: '.gz', compressionOptions: { level } }),
-        compression({ algorithm: 'brotliCompress', ext: '.br', compressionOptions: brotli }),
-      ]
+      const settings = {
+        algorithm: 'brotliCompress',
+        ext: '.br',
+        compressionOptions: brotli,
+        filter: compressible,
+        threshold: smallestFile,
+        verbose: false,
+      }
+      const plugin: PluginOption = Reflect.apply(create, undefined, [settings])
+      return [plugin]
     }
     case 'astro-compressor': {
       const { default: compressor } = await import('astro-compressor')

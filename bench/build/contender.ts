@@ -17,7 +17,13 @@ export interface Contender {
 
 const codings = ['br', 'gzip']
 const extensions = ['.br', '.gz']
-const ours = { package: '@serve-dist/vite', extensions, options: { codings } }
+
+/** In bytes: smaller files are left alone. */
+export const smallestFile = 1024
+
+/** What the others can be told too. */
+const alike = { codings, minimumSize: smallestFile }
+const ours = { package: '@serve-dist/vite', extensions, options: alike }
 
 /** All with gzip 9 and brotli 11, for the same files. */
 export const contenders: readonly Contender[] = [
@@ -25,16 +31,19 @@ export const contenders: readonly Contender[] = [
   { name: 'serve-dist', ...ours },
   { name: 'serve-dist-warm', ...ours, isWarm: true },
   { name: 'serve-dist-changed', ...ours, isWarm: true, isChanged: true },
-  { name: 'serve-dist-hasty', ...ours, options: { codings, durable: false } },
-  { name: 'serve-dist-zstd', package: '@serve-dist/vite', extensions: ['.br', '.gz', '.zst'], options: {} },
+  { name: 'serve-dist-hasty', ...ours, options: { ...alike, durable: false } },
+  {
+    name: 'serve-dist-zstd',
+    package: '@serve-dist/vite',
+    extensions: ['.br', '.gz', '.zst'],
+    options: { minimumSize: smallestFile },
+  },
   { name: 'compression2', package: 'vite-plugin-compression2', extensions },
   { name: 'rollup-gzip', package: 'rollup-plugin-gzip', extensions },
-  { name: 'compression', package: 'vite-plugin-compression', extensions },
+  // Of two instances in one build the second finds what the first has noted as done, and writes nothing.
+  { name: 'compression-br', package: 'vite-plugin-compression', extensions: ['.br'] },
   { name: 'astro', package: 'astro-compressor', extensions },
 ]
 
 /** What is compressed: the formats of the trees that all of them are told to take. */
 export const compressible: RegExp = /\.(?:js|css|html|ttf)$/
-
-/** In bytes: smaller files are left alone. */
-export const smallestFile = 1024
