@@ -9,6 +9,7 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { connectionLimits, maximumConnections } from './connection-limits.ts'
+import { longestTimeout } from './parse-duration.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits, maximumStreams } from './http2-limits.ts'
@@ -108,7 +109,7 @@ export function createTlsTransport(
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(destroyAll, gracePeriod, sockets)
+      const deadline = setTimeout(destroyAll, Math.min(gracePeriod, longestTimeout), sockets)
       const closed = new Promise((resolve) => {
         // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.
         NetServer.prototype.close.call(server, resolve)

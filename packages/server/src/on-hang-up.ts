@@ -4,7 +4,7 @@ import { isatty } from 'node:tty'
  * Acts on SIGHUP, as servers do. Where the signal tells that the terminal of the process was closed, it ends
  * the process, as it does by default.
  *
- * @returns leaves the signal alone again.
+ * @returns acts no more; a process that is stopping is not ended by the signal either.
  */
 export function onHangUp(act: () => void): () => void {
   const hasTerminal = isatty(0)
@@ -17,5 +17,8 @@ export function onHangUp(act: () => void): () => void {
     process.kill(process.pid, 'SIGHUP')
   }
   process.on('SIGHUP', onSignal)
-  return () => void process.off('SIGHUP', onSignal)
+  return () => {
+    process.on('SIGHUP', () => {})
+    process.off('SIGHUP', onSignal)
+  }
 }

@@ -2,6 +2,9 @@ import type { ReloadOutcome } from './open-site-store.ts'
 import { isWorkerMessage } from './worker-messages.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 
+/** Milliseconds that a worker may take: one that is stuck must not keep the others from a new build. */
+const patience = 60_000
+
 /**
  * Lets workers load the build that the folder has now, one after the other, so that only one of them is busy
  * with it at a time. The first that refuses it ends the round.
@@ -23,6 +26,7 @@ async function reloadWorker({ worker, ready }: Place): Promise<ReloadOutcome | u
   if (worker === undefined || ready === undefined) return undefined
   return await new Promise((resolve) => {
     const settle = (outcome: ReloadOutcome | undefined): void => {
+      clearTimeout(deadline)
       worker.off('message', onMessage)
       worker.off('exit', onExit)
       resolve(outcome)
@@ -31,6 +35,7 @@ async function reloadWorker({ worker, ready }: Place): Promise<ReloadOutcome | u
     const onMessage = (message: unknown): void => {
       if (isWorkerMessage(message) && message.type === 'serve-dist:reloaded') settle(message.outcome)
     }
+    const deadline = setTimeout(onExit, patience)
     worker.on('message', onMessage)
     worker.on('exit', onExit)
     tellWorker(worker, { type: 'serve-dist:reload' })

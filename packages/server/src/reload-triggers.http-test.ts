@@ -6,6 +6,7 @@ import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
+import { openConnection } from './testing/open-connection.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'
@@ -48,6 +49,21 @@ async function ask(socketPath: string, method: string, path: string): Promise<[n
 const patience = { timeout: 10_000 }
 
 describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
+  test('ends nothing when whoever reads the errors has gone, nor while the server stops', async () => {
+    const served = await start()
+    served.command.child.stderr?.destroy()
+    await rebuild(served.directory, 'second')
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    const connection = await openConnection((await served.command.listening).port)
+    connection.send('GET / HTTP/1.1\r\n')
+    served.command.child.kill('SIGTERM')
+    served.command.child.kill('SIGHUP')
+    connection.send('Host: a\r\n\r\n')
+    expect((await connection.receive()).body.toString()).toBe('second')
+    expect((await served.command.exited).code).toBe(0)
+  })
+
   test('serves the build that is there now, and says so', async () => {
     const served = await start()
     await rebuild(served.directory, 'second')
@@ -86,6 +102,22 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
 })
 
 describe('--watch', () => {
+  test('goes on while the folder is a link that leads round in a circle, and takes what comes then', async () => {
+    const folder = await temporaryDirectory()
+    const link = join(folder, 'dist')
+    await symlink(await buildFixture({ 'index.html': 'first' }), link)
+    const served = await start(['--watch'], link)
+    await rm(link)
+    await symlink(link, link)
+    // Each look finds the circle; the next build shows that they go on.
+    await served.page()
+    const next = join(folder, 'next')
+    await symlink(await buildFixture({ 'index.html': 'second' }), next)
+    await rename(next, link)
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(await stop(served)).toBe(0)
+  })
+
   test('serves a new build in the same folder, and a third one', async () => {
     const served = await start(['--watch'])
     for (const page of ['second', 'third']) {

@@ -23,6 +23,8 @@ const environmentTwins = [
   'ACCESS_LOG',
   'OPS',
   'TRUST_PROXY',
+  'TLS_CERT',
+  'TLS_KEY',
   'ALLOW_HOST',
   'SOURCE_MAPS',
 ]
@@ -34,6 +36,8 @@ const environmentTwins = [
  * @param argv - as `process.argv`, the program's two names included.
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
+  // Whoever read what is printed may go away: that is no reason to end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // What a compose file fills in with nothing is as good as not set.
   for (const name of environmentTwins) if (process.env[name] === '') delete process.env[name]
   try {

@@ -50,7 +50,10 @@ export async function startOperations({
     }
   }
   if (accessLog !== undefined) {
-    const log = await openAccessLog(accessLog)
+    const log = await openAccessLog(accessLog).catch(async (error: unknown) => {
+      await server?.close()
+      throw error
+    })
     observers.push({ end: (exchange) => log.write(exchange, site?.current.buildId ?? '') })
     toClose.push(log)
   }

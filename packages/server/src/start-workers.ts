@@ -63,6 +63,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   if (first === undefined) throw new RangeError('there has to be a worker')
   listening = first
   const reload = oneAtATime(() => reloadInTurn(places))
+  // The folder may have got another build between the first worker's look at it and the last one's.
+  if (new Set(readyOnes().map(({ buildId }) => buildId)).size > 1) void reload()
 
   return {
     url: first.url,

@@ -87,6 +87,15 @@ interface FollowedFolder {
   close(): void
 }
 
+/** `undefined` for what is not there, leads round in a circle or cannot be reached: all of that may pass. */
+function inodeOf(folder: string): number | undefined {
+  try {
+    return statSync(folder).ino
+  } catch {
+    return undefined
+  }
+}
+
 function followFolder(folder: string, onEvent: () => void): FollowedFolder {
   let watcher: FSWatcher | undefined
   let inode: number | undefined
@@ -97,7 +106,7 @@ function followFolder(folder: string, onEvent: () => void): FollowedFolder {
   }
   return {
     follow() {
-      const found = statSync(folder, { throwIfNoEntry: false })?.ino
+      const found = inodeOf(folder)
       if (found === inode) return
       close()
       if (found === undefined) return
