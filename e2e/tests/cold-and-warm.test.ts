@@ -43,7 +43,7 @@ describe('@serve-dist/vite', () => {
     async (example) => {
       const cache = await temporaryFolder()
       const cold = await build(example, cache)
-      expect((await walkFiles(cache)).length).toBeGreaterThan(10)
+      expect(await walkFiles(cache)).not.toEqual([])
       const warm = await build(example, cache)
       const digests = await digestsIn(cold)
       expect(Object.keys(digests)).toContain('.serve-dist/manifest.json')
