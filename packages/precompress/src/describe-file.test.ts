@@ -16,7 +16,9 @@ describe('describeFile and loadFile', () => {
       size,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })
-    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', (length) => Buffer.alloc(length))
+    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', (length) =>
+      Buffer.alloc(length),
+    )
     expect(loaded).toEqual(described)
     expect(bytes.equals(loadedBytes)).toBe(true)
   })
