@@ -14,7 +14,7 @@ const checksAfterTests = ['check:http', 'check:h2spec', 'check:deploy']
 
 /**
  * Runs every check and every test project, goes on after a failure so that all problems are seen at
- * once, and ends with the line `N passed, N failed, N skipped`. A check that failed, and a test run
+ * once, names the tests that failed once more, and ends with the line `N passed, N failed, N skipped`. A check that failed, and a test run
  * that broke before its tests, count as one failure each.
  *
  * @param {Record<string, string | undefined>} [environment]
@@ -24,6 +24,8 @@ export async function runGate(environment = {}) {
   const total = { passed: 0, failed: 0, skipped: 0 }
   /** @type {string[]} */
   const failedSteps = []
+  /** @type {string[]} */
+  const failures = []
   await rm(reports, { recursive: true, force: true })
   const runChecks = async (/** @type {readonly string[]} */ names) => {
     for (const name of names) {
@@ -38,7 +40,8 @@ export async function runGate(environment = {}) {
     const flags = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
     const command = pnpmCommand('exec', 'vitest', 'run', '--project', project, ...flags)
     const passed = await isGreen(`test:${project}`, command, environment)
-    const counts = (await countTests(report)) ?? { passed: 0, failed: 0, skipped: 0 }
+    const counts = (await countTests(report)) ?? { passed: 0, failed: 0, skipped: 0, failures: [] }
+    failures.push(...counts.failures)
     if (!passed || counts.failed > 0) {
       failedSteps.push(`test:${project}`)
       counts.failed = Math.max(counts.failed, 1)
@@ -48,6 +51,8 @@ export async function runGate(environment = {}) {
     total.skipped += counts.skipped
   }
   await runChecks(checksAfterTests)
+  // Once more at the end: a record of a run may keep no more than that.
+  for (const failure of failures) console.error(`\n✗ ${failure}`)
   if (failedSteps.length > 0) console.error(`\n✗ Failed: ${failedSteps.join(', ')}`)
   console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
   return total.failed === 0
