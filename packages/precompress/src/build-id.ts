@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type Manifest, stringifyManifest } from '@serve-dist/manifest'
+import { digestOf } from './digest-of.ts'
 
 /** The digest of everything that a manifest says, its times apart. */
 export function buildIdOf(manifest: Manifest): string {
@@ -9,5 +9,5 @@ export function buildIdOf(manifest: Manifest): string {
     lastModified: '',
     files: manifest.files.map((file) => ({ ...file, lastModified: '' })),
   }
-  return createHash('sha256').update(stringifyManifest(timeless)).digest('hex').slice(0, 32)
+  return digestOf(stringifyManifest(timeless)).slice(0, 32)
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
+import { digestOf } from './digest-of.ts'
 
 /** One result as the head of an entry holds it. */
 export interface StoredEncoding {
@@ -28,7 +28,7 @@ const checksumLength = 64
 /** The file of an entry: a line with a checksum of its own, then the bytes of all results, one behind the other. */
 export function formatEntry(encodings: readonly StoredEncoding[], contents: readonly Uint8Array[]): Buffer {
   const text = JSON.stringify(encodings)
-  return Buffer.concat([Buffer.from(`${checksumOf(text)} ${text}\n`), ...contents])
+  return Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
 }
 
 /** The head of an entry from the first bytes of its file, or nothing when it is damaged or of another form. */
@@ -36,14 +36,10 @@ export function parseEntry(bytes: Buffer): CacheEntry | undefined {
   const end = bytes.indexOf('\n')
   const line = bytes.toString('utf8', 0, Math.max(end, 0))
   const text = line.slice(checksumLength + 1)
-  if (line.slice(0, checksumLength) !== checksumOf(text)) return undefined
+  if (line.slice(0, checksumLength) !== digestOf(text)) return undefined
   const encodings: unknown = JSON.parse(text)
   if (!Array.isArray(encodings) || !encodings.every(isStoredEncoding)) return undefined
   return { encodings, contentStart: end + 1 }
-}
-
-function checksumOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 function isStoredEncoding(value: unknown): value is StoredEncoding {

@@ -5,7 +5,7 @@ import { compressFile, type FileContext, type FileTask } from './compress-file.t
 import { compressSmallFiles } from './compress-small-files.ts'
 import { type Compressed, createTally } from './create-tally.ts'
 import type { EncodingCache } from './encoding-cache.ts'
-import { encodingCost } from './encoding-cost.ts'
+import { encodingCost, smallWork } from './encoding-cost.ts'
 import { isCompressible } from './is-compressible.ts'
 import type { ListedFile } from './list-files.ts'
 import { mediaTypeOf } from './media-type-of.ts'
@@ -33,9 +33,6 @@ const filesAtOnce = 64
 
 /** No buffer of `readFile` is longer. */
 const largestLoadable = 2 ** 31 - 1
-
-/** In the unit of `encodingCost`: what is encoded in less, about 15 ms, is not worth a message of its own. */
-const smallWork = 2_000_000
 
 /** In bytes: what is described in less than a millisecond. */
 const smallSize = 1024 * 1024

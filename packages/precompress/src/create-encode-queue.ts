@@ -1,5 +1,5 @@
 import type { Encode } from './encode.ts'
-import { encodingCost, encodingMemory } from './encoding-cost.ts'
+import { encodingCost, encodingMemory, smallWork } from './encoding-cost.ts'
 import type { EncodeAll, EncodeAnswer, EncodeTask } from './start-encode-thread.ts'
 
 /** How much may run at once. */
@@ -41,9 +41,6 @@ interface Filler {
   readonly failures: unknown[]
   running: number
 }
-
-/** Small work is handed over together, about 15 ms of it: a message costs as much as encoding 500 bytes. */
-const smallWork = 2_000_000
 
 /**
  * Puts an encoder behind a queue out of which the largest work that fits comes first, so that no core is left

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander'
+import { commandArgument } from './command-argument.ts'
 import { parseHsts } from './parse-hsts.ts'
+import { parsePort } from './parse-port.ts'
 import { TlsError } from './tls-credentials.ts'
 import type { TlsOptions } from './tls-options.ts'
 
@@ -11,15 +13,8 @@ export interface TlsFlags {
   readonly hsts?: string
 }
 
-/** Makes a parser's error one of the command line's. */
-export type ToArgument = <Value>(parse: (text: string) => Value) => (text: string) => Value
-
 /** Adds the options about TLS to the command. */
-export function addTlsOptions(
-  program: Command,
-  toArgument: ToArgument,
-  parsePort: (text: string) => number,
-): Command {
+export function addTlsOptions(program: Command): Command {
   return program
     .addOption(
       new Option(
@@ -30,14 +25,14 @@ export function addTlsOptions(
     .addOption(new Option('--tls-key <file>', "the certificate's private key in PEM form").env('TLS_KEY'))
     .addOption(
       new Option('--redirect-http <port>', 'port whose plain HTTP is sent on to HTTPS').argParser(
-        toArgument(parsePort),
+        commandArgument(parsePort),
       ),
     )
     .addOption(
       new Option(
         '--hsts <time>',
         'how long browsers are to use HTTPS alone, such as 1y, or the value of Strict-Transport-Security',
-      ).argParser(toArgument(parseHsts)),
+      ).argParser(commandArgument(parseHsts)),
     )
 }
 

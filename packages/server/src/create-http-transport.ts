@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from './connection-limits.ts'
 import { mustBeRefused } from './must-be-refused.ts'
-import { longestTimeout } from './parse-duration.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 
@@ -67,7 +66,7 @@ export function createHttpTransport(
     server,
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(() => server.closeAllConnections(), Math.min(gracePeriod, longestTimeout))
+      const deadline = setTimeout(() => server.closeAllConnections(), gracePeriod)
       await tracker.drain()
       clearTimeout(deadline)
     },

@@ -8,8 +8,7 @@ import {
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
-import { connectionLimits, maximumConnections } from './connection-limits.ts'
-import { longestTimeout } from './parse-duration.ts'
+import { connectionLimits, maximumConnections, youth } from './connection-limits.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits, maximumStreams } from './http2-limits.ts'
@@ -109,7 +108,7 @@ export function createTlsTransport(
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(destroyAll, Math.min(gracePeriod, longestTimeout), sockets)
+      const deadline = setTimeout(destroyAll, gracePeriod, sockets)
       const closed = new Promise((resolve) => {
         // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.
         NetServer.prototype.close.call(server, resolve)
@@ -124,9 +123,6 @@ export function createTlsTransport(
     },
   }
 }
-
-/** Milliseconds that a new connection may take for its first request before it counts as idle. */
-const youth = 1000
 
 /** GOAWAY, then the end with the last stream; a client that has just connected is given time to ask. */
 function closeWhenAsked(session: ServerHttp2Session): void {

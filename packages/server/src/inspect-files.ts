@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Manifest, variantPath } from '@serve-dist/manifest'
 import { createBodyAllocator } from './create-body-allocator.ts'
 import { type ExpectedFile, inspectFile, Mismatch } from './inspect-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
@@ -20,7 +19,7 @@ export interface Inspection {
 }
 
 /**
- * Compares every file that the manifest names with the disk, reads the bodies that are to be held, and
+ * Compares files with the disk, reads the bodies that are to be held, and
  * keeps files open. Two builds of a page differ in hashes of equal length: what is held is compared byte
  * for byte, by digest.
  *
@@ -29,7 +28,7 @@ export interface Inspection {
  */
 export async function inspectFiles(
   root: string,
-  manifest: Manifest,
+  expectedFiles: readonly ExpectedFile[],
   inspection: Inspection,
 ): Promise<ReadonlyMap<string, StoredBytes>> {
   const problems: string[] = []
@@ -37,7 +36,7 @@ export async function inspectFiles(
   const { verify, held, kept } = inspection
   const allocate = createBodyAllocator()
   let begun = performance.now()
-  for (const expected of expectedFiles(manifest)) {
+  for (const expected of expectedFiles) {
     const { path } = expected
     try {
       const found = await inspectFile(root, expected, {
@@ -59,18 +58,6 @@ export async function inspectFiles(
   throw new SiteError([
     `${root}: ${count} not what the manifest says; build again, and deploy the folder as a whole`,
     ...problems.toSorted(),
-  ])
-}
-
-/** Every file that the manifest names, variants among them. */
-export function expectedFiles(manifest: Manifest): readonly ExpectedFile[] {
-  return manifest.files.flatMap((file) => [
-    file,
-    ...file.variants.map(({ coding, size, sha256 }) => ({
-      path: variantPath(file.path, coding),
-      size,
-      sha256,
-    })),
   ])
 }
 

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
-import { isIPv6, type ListenOptions } from 'node:net'
+import type { ListenOptions } from 'node:net'
 import { ListenError } from './listen-error.ts'
+import { reachableName } from './reachable-name.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import type { Transport } from './transport.ts'
 
@@ -64,12 +65,6 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
   if ('descriptor' in address) return { fd: address.descriptor }
   if ('socket' in address) return { path: address.socket }
   return { port: address.port, host: address.host }
-}
-
-/** The unspecified addresses listen everywhere, but are no place to go to. */
-function reachableName(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return isIPv6(host) ? `[${host}]` : host
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {

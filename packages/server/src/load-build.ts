@@ -6,7 +6,8 @@ import { chooseHeldBodies } from './choose-held-bodies.ts'
 import { chooseKeptFiles } from './choose-kept-files.ts'
 import { idleHeaderRules } from './idle-header-rules.ts'
 import { idleRedirects } from './idle-redirects.ts'
-import { expectedFiles, inspectFiles } from './inspect-files.ts'
+import { expectedFiles } from './expected-files.ts'
+import { inspectFiles } from './inspect-files.ts'
 import { isSourceMap } from './is-source-map.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
@@ -87,7 +88,7 @@ async function loadOnce(
   const expected = expectedFiles(wanted)
   const held = chooseHeldBodies(expected, { memoryBudget, largestBody })
   const kept = chooseKeptFiles(expected, held, openFiles)
-  const files = await inspectFiles(root, wanted, { verify, held, kept })
+  const files = await inspectFiles(root, expected, { verify, held, kept })
   const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
   for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])

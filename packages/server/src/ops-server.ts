@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { isIPv6 } from 'node:net'
 import { connectionLimits } from './connection-limits.ts'
 import { ListenError } from './listen-error.ts'
 import type { Metrics } from './metrics.ts'
+import { reachableName } from './reachable-name.ts'
 
 /** Where operators ask. */
 export interface OpsAddress {
@@ -91,11 +91,6 @@ async function answerMetrics(response: ServerResponse, metrics: OpsSources['metr
   } catch (error) {
     answer(response, 503, `no metrics: ${String(error)}`)
   }
-}
-
-function reachableName(host: string): string {
-  if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
-  return isIPv6(host) ? `[${host}]` : host
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {

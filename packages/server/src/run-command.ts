@@ -8,6 +8,7 @@ import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
 import { isForOperator } from './is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
+import { parsePort } from './parse-port.ts'
 import { addReloadOptions } from './add-reload-options.ts'
 import { repeatable } from './repeatable.ts'
 import { reportCommand } from './report-command.ts'
@@ -110,7 +111,7 @@ function createProgram(): Command {
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
-  addTlsOptions(program, commandArgument, parsePort)
+  addTlsOptions(program)
   addOperationsOptions(program)
   program
     .command('compress')
@@ -157,12 +158,6 @@ function addReportCommand(program: Command): void {
     )
     .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
     .action(reportCommand)
-}
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new TypeError('expected a whole number from 0 to 65535')
-  return port
 }
 
 function parseHost(text: string): string {

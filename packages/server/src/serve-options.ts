@@ -4,6 +4,7 @@ import type { ListenAddress } from './listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from './operations-options.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
+import { longestTimeout } from './parse-duration.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /** What `serve` takes. */
@@ -104,6 +105,8 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   if (resolved.allowHosts !== undefined) checkHosts(resolved.allowHosts)
   return {
     ...resolved,
+    // Node takes a longer time for none at all.
+    gracePeriod: Math.min(gracePeriod, longestTimeout),
     address: addressOf(resolved),
     ...(tls !== undefined && { tls: resolveTlsOptions(tls) }),
   }

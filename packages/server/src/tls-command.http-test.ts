@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { copyFile, readFile } from 'node:fs/promises'
-import { connect } from 'node:tls'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { describeBlackBox } from './testing/black-box.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { http2Request } from './testing/http2-request.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
+import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
 import type { TlsFiles } from './tls-credentials.ts'
 
@@ -29,17 +28,6 @@ describeBlackBox({
     return port
   },
 })
-
-/** The certificate that a port shows, in base64. */
-async function shownBy(port: number): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
-  await once(socket, 'secureConnect')
-  const { raw } = socket.getPeerCertificate()
-  socket.destroy()
-  return raw.toString('base64')
-}
-
-const inBase64 = (pem: string): string => pem.replaceAll(/-----.*-----|\s/g, '')
 
 describe('serve-dist --tls-cert', () => {
   test('says https in its line, takes the files from the environment, and ends as it should', async () => {
@@ -66,7 +54,7 @@ describe('serve-dist --tls-cert', () => {
     const expected = inBase64(await readFile(next.cert, 'utf8'))
     await vi.waitFor(
       async () => {
-        const shown = await Promise.all([1, 2, 3, 4].map(() => shownBy(port)))
+        const shown = await Promise.all([1, 2, 3, 4].map(() => shownCertificate(port)))
         expect(shown.every((certificate) => certificate === expected)).toBe(true)
       },
       { timeout: 15_000, interval: 200 },

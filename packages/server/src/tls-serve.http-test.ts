@@ -10,6 +10,7 @@ import { dialTls } from './testing/dial-tls.ts'
 import { http2Request } from './testing/http2-request.ts'
 import { makeCertificate, writeCertificate } from './testing/make-certificate.ts'
 import { rawRequest } from './testing/raw-request.ts'
+import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { startListener } from './testing/start-listener.ts'
 import { startServer } from './testing/start-server.ts'
 import type { TlsFiles } from './tls-credentials.ts'
@@ -22,17 +23,6 @@ beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page', 'about.html': 'about' })
   files = await writeCertificate()
 })
-
-/** The certificate that a port shows, in base64. */
-async function shownBy(port: number): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
-  await once(socket, 'secureConnect')
-  const { raw } = socket.getPeerCertificate()
-  socket.destroy()
-  return raw.toString('base64')
-}
-
-const inBase64 = (pem: string): string => pem.replaceAll(/-----.*-----|\s/g, '')
 
 describe('serve over TLS', () => {
   test('says so in its URL', async () => {
@@ -66,13 +56,13 @@ describe('serve over TLS', () => {
     const server = await startServer(directory, { tls: own })
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
     await once(session, 'connect')
-    expect(await shownBy(server.port)).toBe(inBase64(await readFile(own.cert, 'utf8')))
+    expect(await shownCertificate(server.port)).toBe(inBase64(await readFile(own.cert, 'utf8')))
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const next = makeCertificate({ name: 'next.example' })
     await writeFile(own.key, next.key)
     await writeFile(own.cert, next.cert)
     await server.reload()
-    expect(await shownBy(server.port)).toBe(inBase64(next.cert))
+    expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(/the certificate was read again; it counts until 20/)
     stderr.mockRestore()
     const stream = session.request({})
@@ -84,11 +74,11 @@ describe('serve over TLS', () => {
   test('goes on with the certificate that it has when the new one cannot be used, and says why', async () => {
     const own = await writeCertificate()
     const server = await startServer(directory, { tls: own })
-    const before = await shownBy(server.port)
+    const before = await shownCertificate(server.port)
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     await writeFile(own.cert, makeCertificate().cert)
     await server.reload()
-    expect(await shownBy(server.port)).toBe(before)
+    expect(await shownCertificate(server.port)).toBe(before)
     expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*from before is used on/)
     stderr.mockRestore()
   })

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { youth } from './connection-limits.ts'
 
 /** Knows which connections of a server have an answer under way. */
 export interface ConnectionTracker {
@@ -14,9 +15,6 @@ export interface ConnectionTracker {
    */
   drain(): Promise<void>
 }
-
-/** Milliseconds that a new connection may take for its first request before it counts as idle. */
-const youth = 1000
 
 interface ConnectionState {
   readonly since: number
