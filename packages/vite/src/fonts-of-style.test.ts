@@ -10,6 +10,7 @@ describe('fontsOfStyle', () => {
     ['@font-face{src:url(a.woff2);unicode-range:U+0000-00FF,U+0131}', ['a.woff2']],
     ['@font-face{src:url(a.woff2);unicode-range:U+??}', ['a.woff2']],
     ['@font-face{src:url(a.woff2);unicode-range:u+26, u+41}', ['a.woff2']],
+    ['@font-face{src:url(a.woff2)', ['a.woff2']],
   ])('%s: %j', (css, expected) => {
     expect(fontsOfStyle(css)).toEqual(expected)
   })
@@ -28,7 +29,7 @@ describe('fontsOfStyle', () => {
 
   test('takes no longer for hostile text', () => {
     const started = performance.now()
-    fontsOfStyle('@font-face{src:url("'.repeat(5000))
+    fontsOfStyle('@font-face{src:url("'.repeat(20_000))
     fontsOfStyle(`@font-face{src:url(${'a'.repeat(100_000)}`)
     expect(performance.now() - started).toBeLessThan(1000)
   })
