@@ -1,10 +1,13 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
@@ -19,8 +22,12 @@ beforeAll(async () => {
 type Happen = (port: number) => Promise<void>
 
 /** Serves, lets something happen, ends by SIGTERM, and answers with the lines of the log. */
-async function linesOf(args: readonly string[], happen: Happen): Promise<string[]> {
-  const command = spawnCommand([directory, '--port', '0', ...args])
+async function linesOf(
+  args: readonly string[],
+  happen: Happen,
+  folder: string = directory,
+): Promise<string[]> {
+  const command = spawnCommand([folder, '--port', '0', ...args])
   const { port, line } = await command.listening
   await happen(port)
   command.child.kill('SIGTERM')
@@ -30,8 +37,12 @@ async function linesOf(args: readonly string[], happen: Happen): Promise<string[
   return lines.filter((text) => text !== line)
 }
 
-async function entriesOf(args: readonly string[], happen: Happen): Promise<Record<string, unknown>[]> {
-  const lines = await linesOf(['--access-log', 'json', ...args], happen)
+async function entriesOf(
+  args: readonly string[],
+  happen: Happen,
+  folder?: string,
+): Promise<Record<string, unknown>[]> {
+  const lines = await linesOf(['--access-log', 'json', ...args], happen, folder)
   return lines.map((line): Record<string, unknown> => JSON.parse(line))
 }
 
@@ -82,6 +93,24 @@ describe('--access-log json', () => {
       })
       expect(entries).toEqual(kinds.map(([, expected]) => expect.objectContaining(expected)))
     }
+  })
+
+  test("knows what caches may do by a rule's field, whatever its letters", async () => {
+    const folder = await buildFixture({ 'a.txt': 'a', 'b.txt': 'b' })
+    const config = join(await temporaryDirectory(), 'config.json')
+    const headers = { 'a.txt': { 'cache-control': 'no-store' }, 'b.txt': { 'CACHE-control': 'no-cache' } }
+    await writeFile(config, JSON.stringify({ headers }))
+    const entries = await entriesOf(
+      ['--config', config],
+      async (port) => {
+        for (const target of ['/a.txt', '/b.txt']) await rawRequest(port, { target })
+      },
+      folder,
+    )
+    expect(entries.map(({ target, cache }) => [target, cache])).toEqual([
+      ['/a.txt', 'no-store'],
+      ['/b.txt', 'revalidate'],
+    ])
   })
 
   test('has one line for each request, under load, pipelined, and with clients that go away', async () => {

@@ -108,7 +108,9 @@ function fieldOf(response: ServerResponse, answer: Answer | undefined, name: str
   if (answer === undefined) return response.getHeader(name)?.toString()
   const { fields } = answer
   for (let index = 0; index + 1 < fields.length; index += 2) {
-    if (fields[index] === name) return fields[index + 1]
+    // Rules write names as they like.
+    const known = fields[index]
+    if (known?.length === name.length && known.toLowerCase() === name.toLowerCase()) return fields[index + 1]
   }
   return undefined
 }
