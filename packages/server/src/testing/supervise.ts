@@ -42,12 +42,20 @@ export async function supervise(args: readonly string[]): Promise<Supervisor> {
   supervisors.push(shell)
   const { stdin, stdout } = shell
   if (stdin === null || stdout === null) throw new TypeError('started without pipes')
-  const lines = createInterface({ input: stdout })
+  /** Lines that nobody has taken: several come at once where this process was too busy to read. */
+  const untaken: string[] = []
+  createInterface({ input: stdout }).on('line', (line) => {
+    untaken.push(line)
+    shell.emit('said')
+  })
+  shell.once('close', () => shell.emit('said'))
   const nextLine = async (pattern: RegExp): Promise<string> => {
     for (;;) {
-      const [line]: unknown[] = await once(lines, 'line')
-      const match = pattern.exec(String(line))
-      if (match !== null) return match[1] ?? ''
+      const index = untaken.findIndex((line) => pattern.test(line))
+      const [line] = index === -1 ? [] : untaken.splice(index, 1)
+      if (line !== undefined) return pattern.exec(line)?.[1] ?? ''
+      if (shell.exitCode !== null) throw new Error(`the shell ended before it said ${pattern}`)
+      await once(shell, 'said')
     }
   }
   return {
