@@ -72,13 +72,15 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
   const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
-  const origin = await listen(transport, resolved.address).catch(giveUp)
-  const { host, allowHosts: hosts } = resolved
-  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts }
-  const redirects = await listenForRedirects(transport, redirectAddress).catch(async (error: unknown) => {
+  const hangUp = async (error: unknown): Promise<never> => {
+    // It may not listen, but it watches its certificate.
     await transport.drain(0)
     return giveUp(error)
-  })
+  }
+  const origin = await listen(transport, resolved.address).catch(hangUp)
+  const { host, allowHosts: hosts } = resolved
+  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts }
+  const redirects = await listenForRedirects(transport, redirectAddress).catch(hangUp)
   operations.becomeReady(store)
 
   const drain = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
@@ -23,6 +24,19 @@ beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page', 'about.html': 'about' })
   files = await writeCertificate()
 })
+
+/** Linux only. */
+function watchesOfThisProcess(): number {
+  const infos = readdirSync('/proc/self/fdinfo').map((descriptor) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')
+    } catch {
+      // Closed since it was listed.
+      return ''
+    }
+  })
+  return infos.join('\n').match(/^inotify wd/gm)?.length ?? 0
+}
 
 describe('serve over TLS', () => {
   test('says so in its URL', async () => {
@@ -81,6 +95,13 @@ describe('serve over TLS', () => {
     expect(await shownCertificate(server.port)).toBe(before)
     expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*from before is used on/)
     stderr.mockRestore()
+  })
+
+  test.skipIf(process.platform !== 'linux')('watches no certificate on when it cannot listen', async () => {
+    const own = await writeCertificate()
+    const before = watchesOfThisProcess()
+    await expect(serve({ directory, port: taken, tls: own })).rejects.toThrow('is in use')
+    expect(watchesOfThisProcess()).toBe(before)
   })
 
   test.each<readonly [string, () => TlsOptions, RegExp]>([
