@@ -6,6 +6,8 @@ for (const [signal, code] of [
 ]) {
   process.once(signal, () => process.exit(code))
 }
+// It asks for a build that is there, and the one that is loaded soon will be that.
+process.on('SIGHUP', () => {})
 const { runCommand } = await import('../dist/run-command.js')
 
 await runCommand(process.argv)

@@ -16,6 +16,8 @@ export function onHangUp(act: () => void): () => void {
     process.off('SIGHUP', onSignal)
     process.kill(process.pid, 'SIGHUP')
   }
+  // Whoever listened while the modules were loaded (`bin/serve-dist.js`).
+  process.removeAllListeners('SIGHUP')
   process.on('SIGHUP', onSignal)
   return () => {
     process.on('SIGHUP', () => {})

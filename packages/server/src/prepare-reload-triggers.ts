@@ -24,7 +24,7 @@ export interface ReloadTriggers {
 
 /**
  * Prepares what makes the command look for a new build, before its first one is loaded: a build that comes
- * meanwhile is not missed.
+ * meanwhile is not missed, nor is a SIGHUP.
  *
  * @returns starts it; each outcome is told on standard error.
  */
@@ -32,6 +32,11 @@ export async function prepareReloadTriggers(
   directory: string,
   { watch = false, adminSocket }: ReloadFlags,
 ): Promise<(reload: Reload) => Promise<ReloadTriggers>> {
+  let hangUps = 0
+  let onSignal = (): void => {
+    hangUps += 1
+  }
+  const ignoreSignal = onHangUp(() => onSignal())
   const since = watch ? await markManifest(directory) : undefined
 
   return async (reload) => {
@@ -41,7 +46,8 @@ export async function prepareReloadTriggers(
       return outcome
     }
     const admin = adminSocket === undefined ? undefined : await listenAdmin(adminSocket, reloadAndTell)
-    const ignoreSignal = onHangUp(() => void reloadAndTell())
+    onSignal = () => void reloadAndTell()
+    if (hangUps > 0) onSignal()
     const watcher = watch ? watchBuild(directory, tellingOnce(reload), { since }) : undefined
     return {
       async close() {

@@ -1,11 +1,13 @@
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
+import { childrenOf } from './testing/children-of.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
@@ -62,6 +64,51 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     connection.send('Host: a\r\n\r\n')
     expect((await connection.receive()).body.toString()).toBe('second')
     expect((await served.command.exited).code).toBe(0)
+  })
+
+  test.each([
+    ['one process', []],
+    ['two workers', ['--workers', '2']],
+  ])('during the start is answered after it, %s', async (_what, flags) => {
+    const signs = await temporaryDirectory()
+    const [loading, go] = [join(signs, 'loading'), join(signs, 'go')]
+    const module = join(signs, 'entry.mjs')
+    await writeFile(
+      module,
+      `import { existsSync, writeFileSync } from 'node:fs'
+      writeFileSync(${JSON.stringify(loading)}, '')
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5))
+      export default (request, response) => response.end('application')`,
+    )
+    const directory = await buildFixture({ 'index.html': 'first' })
+    const command = spawnCommand([directory, '--port', '0', '--ssr', module, ...flags])
+    await vi.waitUntil(() => existsSync(loading), patience)
+    // By now its build is loaded.
+    await rebuild(directory, 'second')
+    for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGHUP')
+    command.child.kill('SIGHUP')
+    await writeFile(go, '')
+    const { port } = await command.listening
+    const page = async (): Promise<string> => (await rawRequest(port)).body.toString()
+    await vi.waitFor(async () => expect(await page()).toBe('second'), patience)
+    await vi.waitFor(() => expect(command.complaints()).toMatch(/is served (now|already)/), patience)
+    expect(await stop({ directory, command, page })).toBe(0)
+  })
+
+  test('does not end a process that has not loaded its modules yet', async () => {
+    const hangUp = `
+      const look = (name) => {
+        if (name !== 'SIGINT') return
+        process.off('newListener', look)
+        setImmediate(() => process.kill(process.pid, 'SIGHUP'))
+      }
+      process.on('newListener', look)`
+    const command = spawnCommand([await buildFixture({ 'index.html': 'page' }), '--port', '0'], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(hangUp)}`],
+    })
+    await command.listening
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
   })
 
   test('serves the build that is there now, and says so', async () => {

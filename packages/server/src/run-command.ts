@@ -111,6 +111,10 @@ function createProgram(): Command {
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
+    .hook('preAction', (_program, command) => {
+      // Only a server has something to do then (`bin/serve-dist.js`); the others end, as by default.
+      if (command !== program) process.removeAllListeners('SIGHUP')
+    })
   addTlsOptions(program)
   addOperationsOptions(program)
   program
