@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
 import type { ListenOptions } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
 import { ListenError } from './listen-error.ts'
 import { reachableName } from './reachable-name.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
@@ -38,11 +39,14 @@ interface InheritedAddress {
 export async function listen({ server, scheme }: Transport, address: ListenAddress): Promise<string> {
   // A worker's socket is its primary's, and may be in use by other workers.
   if ('socket' in address && !cluster.isWorker) await removeStaleSocket(address.socket)
+  // A worker's socket is made by its primary, which may be somebody else's; a thread cannot set it.
+  const setsUmask = 'socket' in address && isMainThread && !cluster.isWorker
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
       reject(new ListenError(explain(error, address), { cause: error }))
     }
     server.once('error', fail)
+    const before = setsUmask ? process.umask(umaskFor(address.socketMode)) : undefined
     try {
       server.listen(toListenOptions(address), () => {
         server.off('error', fail)
@@ -51,14 +55,21 @@ export async function listen({ server, scheme }: Transport, address: ListenAddre
     } catch (error) {
       // A descriptor of another kind.
       fail(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      if (before !== undefined) process.umask(before)
     }
   })
-  if ('socket' in address) await chmod(address.socket, address.socketMode)
+  if ('socket' in address && !setsUmask) await chmod(address.socket, address.socketMode)
   const actual = server.address()
   if (actual === null || typeof actual === 'string') {
     return `${scheme}://unix:${actual ?? ''}:`
   }
   return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
+}
+
+/** With which a socket is made with its permissions, so that there is no moment with more. */
+export function umaskFor(socketMode: number): number {
+  return 0o777 & ~socketMode
 }
 
 function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number } {

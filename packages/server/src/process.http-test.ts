@@ -47,9 +47,17 @@ describe.skipIf(process.platform === 'win32').each([
     expect(existsSync(path)).toBe(false)
   })
 
-  test('takes another mode', async () => {
+  test('makes it with another mode at once: there is no moment with more', async () => {
     const path = await socketPath()
-    const command = spawnCommand([directory, '--socket', path, '--socket-mode', '600', ...args])
+    const changeNoMode = `
+      import fs from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      fs.promises.chmod = async () => {}
+      syncBuiltinESMExports()`
+    const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(changeNoMode)}`]
+    const command = spawnCommand([directory, '--socket', path, '--socket-mode', '600', ...args], {
+      nodeOptions,
+    })
     await command.listening
     const { mode } = await stat(path)
     expect((mode & 0o777).toString(8)).toBe('600')

@@ -5,6 +5,7 @@ import type { ProcessFlags } from './add-process-options.ts'
 import type { SwapFlags } from './add-reload-options.ts'
 import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
 import { findFreePort } from './find-free-port.ts'
+import { umaskFor } from './listen.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { keepRunning } from './mount-application.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
@@ -94,7 +95,7 @@ async function serveAlone(options: ServeOptions): Promise<Serving> {
 }
 
 async function serveByWorkers(
-  { workers: count, grace: gracePeriod, socket, host, port, ops }: ServeFlags,
+  { workers: count, grace: gracePeriod, socket, socketMode, host, port, ops }: ServeFlags,
   descriptor: number | undefined,
 ): Promise<Serving> {
   const hasPort = socket === undefined && descriptor === undefined
@@ -106,7 +107,9 @@ async function serveByWorkers(
     await operations.close()
     throw error
   }
-  const workers = await startWorkers({ count, gracePeriod, role: { descriptor, port: found } }).catch(fail)
+  const umask = socket === undefined ? undefined : umaskFor(socketMode)
+  const role = { descriptor, port: found }
+  const workers = await startWorkers({ count, gracePeriod, umask, role }).catch(fail)
   return {
     ...workers,
     workers: { count, residentBytes: workers.residentBytes },

@@ -1,4 +1,4 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -17,6 +17,8 @@ export interface WorkersOptions {
   readonly count: number
   /** Milliseconds that answers in flight may take to finish after `close()`. */
   readonly gracePeriod: number
+  /** With which this process makes the socket that they share; theirs is that of before. */
+  readonly umask?: number | undefined
   /** What they are told. */
   readonly role: Omit<WorkerRole, 'isFirst'>
 }
@@ -54,6 +56,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
+  const umask = process.umask()
+  if (options.umask !== undefined) process.umask(options.umask)
   for (const place of places) launch(place)
   while (readyOnes().length < count) {
     await once(changes, 'change')
@@ -92,7 +96,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
 
   function launch(place: Place): void {
     const isFirst = place === places[0] && place.failures === 0
-    const worker = cluster.fork(toEnvironment({ ...role, isFirst }))
+    const worker = fork({ ...role, isFirst })
     const begin = performance.now()
     const end = (reason: string): void => {
       place.worker = undefined
@@ -113,6 +117,14 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       // It could not be started; other errors are followed by its end.
       if (worker.process.pid === undefined) end(error.message)
     })
+  }
+
+  /** A process begins with the umask of the one that starts it. */
+  function fork(given: WorkerRole): Worker {
+    const own = process.umask(umask)
+    const worker = cluster.fork(toEnvironment(given))
+    process.umask(own)
+    return worker
   }
 
   /** One that comes later finds what the folder has by then: never are two builds served at once for long. */
