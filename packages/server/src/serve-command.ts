@@ -66,17 +66,26 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
       ? await serveByWorkers(flags, descriptor)
       : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
   // Before the line: who reads it may send a signal at once.
-  const triggers = await startTriggers(serving.reload).catch(async (error: unknown) => {
-    await serving.close()
-    throw error
-  })
+  const started = startTriggers(serving.reload)
+  const { collapse } = serving
+  const triggers = await Promise.race(collapse === undefined ? [started] : [started, collapse]).catch(
+    async (error: unknown) => {
+      await serving.close()
+      // One that is started after that; what went wrong with it is not the first thing any more.
+      void started.then(
+        (late) => late.close(),
+        () => {},
+      )
+      throw error
+    },
+  )
   stopWith(async () => {
     await Promise.all([serving.close(), triggers.close()])
   })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
-  await serving.collapse?.catch(async (error: unknown) => {
+  await collapse?.catch(async (error: unknown) => {
     await triggers.close()
     throw error
   })
