@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
@@ -42,6 +42,11 @@ async function ask(session: ClientHttp2Session, fields: OutgoingHttpHeaders) {
   return { status: headers[':status'], fields: headers, body: await buffer(stream) }
 }
 
+/** How many timers keep this process alive. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+}
+
 describe('createTlsTransport', () => {
   test.each([
     [['h2', 'http/1.1'], 'h2'],
@@ -78,5 +83,23 @@ describe('createTlsTransport', () => {
   test('HTTP/2 is answered', async () => {
     const { status, body } = await ask(openSession(), { ':path': '/app.js' })
     expect([status, body.toString() === script]).toEqual([200, true])
+  })
+
+  test('an answer to a stream that has gone leaves no timer behind', async () => {
+    const answered = new EventEmitter()
+    const { port } = await startTlsServer((_request, response) => {
+      response.once('close', () => {
+        const before = timers()
+        response.end('too late')
+        answered.emit('late', timers() - before)
+      })
+      response.write('a part')
+    })
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    closers.push(() => session.destroy())
+    const stream = session.request({})
+    await once(stream, 'response')
+    stream.close()
+    expect(await once(answered, 'late')).toEqual([0])
   })
 })

@@ -7,8 +7,10 @@ export class Http2Response extends Http2ServerResponse {
   override end(...given: readonly unknown[]): this {
     const [body] = given
     // A stream may stall while its session goes on: Node's own time limits look at the session alone.
-    const deadline = setTimeout(cutOff, socketTimeout, this)
-    this.once('close', () => clearTimeout(deadline))
+    const deadline = setTimeout(cutOff, socketTimeout, this).unref()
+    // Of a stream that has gone no end is told any more.
+    if (this.stream.destroyed) clearTimeout(deadline)
+    else this.once('close', () => clearTimeout(deadline))
     if (wantsSlices(body) && this.req.method !== 'HEAD') {
       writeSlices(body, {
         write: (slice, done) => {
