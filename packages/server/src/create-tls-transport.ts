@@ -35,6 +35,9 @@ export function createTlsTransport(
   const sessions = new Map<ServerHttp2Session, TLSSocket>()
   const sockets = new Set<Socket>()
   const handshaking = new Map<string, Socket>()
+  // Node does not tell which connection an encrypted one was made of; to a unix socket none has a name.
+  const isHandshaking = (socket: Socket): boolean =>
+    socket.remotePort === undefined ? socket.bytesRead === 0 : handshaking.get(peerOf(socket)) === socket
   let isClosing = false
   let streams = 0
 
@@ -117,7 +120,7 @@ export function createTlsTransport(
       // What has reached this machine by now is taken.
       await nextTurn()
       for (const session of sessions.keys()) closeWhenAsked(session)
-      setTimeout(destroyAll, youth, handshaking.values()).unref()
+      setTimeout(() => destroyAll([...sockets].filter(isHandshaking)), youth).unref()
       await Promise.all([http1Closed, closed])
       clearTimeout(deadline)
     },
@@ -142,7 +145,6 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Node does not tell which connection an encrypted one was made of; one to a unix socket has no name. */
 function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { serve } from './serve.ts'
 import { buildFixture } from './testing/build-fixture.ts'
@@ -11,6 +13,7 @@ import { openConnection } from './testing/open-connection.ts'
 import { frameTypes, openRawHttp2 } from './testing/open-raw-http2.ts'
 import { formatRequest } from './testing/raw-request.ts'
 import type { StartedServer } from './testing/start-server.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
 import type { TlsFiles } from './tls-credentials.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -40,7 +43,7 @@ async function openSession(port: number): Promise<ClientHttp2Session> {
   return session
 }
 
-async function millisecondsToClose(server: StartedServer): Promise<number> {
+async function millisecondsToClose(server: Pick<StartedServer, 'close'>): Promise<number> {
   const begin = performance.now()
   await server.close()
   return performance.now() - begin
@@ -133,4 +136,19 @@ describe('close, over TLS', () => {
     await once(socket, 'connect')
     expect(await millisecondsToClose(server)).toBeLessThan(soon)
   })
+
+  test.skipIf(process.platform === 'win32')(
+    'over a unix socket, waits neither for one that does not begin nor for one that is done',
+    async () => {
+      const socket = join(await temporaryDirectory(), 'socket')
+      const server = await serve({ directory, socket, gracePeriod: 15_000, tls })
+      const silent = connectTcp({ path: socket })
+      await once(silent, 'connect')
+      const idle = connectTls({ path: socket, rejectUnauthorized: false })
+      await once(idle, 'secureConnect')
+      idle.write(formatRequest({}))
+      await once(idle, 'data')
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    },
+  )
 })
