@@ -14,8 +14,10 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
   const writeHead = response.writeHead.bind(response)
   const write = response.write.bind(response)
   const end = response.end.bind(response)
+  const prototype: object = Object.getPrototypeOf(response)
   let isDecided = false
   let encoder: LiveEncoder | undefined
+  let isEnded = false
   let isFlushDue = false
   let isOurDrain = false
 
@@ -32,6 +34,10 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       const done = typeof codingOrCallback === 'function' ? codingOrCallback : callback
       if (!isDecided && !response.headersSent) response.writeHead(response.statusCode)
       if (encoder === undefined) return write(chunk, coding, done)
+      if (isEnded) {
+        refuse(done)
+        return false
+      }
       const hasRoom = encoder.stream.write(chunk, coding, done)
       flushSoon(encoder)
       return hasRoom
@@ -44,10 +50,18 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       const chunk = typeof chunkOrCallback === 'function' ? null : (chunkOrCallback ?? null)
       const coding = typeof codingOrCallback === 'string' ? codingOrCallback : 'utf8'
       const done = [chunkOrCallback, codingOrCallback, callback].find((each) => typeof each === 'function')
+      if (encoder !== undefined && isEnded && chunk !== null) {
+        refuse(done)
+        return response
+      }
       if (done !== undefined) response.once('finish', done)
       // Now the length is known, so that Node can tell it where nothing is encoded.
       if (!response.headersSent) decideOnce(response.statusCode, lengthOf(chunk, coding))
       if (encoder === undefined) return chunk === null ? end() : end(chunk, coding)
+      if (isEnded) return response
+      isEnded = true
+      // From here on, as without us: the head is made, and the answer is whole.
+      if (!response.headersSent) writeHead(response.statusCode)
       if (chunk === null) encoder.stream.end()
       else encoder.stream.end(chunk, coding)
       return response
@@ -57,6 +71,20 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       encoder?.flush()
     },
   })
+
+  Object.defineProperty(response, 'writableEnded', {
+    configurable: true,
+    get: () => isEnded || Reflect.get(prototype, 'writableEnded', response),
+  })
+
+  /** As Node refuses what is written after the end: it is told, and the answer goes on. */
+  function refuse(done: Callback | undefined): void {
+    const error = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
+    process.nextTick(() => {
+      if (!response.destroyed) response.emit('error', error)
+      done?.(error)
+    })
+  }
 
   function decideOnce(status: number, length?: number): void {
     if (isDecided) return

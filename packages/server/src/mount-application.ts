@@ -28,6 +28,8 @@ export function mountApplication(
     const what = `${request.method} ${request.url}`
     const fail: Fail = (error) => {
       report(error, what)
+      // What was made whole before is sent.
+      if (response.writableEnded) return
       if (response.headersSent) response.destroy()
       else sendFailure(response)
     }

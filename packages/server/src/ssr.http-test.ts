@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { liveCodings } from './live-encoder.ts'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
@@ -30,6 +30,13 @@ async function serveWith(source: string, handler = {}): Promise<number> {
   const directory = await writeFixture({ 'entry.mjs': source })
   const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), handler })
   return port
+}
+
+/** A page as a client gets it that decodes. */
+async function fetchText(port: number, coding: string): Promise<{ status: number; body: string }> {
+  const headers = { 'Accept-Encoding': coding }
+  const response = await fetch(`http://127.0.0.1:${port}/page`, { headers })
+  return { status: response.status, body: await response.text() }
 }
 
 describe('a module behind the build', () => {
@@ -320,6 +327,42 @@ describe('a module that fails', () => {
       connection.send(formatRequest({ target: '/page', fields: { 'Accept-Encoding': coding } }))
       await expect(connection.receive()).rejects.toThrow(/closed after/)
     }
+  })
+
+  test.each([
+    ['throws', 'throw new Error("late")'],
+    ['throws later', 'setImmediate(() => next(new Error("late")))'],
+    ['ends again', 'res.end()'],
+    ['ends again with more', 'res.end("more")'],
+    ['writes more', 'res.write("more")'],
+    ['sets fields', 'res.setHeader("X-Late", "1")'],
+  ])('after the end of its answer leaves it whole: %s', async (_what, late) => {
+    const port = await serveWith(
+      `const text = ${JSON.stringify(text)}; export const handler = (req, res, next) => {
+      res.setHeader("Content-Type", "text/html"); res.end(text); ${late} }`,
+    )
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const { body, status } = await fetchText(port, coding)
+      expect([coding, status, body === text]).toEqual([coding, 200, true])
+    }
+    stderr.mockRestore()
+  })
+
+  test('is told of its answer what it would be told without compression', async () => {
+    const port = await serveWith(
+      `const states = []; export default (req, res) => {
+      if (req.url === "/states") return res.end(JSON.stringify(states))
+      const tell = () => states.push([res.headersSent, res.writableEnded])
+      res.setHeader("Content-Type", "text/html"); tell(); res.end(${JSON.stringify(text)}); tell() }`,
+    )
+    for (const coding of ['identity', 'br']) await fetchText(port, coding)
+    const { body } = await rawRequest(port, { target: '/states' })
+    const each = [
+      [false, false],
+      [true, true],
+    ]
+    expect(JSON.parse(body.toString())).toEqual([...each, ...each])
   })
 
   test('is told when its client has gone', async () => {
