@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type * as ConnectionLimits from './connection-limits.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
 // The real limits are minutes; what is tested here is that each of them reaches its socket.
-vi.mock('./connection-limits.ts', () => ({
+vi.mock('./connection-limits.ts', async (importOriginal) => ({
+  ...(await importOriginal<typeof ConnectionLimits>()),
   connectionLimits: {
     headersTimeout: 300,
     requestTimeout: 600,

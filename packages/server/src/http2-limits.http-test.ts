@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type * as ConnectionLimits from './connection-limits.ts'
 import { createHandler } from './handler.ts'
 import type * as Http2Limits from './http2-limits.ts'
 import { loadSite } from './load-site.ts'
@@ -23,7 +24,8 @@ import { formatRequest } from './testing/raw-request.ts'
 import { startTlsServer } from './testing/start-tls-server.ts'
 
 // The real limits of time are minutes; what is tested here is that each of them reaches its connection.
-vi.mock('./connection-limits.ts', () => ({
+vi.mock('./connection-limits.ts', async (importOriginal) => ({
+  ...(await importOriginal<typeof ConnectionLimits>()),
   connectionLimits: {
     headersTimeout: 600,
     requestTimeout: 1200,
