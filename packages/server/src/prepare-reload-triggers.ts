@@ -48,7 +48,7 @@ export async function prepareReloadTriggers(
     const admin = adminSocket === undefined ? undefined : await listenAdmin(adminSocket, reloadAndTell)
     onSignal = () => void reloadAndTell()
     if (hangUps > 0) onSignal()
-    const watcher = watch ? watchBuild(directory, tellingOnce(reload), { since }) : undefined
+    const watcher = watch ? watchBuild(directory, tellingOnce(directory, reload), { since }) : undefined
     return {
       async close() {
         ignoreSignal()
@@ -63,12 +63,14 @@ function tell(outcome: ReloadOutcome): void {
   process.stderr.write(`serve-dist: ${describeReload(outcome)}\n`)
 }
 
-/** A build that is refused is tried again and again, and told of once. */
-function tellingOnce(reload: Reload): () => Promise<boolean> {
+/** A build that is refused is tried again and again, and told of once; one that was taken away meanwhile, never. */
+function tellingOnce(directory: string, reload: Reload): () => Promise<boolean> {
   let lastRefusal = ''
   return async () => {
+    const before = await markManifest(directory)
     const outcome = await reload()
     const isRefused = outcome.status === 'refused'
+    if (isRefused && (before === undefined || before !== (await markManifest(directory)))) return false
     const refusal = isRefused ? describeReload(outcome) : ''
     if (outcome.status === 'swapped' || refusal !== lastRefusal) tell(outcome)
     lastRefusal = refusal

@@ -1,0 +1,43 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
+import { buildFixture } from './testing/build-fixture.ts'
+
+const patience = { timeout: 10_000 }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('prepareReloadTriggers', () => {
+  test.each([
+    ['taken away', false],
+    ['replaced', true],
+  ])('watching, says nothing of a refused build that is %s while it is loaded', async (_what, isReplaced) => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const manifest = join(directory, manifestPath)
+    const place = async (text: string): Promise<void> => {
+      await writeFile(`${manifest}.new`, text)
+      await rename(`${manifest}.new`, manifest)
+    }
+    const reload = vi.fn<Reload>()
+    reload.mockImplementationOnce(async () => {
+      await rm(manifest)
+      if (isReplaced) await place('third')
+      return { status: 'refused', buildId: 'first', problems: ['files are missing'] }
+    })
+    reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first' })
+
+    const start = await prepareReloadTriggers(directory, { watch: true })
+    const triggers = await start(reload)
+    await place('second')
+    await vi.waitFor(() => expect(reload).toHaveBeenCalled(), patience)
+    if (!isReplaced) await place('third')
+    await vi.waitFor(() => expect(write).toHaveBeenCalled(), patience)
+    await triggers.close()
+    expect(write.mock.calls).toEqual([['serve-dist: build third is served now, in the place of first\n']])
+  })
+})
