@@ -96,14 +96,17 @@ async function noteLife(image, findings) {
   if (command === undefined || healthcheck === undefined)
     throw new Error('the Dockerfile has no CMD or no HEALTHCHECK')
   const port = await freePort()
+  const opsPort = await freePort()
   const environment = {
     PATH: process.env['PATH'],
     ...image.environment,
     PORT: String(port),
-    OPS: `:${await freePort()}`,
+    OPS: `:${opsPort}`,
   }
-  const isHealthy = async () =>
-    (await runCommand(healthcheck, { cwd: workingDirectory, environment, isQuiet: true })).exitCode === 0
+  const isHealthy = async (own = {}) => {
+    const options = { cwd: workingDirectory, environment: { ...environment, ...own }, isQuiet: true }
+    return (await runCommand(healthcheck, options)).exitCode === 0
+  }
   findings.note('the healthcheck fails before the server is there', difference(await isHealthy(), false))
 
   // Root is stopped by no mode; the user of the image is not the owner either.
@@ -119,7 +122,15 @@ async function noteLife(image, findings) {
       'it serves the build from a file system that it cannot write to',
       difference([answer.status, answer.headers['content-encoding']], [200, 'zstd']),
     )
-    findings.note('the healthcheck passes', difference(await isHealthy(), true))
+    const spellings = ['', ':', '*:', '0.0.0.0:', '127.0.0.1:', 'localhost:'].map((host) => host + opsPort)
+    const healthy = spellings.map((OPS) => isHealthy({ OPS }))
+    findings.note(
+      'the healthcheck passes, however OPS is written',
+      difference(
+        await Promise.all(healthy),
+        spellings.map(() => true),
+      ),
+    )
     const probes = probePaths.map(
       async (path) => (await ask(`http://127.0.0.1${environment.OPS}${path}`)).status,
     )

@@ -49,6 +49,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(600)
       const builds = [...metrics].filter(([name]) => name.startsWith('serve_dist_build_info'))
       expect(builds.map(([, value]) => value)).toEqual([1])
+      expect(metrics.has('process_start_time_seconds')).toBe(false)
     })
 
     // What a worker has not written yet would end with it.
