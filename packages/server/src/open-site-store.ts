@@ -1,4 +1,5 @@
 import { loadBuild, type LoadedBuild } from './load-build.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import type { Site } from './site.ts'
 import { SiteError } from './site-error.ts'
 import type { SiteHolder } from './site-holder.ts'
@@ -19,6 +20,12 @@ export interface ReloadRefusal {
   readonly problems: readonly string[]
 }
 
+/** What became of a build that was loaded beside the one that is served. */
+export type PrepareOutcome =
+  | { readonly status: 'prepared'; readonly buildId: string; readonly replaces: string }
+  | { readonly status: 'unchanged'; readonly buildId: string }
+  | ReloadRefusal
+
 /** A site that another build can take the place of. */
 export interface SiteStore extends SiteHolder {
   /**
@@ -33,19 +40,37 @@ export interface SiteStore extends SiteHolder {
   close(): void
 }
 
+/** A store whose reload somebody else decides on, in two steps. */
+export interface StagedSiteStore extends SiteStore {
+  /** Loads the build that the folder has now, checks it, and keeps it beside the one that is served. It never rejects. */
+  prepare(): Promise<PrepareOutcome>
+  /** Puts what was prepared in its place, if anything was. */
+  swap(): void
+  /** Lets go of what was prepared, if anything was. */
+  drop(): void
+}
+
 /**
  * Loads a build for hosts that swap it for a newer one later.
  *
  * @throws SiteError when the folder cannot be served, TypeError for a wrong option.
  */
 export async function openSiteStore(directory: string, options: SiteStoreOptions = {}): Promise<SiteStore> {
+  return await openStagedSiteStore(directory, options)
+}
+
+/** As {@link openSiteStore}, for a worker. */
+export async function openStagedSiteStore(
+  directory: string,
+  options: SiteStoreOptions,
+): Promise<StagedSiteStore> {
   const resolved = resolveSiteStoreOptions(options)
   let served = await loadBuild(directory, { ...resolved, needsManifest: false })
-  let running: Promise<ReloadOutcome> | undefined
-  let queued: Promise<ReloadOutcome> | undefined
+  let prepared: LoadedBuild | undefined
   let isClosed = false
 
-  async function reload(): Promise<ReloadOutcome> {
+  async function prepare(): Promise<PrepareOutcome> {
+    drop()
     // No manifest where there was one means "not yet", never a folder to be described.
     const needsManifest = served.hasManifest
     let loaded: LoadedBuild
@@ -54,38 +79,44 @@ export async function openSiteStore(directory: string, options: SiteStoreOptions
     } catch (error) {
       return { status: 'refused', buildId: served.site.buildId, problems: problemsOf(error) }
     }
-    const { buildId: replaced } = served.site
-    const { buildId } = loaded.site
+    const { buildId: replaces } = served.site
     if (isClosed || loaded.identity === served.identity) {
       loaded.retire()
-      return { status: 'unchanged', buildId: replaced }
+      return { status: 'unchanged', buildId: replaces }
     }
-    const before = served
-    served = loaded
-    before.retire()
-    return { status: 'swapped', buildId, replaced }
+    prepared = loaded
+    return { status: 'prepared', buildId: loaded.site.buildId, replaces }
   }
 
-  function begin(): Promise<ReloadOutcome> {
-    queued = undefined
-    const begun = reload().finally(() => {
-      running = queued
-    })
-    running = begun
-    return begun
+  function swap(): void {
+    if (prepared === undefined) return
+    const before = served
+    served = prepared
+    prepared = undefined
+    before.retire()
+  }
+
+  function drop(): void {
+    prepared?.retire()
+    prepared = undefined
   }
 
   return {
     get current(): Site {
       return served.site
     },
-    reload() {
-      if (running === undefined) return begin()
-      queued ??= running.then(begin)
-      return queued
-    },
+    prepare,
+    swap,
+    drop,
+    reload: oneAtATime(async () => {
+      const outcome = await prepare()
+      if (outcome.status !== 'prepared') return outcome
+      swap()
+      return { status: 'swapped', buildId: outcome.buildId, replaced: outcome.replaces }
+    }),
     close() {
       isClosed = true
+      drop()
       served.retire()
     },
   }

@@ -1,31 +1,69 @@
 import { isForOperator } from './is-for-operator.ts'
-import type { RunningServer } from './serve.ts'
-import { isPrimaryMessage, type WorkerMessage } from './worker-messages.ts'
+import type { StagedSiteStore } from './open-site-store.ts'
+import type { StagedServer } from './serve.ts'
+import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 
 /**
  * Serves as one worker of several: the primary is told what happens here, and says what is to happen.
  *
- * @param start - begins to serve.
+ * @param start - begins to serve; it asks before it listens.
  */
-export async function runWorker(start: () => Promise<RunningServer>): Promise<void> {
+export async function runWorker(
+  start: (mayListen: (store: StagedSiteStore) => Promise<void>) => Promise<StagedServer>,
+): Promise<void> {
   // Terminals and systemd signal all processes at once; the primary says what it means for the workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.removeAllListeners(signal)
     process.on(signal, () => {})
   }
-  const server = await start().catch(async (error: unknown) => {
+  let server: StagedServer | undefined
+  const mayListen = async (store: StagedSiteStore): Promise<void> => {
+    const allowed = new Promise<void>((resolve) => {
+      process.on('message', (message: unknown) => {
+        if (!isPrimaryMessage(message)) return
+        if (message.type === 'serve-dist:listen') resolve()
+        else obey(message, store, server)
+      })
+    })
+    await tell({ type: 'serve-dist:loaded', buildId: store.current.buildId })
+    await allowed
+  }
+  server = await start(mayListen).catch(async (error: unknown) => {
     if (!isForOperator(error)) throw error
     await tell({ type: 'serve-dist:failed', message: error.message })
     return process.exit(1)
   })
-  process.on('message', (message: unknown) => {
-    if (!isPrimaryMessage(message)) return
-    if (message.type === 'serve-dist:drain') void server.close().finally(() => process.exit())
-    else void server.reload().then((outcome) => tell({ type: 'serve-dist:reloaded', outcome }))
-  })
   const { url, site } = server
-  const { buildId, summary } = site
-  await tell({ type: 'serve-dist:ready', url, buildId, summary, residentBytes: process.memoryUsage.rss() })
+  const residentBytes = process.memoryUsage.rss()
+  await tell({ type: 'serve-dist:ready', url, summary: site.summary, residentBytes })
+}
+
+function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedServer | undefined): void {
+  switch (type) {
+    case 'serve-dist:ping':
+      void tell({ type: 'serve-dist:pong' })
+      break
+    case 'serve-dist:prepare':
+      void (async () => {
+        await server?.reloadCertificate()
+        await tell({ type: 'serve-dist:prepared', outcome: await store.prepare() })
+      })()
+      break
+    case 'serve-dist:swap':
+      store.swap()
+      void tell({ type: 'serve-dist:swapped' })
+      break
+    case 'serve-dist:drop':
+      store.drop()
+      break
+    case 'serve-dist:drain':
+      void server?.close().finally(() => process.exit())
+      break
+    case 'serve-dist:listen':
+      break
+    default:
+      throw new TypeError(`no such message: ${String(type satisfies never)}`)
+  }
 }
 
 /** Settles when it is sent; where the primary has gone, Node ends this process by itself. */

@@ -12,7 +12,7 @@ import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts
 import { readConfig } from './read-config.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import { runWorker } from './run-worker.ts'
-import { serve } from './serve.ts'
+import { serve, serveStaged } from './serve.ts'
 import type { ServeOptions } from './serve-options.ts'
 import type { SiteSummary } from './site.ts'
 import { reportApplicationError } from './start-application.ts'
@@ -55,7 +55,7 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   if (role !== undefined) {
     // The primary answers operators, for all workers.
     const own = flags.ops === undefined ? flags : { ...flags, ops: 'primary' as const }
-    await runWorker(async () => serve(await toServeOptions(directory, own, role)))
+    await runWorker(async (mayListen) => serveStaged(await toServeOptions(directory, own, role), mayListen))
     return
   }
   const stopWith = stopOnSignal()

@@ -2,7 +2,7 @@ import { allowHosts } from './allow-hosts.ts'
 import { createHandler } from './handler.ts'
 import { listen } from './listen.ts'
 import { listenForRedirects } from './listen-for-redirects.ts'
-import { openSiteStore, type ReloadOutcome } from './open-site-store.ts'
+import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from './open-site-store.ts'
 import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site.ts'
@@ -40,6 +40,20 @@ export interface RunningServer {
  * package that an option needs, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  return await serveStaged(options, async () => {})
+}
+
+/** A server of a worker: which build it serves is decided for all of them. */
+export interface StagedServer extends RunningServer {
+  /** Reads the certificate again. It never rejects. */
+  reloadCertificate(): Promise<void>
+}
+
+/** As {@link serve}; it listens once that is allowed. */
+export async function serveStaged(
+  options: ServeOptions,
+  mayListen: (store: StagedSiteStore) => Promise<void>,
+): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
@@ -47,7 +61,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const operations = await startOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
-  const store = await openSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts)).catch(
+  const store = await openStagedSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts)).catch(
     async (error: unknown) => {
       await operations.close()
       throw error
@@ -72,6 +86,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
   const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
+  await mayListen(store)
   const hangUp = async (error: unknown): Promise<never> => {
     // It may not listen, but it watches its certificate.
     await transport.drain(0)
@@ -105,6 +120,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
       await transport.reload?.()
       return store.reload()
     },
+    reloadCertificate: async () => await transport.reload?.(),
     close() {
       closed ??= drain()
       return closed

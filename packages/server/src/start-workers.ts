@@ -1,10 +1,11 @@
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { performance } from 'node:perf_hooks'
+import { describeReload } from './describe-reload.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { ReloadOutcome } from './open-site-store.ts'
 import { longestTimeout } from './parse-duration.ts'
-import { reloadInTurn } from './reload-in-turn.ts'
+import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from './site.ts'
 import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
@@ -29,7 +30,7 @@ export interface RunningWorkers {
   readonly summary: SiteSummary
   /** Of one worker, on average, when it began to listen. */
   readonly residentBytes: number
-  /** Lets the workers load the build that the folder has now, one after the other, until one refuses it. */
+  /** Lets all workers serve the build that the folder has now, or none where one refuses it. */
   reload(): Promise<ReloadOutcome>
   /** Lets all workers drain; settles when the last has ended. */
   close(): Promise<void>
@@ -47,7 +48,7 @@ const patience = 1000
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
   const { count, role, gracePeriod } = options
-  const places = Array.from({ length: count }, (): Place => ({ failures: 0 }))
+  const places = Array.from({ length: count }, (): Place => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
   let isStopping = false
@@ -56,6 +57,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
+  const reload = oneAtATime(() => reloadTogether(places))
   const umask = process.umask()
   if (options.umask !== undefined) process.umask(options.umask)
   for (const place of places) launch(place)
@@ -66,9 +68,6 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   const [first] = readyOnes()
   if (first === undefined) throw new RangeError('there has to be a worker')
   listening = first
-  const reload = oneAtATime(() => reloadInTurn(places))
-  // The folder may have got another build between the first worker's look at it and the last one's.
-  if (new Set(readyOnes().map(({ buildId }) => buildId)).size > 1) void reload()
 
   return {
     url: first.url,
@@ -101,6 +100,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     const end = (reason: string): void => {
       place.worker = undefined
       place.ready = undefined
+      place.buildId = undefined
+      place.isAdmitted = false
       place.failures = countFailures(place.failures, performance.now() - begin)
       if (!isStopping && failure === undefined) replace(place, reason)
       changes.emit('change')
@@ -108,7 +109,10 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     place.worker = worker
     worker.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
-      if (message.type === 'serve-dist:ready') welcome(place, message)
+      if (message.type === 'serve-dist:loaded') {
+        place.buildId = message.buildId
+        void admit(place, worker)
+      } else if (message.type === 'serve-dist:ready') place.ready = message
       else if (message.type === 'serve-dist:failed') refuse(message.message)
       changes.emit('change')
     })
@@ -127,14 +131,27 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     return worker
   }
 
-  /** One that comes later finds what the folder has by then: never are two builds served at once for long. */
-  function welcome(place: Place, ready: WorkerReady): void {
-    place.ready = ready
-    if (listening === undefined || isStopping) return
-    if (readyOnes().some(({ buildId }) => buildId !== ready.buildId)) {
-      process.stderr.write('serve-dist: the folder has another build by now: all workers load it\n')
-      void reload()
+  /**
+   * Lets one listen that has loaded what the others serve. One that comes later finds what the folder has by then:
+   * either all of them serve that, or it must not serve.
+   */
+  async function admit(place: Place, worker: Worker): Promise<void> {
+    const isOther = (): boolean => {
+      const others = places.filter((other) => other !== place && other.isAdmitted)
+      return others.some(({ buildId }) => buildId !== place.buildId)
     }
+    if (isOther()) {
+      process.stderr.write('serve-dist: the folder has another build by now: all workers load it\n')
+      const outcome = await reload()
+      if (place.worker !== worker || isStopping) return
+      if (isOther()) {
+        process.stderr.write(`serve-dist: ${describeReload(outcome)}\n`)
+        worker.process.kill('SIGKILL')
+        return
+      }
+    }
+    place.isAdmitted = true
+    tellWorker(worker, { type: 'serve-dist:listen' })
   }
 
   /** What one cannot serve at the start, no other can: it is told once. */

@@ -1,14 +1,25 @@
-import type { ReloadOutcome } from './open-site-store.ts'
+import type { PrepareOutcome } from './open-site-store.ts'
 import type { SiteSummary } from './site.ts'
 
 /** What a worker tells its primary. */
-export type WorkerMessage = WorkerReady | WorkerFailed | WorkerReloaded
+export type WorkerMessage =
+  | WorkerLoaded
+  | WorkerReady
+  | WorkerFailed
+  | WorkerPrepared
+  | { readonly type: 'serve-dist:swapped' }
+  | { readonly type: 'serve-dist:pong' }
+
+/** It has a build, and does not listen yet. */
+interface WorkerLoaded {
+  readonly type: 'serve-dist:loaded'
+  readonly buildId: string
+}
 
 /** It listens. */
 export interface WorkerReady {
   readonly type: 'serve-dist:ready'
   readonly url: string
-  readonly buildId: string
   readonly summary: SiteSummary
   /** Bytes of the process that are in memory, the site among them. */
   readonly residentBytes: number
@@ -20,22 +31,44 @@ interface WorkerFailed {
   readonly message: string
 }
 
-interface WorkerReloaded {
-  readonly type: 'serve-dist:reloaded'
-  readonly outcome: ReloadOutcome
+interface WorkerPrepared {
+  readonly type: 'serve-dist:prepared'
+  readonly outcome: PrepareOutcome
 }
 
 /** What a primary tells its workers. */
-export type PrimaryMessage = { readonly type: 'serve-dist:drain' } | { readonly type: 'serve-dist:reload' }
+export interface PrimaryMessage {
+  readonly type:
+    | 'serve-dist:listen'
+    | 'serve-dist:ping'
+    | 'serve-dist:prepare'
+    | 'serve-dist:swap'
+    | 'serve-dist:drop'
+    | 'serve-dist:drain'
+}
 
 /** An application and its libraries may send messages of their own over the same channel. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
-  return hasType(message, ['serve-dist:ready', 'serve-dist:failed', 'serve-dist:reloaded'])
+  return hasType(message, [
+    'serve-dist:loaded',
+    'serve-dist:ready',
+    'serve-dist:failed',
+    'serve-dist:prepared',
+    'serve-dist:swapped',
+    'serve-dist:pong',
+  ] satisfies WorkerMessage['type'][])
 }
 
 /** As {@link isWorkerMessage}, the other way. */
 export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
-  return hasType(message, ['serve-dist:drain', 'serve-dist:reload'])
+  return hasType(message, [
+    'serve-dist:listen',
+    'serve-dist:ping',
+    'serve-dist:prepare',
+    'serve-dist:swap',
+    'serve-dist:drop',
+    'serve-dist:drain',
+  ] satisfies PrimaryMessage['type'][])
 }
 
 function hasType(message: unknown, types: readonly string[]): boolean {

@@ -4,6 +4,10 @@ import type { PrimaryMessage, WorkerReady } from './worker-messages.ts'
 /** The place of a worker; when it dies, another one takes it. */
 export interface Place {
   worker?: Worker | undefined
+  /** What it has loaded, or has been told to put in its place. */
+  buildId?: string | undefined
+  /** Whether it may listen: its build is that of the others. */
+  isAdmitted: boolean
   /** What it said when it began to listen. */
   ready?: WorkerReady | undefined
   /** Waits until another one may start. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -37,6 +37,48 @@ async function ask(connection: Connection, target: string): Promise<string> {
   connection.send(formatRequest({ target }))
   const { body } = await connection.receive()
   return body.toString('latin1', 0, 100)
+}
+
+interface FaultyWorkers {
+  readonly command: RunningCommand
+  readonly folder: string
+  /** Names the worker that cannot read the page, by its number. */
+  readonly ill: string
+  /** What sixteen new connections are answered with. */
+  readonly pages: () => Promise<string[]>
+}
+
+/** Two workers, each of which can be made to see a bad disk. */
+async function startWithFaults(): Promise<FaultyWorkers> {
+  const ill = join(await temporaryDirectory(), 'ill')
+  await writeFile(ill, '')
+  const fault = `
+    import cluster from 'node:cluster'
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { openSync } = fs
+    fs.openSync = (path, ...rest) => {
+      const isIll = fs.readFileSync(${JSON.stringify(ill)}, 'utf8') === String(cluster.worker?.id)
+      if (isIll && String(path).endsWith('index.html')) throw new Error('bad disk')
+      return openSync(path, ...rest)
+    }
+    syncBuiltinESMExports()`
+  const folder = await buildFixture({ 'index.html': 'page' })
+  const command = spawnCommand([folder, ...two], {
+    nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+  })
+  const { port } = await command.listening
+  return {
+    command,
+    folder,
+    ill,
+    async pages() {
+      const connections = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+      const answers = await Promise.all(connections.map((connection) => ask(connection, '/')))
+      for (const { socket } of connections) socket.destroy()
+      return answers
+    },
+  }
 }
 
 describeBlackBox({
@@ -138,7 +180,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       }
       syncBuiltinESMExports()`
     const module = await writeModule(
-      `import { existsSync } from 'node:fs'
+      `import { existsSync, readFileSync } from 'node:fs'
       if (existsSync(${JSON.stringify(ill)})) process.exit(3)
       export default (request, response) => response.end()`,
     )
@@ -299,6 +341,74 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
     for (const { socket } of idle) socket.destroy()
     expect(await stop(command)).toBe(0)
+  })
+
+  test('serves a new build by all workers or by none: one of them refuses it', async () => {
+    const { command, folder, pages, ill } = await startWithFaults()
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    for (const worker of ['2', '1']) {
+      await writeFile(ill, worker)
+      const before = command.complaints().length
+      command.child.kill('SIGHUP')
+      await vi.waitUntil(() => command.complaints().length > before, 10_000)
+      expect(command.complaints().slice(before)).toMatch(
+        /^serve-dist: the new build is refused.*\n.*bad disk/s,
+      )
+      expect(new Set(await pages())).toEqual(new Set(['page']))
+    }
+    await writeFile(ill, '')
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('is served now'), 10_000)
+    expect(new Set(await pages())).toEqual(new Set(['newer']))
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('lets a worker that comes later serve only what all serve', async () => {
+    const { command, folder, pages, ill } = await startWithFaults()
+    const [survivor, victim = 0] = await childrenOf(command.child.pid)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    await writeFile(ill, '1')
+    process.kill(victim, 'SIGKILL')
+    await vi.waitUntil(() => command.complaints().includes('bad disk'), 10_000)
+    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: the new build is refused/)
+    expect(new Set(await pages())).toEqual(new Set(['page']))
+    await writeFile(ill, '')
+    await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
+    const workers = await childrenOf(command.child.pid)
+    expect([workers[0], workers.length]).toEqual([survivor, 2])
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('replaces a worker that is stuck when a build is to be loaded, and the others take the build', async () => {
+    const sign = join(await temporaryDirectory(), 'stuck')
+    const module = await writeModule(
+      `import { writeFileSync } from 'node:fs'
+      export default () => { writeFileSync(${JSON.stringify(sign)}, String(process.pid)); for (;;); }`,
+    )
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...two, '--ssr', module])
+    const { port } = await command.listening
+    const { socket } = await openConnection(port)
+    socket.on('error', () => {
+      // Its worker is killed.
+    })
+    socket.write(formatRequest({ target: '/stuck' }))
+    await vi.waitUntil(() => existsSync(sign) && readFileSync(sign, 'utf8') !== '', 10_000)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('is served now'), 15_000)
+    const stuck = Number(readFileSync(sign, 'utf8'))
+    expect(command.complaints()).toContain(`worker ${stuck} is stuck`)
+    expect((await rawRequest(port)).body.toString()).toBe('newer')
+    await vi.waitFor(async () => {
+      const workers = await childrenOf(command.child.pid)
+      expect([workers.length, workers.includes(stuck)]).toEqual([2, false])
+    })
+    expect(await stop(command)).toBe(0)
+    socket.destroy()
   })
 
   test('leaves no worker behind when the primary is killed', async () => {

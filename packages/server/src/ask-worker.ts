@@ -1,0 +1,61 @@
+import type { Worker } from 'node:cluster'
+import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
+import { tellWorker } from './worker-place.ts'
+
+/** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
+const patience = 5000
+
+/**
+ * Asks a worker, and waits as long as its event loop turns. One that is stuck is killed: its place is taken by
+ * another one, and nobody waits for it.
+ *
+ * @returns its answer, or `undefined` where it has ended.
+ */
+export async function askWorker<Type extends WorkerMessage['type']>(
+  worker: Worker,
+  question: PrimaryMessage['type'],
+  answer: Type,
+): Promise<Extract<WorkerMessage, { type: Type }> | undefined> {
+  return await new Promise((resolve) => {
+    let hasAnswered = false
+    const settle = (message?: Extract<WorkerMessage, { type: Type }>): void => {
+      clearInterval(timer)
+      worker.off('message', onMessage)
+      worker.off('exit', onExit)
+      resolve(message)
+    }
+    const onExit = (): void => settle()
+    const onMessage = (message: unknown): void => {
+      if (!isWorkerMessage(message)) return
+      hasAnswered = true
+      if (isOfType(message, answer)) settle(message)
+    }
+    const timer = setInterval(() => {
+      if (!hasAnswered) {
+        process.stderr.write(
+          `serve-dist: worker ${worker.process.pid} is stuck (no answer within ${patience / 1000} s) and is killed\n`,
+        )
+        worker.process.kill('SIGKILL')
+        settle()
+        return
+      }
+      hasAnswered = false
+      tellWorker(worker, { type: 'serve-dist:ping' })
+    }, patience)
+    worker.on('message', onMessage)
+    worker.on('exit', onExit)
+    if (!worker.isConnected()) {
+      settle()
+      return
+    }
+    tellWorker(worker, { type: 'serve-dist:ping' })
+    if (question !== 'serve-dist:ping') tellWorker(worker, { type: question })
+  })
+}
+
+function isOfType<Type extends WorkerMessage['type']>(
+  message: WorkerMessage,
+  type: Type,
+): message is Extract<WorkerMessage, { type: Type }> {
+  return message.type === type
+}
