@@ -9,6 +9,8 @@ export interface BuildRunOptions {
   readonly flushes: boolean
   readonly baseline: string | undefined
   readonly save: string | undefined
+  /** Whether the tables go into the documentation. */
+  readonly write: boolean
 }
 
 export const usage = `bench:build [options]
@@ -19,6 +21,7 @@ export const usage = `bench:build [options]
   --no-flushes        do not count flushes, which takes a build more of each
   --baseline x        compare with a saved report, or with ours at a git ref, measured in turns
   --save file         save the report
+  --write             put the tables into bench/README.md; not when an output was wrong
 `
 
 /**
@@ -36,6 +39,7 @@ export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 
       'no-flushes': { type: 'boolean', default: false },
       baseline: { type: 'string' },
       save: { type: 'string' },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -51,5 +55,6 @@ export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 
     flushes: !values['no-flushes'],
     baseline: values.baseline,
     save: values.save,
+    write: values.write,
   }
 }

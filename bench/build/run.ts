@@ -1,7 +1,9 @@
 // Measures builds: ours beside other plugins, the same files, each in a process of its own, taking turns.
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { usableCores } from '@serve-dist/precompress'
+import { benchDirectory } from '../serve/bench-directory.ts'
 import { choose } from '../serve/choose.ts'
 import { readMachine } from '../serve/read-machine.ts'
 import { runProcess } from '../serve/run-process.ts'
@@ -11,6 +13,7 @@ import { compareBuilds } from './compare-builds.ts'
 import { type Contender, contenders as allContenders } from './contender.ts'
 import { countFlushes } from './count-flushes.ts'
 import { formatBuildTable } from './format-build-table.ts'
+import { placeTables } from './place-tables.ts'
 import { type BuildSample, runBuild } from './run-build.ts'
 import { type BuildRunOptions, readBuildRunOptions, usage } from './run-options.ts'
 import { formatTargets, targetsOf } from './targets-of.ts'
@@ -51,7 +54,14 @@ async function run(settings: BuildRunOptions): Promise<void> {
       `\nFailed: ${wrong.map(({ contender }) => contender).join(', ')} left out or spoiled what they should write.`,
     )
     process.exitCode = 1
-  }
+  } else if (settings.write) await writeTables(report)
+}
+
+/** Into the documentation, as the repository formats it. */
+async function writeTables(report: BuildReport): Promise<void> {
+  const document = join(benchDirectory, 'README.md')
+  await writeFile(document, placeTables(await readFile(document, 'utf8'), report))
+  await runProcess(join(benchDirectory, '../node_modules/.bin/oxfmt'), [document])
 }
 
 /** A report that was saved; nothing when there is no such file, and a git ref is meant. */
