@@ -21,7 +21,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           env,
-          include: ['packages/*/src/**/*.test.ts', 'bench/{serve,build}/*.test.ts'],
+          include: ['packages/!(precompress)/src/**/*.test.ts', 'bench/{serve,build}/*.test.ts'],
+          globalSetup: buildThreads,
+          // Most of their time would be spent on loading the same modules once a file.
+          pool: 'threads',
+          isolate: false,
+        },
+      },
+      {
+        ...source,
+        test: {
+          // Some of its tests replace modules.
+          name: 'unit-precompress',
+          env,
+          include: ['packages/precompress/src/**/*.test.ts'],
           globalSetup: buildThreads,
         },
       },

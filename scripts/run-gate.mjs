@@ -9,7 +9,7 @@ const reports = fileURLToPath(new URL('../.reports', import.meta.url))
 
 /** The scripts of the root package.json that make up the gate, in their order. */
 const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging']
-const testProjects = ['unit', 'http', 'slow', 'build', 'e2e']
+const testProjects = ['unit', 'unit-precompress', 'http', 'slow', 'build', 'e2e']
 const checksAfterTests = ['check:http', 'check:h2spec', 'check:deploy']
 
 /**
