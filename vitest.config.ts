@@ -26,6 +26,8 @@ export default defineConfig({
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',
           isolate: false,
+          // Properties are tried on thousands of texts, on machines that do other work as well.
+          testTimeout: 20_000,
         },
       },
       {
@@ -36,6 +38,7 @@ export default defineConfig({
           env,
           include: ['packages/precompress/src/**/*.test.ts'],
           globalSetup: buildThreads,
+          testTimeout: 20_000,
         },
       },
       {
