@@ -3,7 +3,7 @@ import { read, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 /** Bytes that are read and hashed without looking at the event loop: a quarter of a millisecond. */
-const largestAtOnce = 256 * 1024
+export const largestAtOnce: number = 256 * 1024
 
 const readDescriptor = promisify(read)
 
@@ -12,11 +12,7 @@ const readDescriptor = promisify(read)
  *
  * @param body - takes the bytes, if they are wanted.
  */
-export function digestFile(
-  descriptor: number,
-  size: number,
-  body: Uint8Array | undefined,
-): string | Promise<string> {
+export function digestFile(descriptor: number, size: number, body?: Uint8Array): string | Promise<string> {
   return size <= largestAtOnce
     ? digestAtOnce(descriptor, body ?? Buffer.allocUnsafe(size))
     : digestInChunks(descriptor, size, body)

@@ -3,12 +3,12 @@ import type { ExpectedFile } from './inspect-file.ts'
 
 /** Every file that the manifest names, variants among them. */
 export function expectedFiles(manifest: Manifest): readonly ExpectedFile[] {
-  return manifest.files.flatMap((file) => [
-    file,
-    ...file.variants.map(({ coding, size, sha256 }) => ({
-      path: variantPath(file.path, coding),
-      size,
-      sha256,
-    })),
-  ])
+  const expected: ExpectedFile[] = []
+  for (const file of manifest.files) {
+    expected.push(file)
+    for (const { coding, size, sha256 } of file.variants) {
+      expected.push({ path: variantPath(file.path, coding), size, sha256 })
+    }
+  }
+  return expected
 }

@@ -9,8 +9,12 @@ interface FieldOverride {
   readonly value: string | null
 }
 
+/** One map for all files without a rule. */
+const noOverrides: FieldOverrides = new Map()
+
 /** Several sets of fields as one: a later value replaces an earlier one, whatever the letters' case. */
 export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
+  if (sets.length === 0) return noOverrides
   const overrides = new Map<string, FieldOverride>()
   for (const set of sets) {
     for (const [name, value] of Object.entries(set)) overrides.set(name.toLowerCase(), { name, value })
@@ -22,8 +26,8 @@ export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
  * A flat list of fields (names and values by turns) with the overrides in their places: a default is
  * replaced or taken away, never doubled; `Vary` is extended (RFC 9110 §12.5.5).
  */
-export function overrideFields(fields: readonly string[], overrides: FieldOverrides): string[] {
-  if (overrides.size === 0) return [...fields]
+export function overrideFields(fields: readonly string[], overrides: FieldOverrides): readonly string[] {
+  if (overrides.size === 0) return fields
   const result: string[] = []
   const left = new Map(overrides)
   for (let index = 0; index + 1 < fields.length; index += 2) {

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { contentCodings, pathProblem } from '@serve-dist/manifest'
 import { mediaTypeOf } from '@serve-dist/precompress'
-import { buildRepresentation } from './build-resource.ts'
+import { buildRepresentation, type ResourceParts } from './build-representation.ts'
 import { decideOtherMethod, decideResource } from './decide.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
 import { isSourceMap } from './is-source-map.ts'
@@ -82,16 +82,17 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
   // Two writes within one tick of the clock look alike: such a validator is a weak one.
   const entityTag = `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`
   const stored = { file, size, fingerprint: fingerprintOf(found), body: undefined }
-  const identity = buildRepresentation('identity', stored, entityTag, {
-    contentType: ['Content-Type', mediaType],
-    vary: [],
-    lastModified: ['Last-Modified', formatHttpDate(lastModified)],
-    cacheControl: ['Cache-Control', 'no-cache'],
+  const parts: ResourceParts = {
+    mediaType,
+    varies: false,
+    lastModifiedField: formatHttpDate(lastModified),
+    cacheControl: 'no-cache',
     links: [],
     overrides: site.overridesFor({ path, mediaType }, [decodeURIComponent(site.base) + path]),
     earlyHints: [],
     size,
-  })
+  }
+  const identity = buildRepresentation('identity', stored, { validator: { entityTag }, parts })
   return {
     kind: 'resource',
     path,
@@ -99,7 +100,7 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     representations: [identity],
     identity,
     lastModified,
-    lastModifiedField: formatHttpDate(lastModified),
+    lastModifiedField: parts.lastModifiedField,
     varies: false,
   }
 }

@@ -1,5 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs'
-import { sep } from 'node:path'
+import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
 import { digestFile } from './digest-file.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
 import { keepFile } from './kept-file.ts'
@@ -15,12 +14,10 @@ export interface ExpectedFile {
 
 /** What becomes of a file besides a look at its existence and size. */
 export interface FileInspection {
-  /** Whether its digest is compared; that of a body that is held always is. */
+  /** Whether its digest is compared. */
   readonly isHashed: boolean
   /** Whether it stays open. */
   readonly isKept: boolean
-  /** Finds room for a body that is to be held. */
-  readonly allocate: ((size: number) => Uint8Array<ArrayBuffer>) | undefined
 }
 
 /** A file that is not what the manifest says. */
@@ -29,37 +26,40 @@ export class Mismatch extends Error {
 }
 
 /**
- * Compares a file with what the manifest says. The calls do not wait: for a file of a build that takes
- * longer than what they do.
+ * Compares a streamed file with what the manifest says. The calls do not wait: for a file of a build that
+ * takes longer than what they do.
  *
  * @throws Mismatch, NotRegularError, or the system's own error.
  */
 export async function inspectFile(
-  root: string,
-  { path, size, sha256 }: ExpectedFile,
-  { isHashed, isKept, allocate }: FileInspection,
+  file: string,
+  { size, sha256 }: ExpectedFile,
+  { isHashed, isKept }: FileInspection,
 ): Promise<StoredBytes> {
-  // Both are normal already; `join` would look at each character of 10,000 paths.
-  const file = root + sep + (sep === '/' ? path : path.replaceAll('/', sep))
   const descriptor = openSync(file, readingFlags)
   let isLeftOpen = false
   try {
-    const stats = fstatSync(descriptor, { bigint: true })
-    expectRegular(stats)
-    if (stats.size !== BigInt(size)) {
-      throw new Mismatch(`has ${stats.size} bytes, the manifest says ${size}`)
-    }
-    const body = allocate?.(size)
-    if (body !== undefined || isHashed) {
-      const digest = digestFile(descriptor, size, body)
-      if ((typeof digest === 'string' ? digest : await digest) !== sha256) {
-        throw new Mismatch('has other bytes than the manifest says (SHA-256 differs)')
-      }
-    }
+    const stats = expectSize(descriptor, size)
+    if (isHashed) expectDigest(await digestFile(descriptor, size), sha256)
     isLeftOpen = isKept
     const kept = isKept ? keepFile(descriptor) : undefined
-    return { file, size, fingerprint: fingerprintOf(stats), body, kept }
+    return { size, body: undefined, file, fingerprint: fingerprintOf(stats), kept }
   } finally {
     if (!isLeftOpen) closeSync(descriptor)
   }
+}
+
+/** @throws Mismatch, NotRegularError, or the system's own error. */
+export function expectSize(descriptor: number, size: number): BigIntStats {
+  const stats = fstatSync(descriptor, { bigint: true })
+  expectRegular(stats)
+  if (stats.size !== BigInt(size)) {
+    throw new Mismatch(`has ${stats.size} bytes, the manifest says ${size}`)
+  }
+  return stats
+}
+
+/** @throws Mismatch when the digests differ. */
+export function expectDigest(found: string, expected: string): void {
+  if (found !== expected) throw new Mismatch('has other bytes than the manifest says (SHA-256 differs)')
 }

@@ -93,12 +93,13 @@ async function loadOnce(
   const site = buildSite(manifest, files, serving)
   for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
     onWarning(problem)
+  const open = [...files.values()].flatMap(({ kept: file }) => file ?? [])
   return {
     site,
     hasManifest,
     identity: identify(site, files),
     retire() {
-      for (const file of files.values()) file.kept?.retire()
+      for (const file of open) file.retire()
     },
   }
 }
@@ -110,8 +111,11 @@ function withoutSourceMaps(manifest: Manifest): Manifest {
 
 /** Held bodies are what the build's id says; a streamed file may have been written anew. */
 function identify({ directory, buildId }: Site, files: ReadonlyMap<string, StoredBytes>): string {
-  const streamed = [...files].flatMap(([path, { body, fingerprint }]) =>
-    body === undefined ? [`${path}:${Object.values(fingerprint).join(':')}`] : [],
-  )
+  const streamed: string[] = []
+  for (const [path, stored] of files) {
+    if (stored.body === undefined) {
+      streamed.push(`${path}:${Object.values(stored.fingerprint).join(':')}`)
+    }
+  }
   return [directory, buildId, ...streamed].join('\n')
 }

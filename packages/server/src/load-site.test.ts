@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
@@ -88,11 +89,33 @@ describe('loadSite', () => {
     await expect(loadSite(await buildFixture(files), { verify: 'hash' })).resolves.toBeDefined()
   })
 
-  test('names a folder in the place of a file', async () => {
+  test.each<readonly [string, (file: string) => unknown]>([
+    ['a folder', (file) => mkdir(file)],
+    ['a FIFO, without waiting for a writer,', (file) => execFileSync('mkfifo', [file])],
+    ['a device', (file) => symlink('/dev/zero', file)],
+  ])('names %s in the place of a file, held or streamed', async (_what, make) => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
-    await mkdir(join(directory, 'app.js'))
+    await make(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toContain('  app.js: is not a regular file')
+    expect(await problemsOf(directory, { memoryBudget: 0 })).toContain('  app.js: is not a regular file')
+  })
+
+  test('names a file that was empty', async () => {
+    const directory = await buildFixture({ ...files, 'empty.txt': '' })
+    await writeFile(join(directory, 'empty.txt'), 'x')
+    expect(await problemsOf(directory)).toContain('  empty.txt: has 1 bytes, the manifest says 0')
+  })
+
+  test('reads a body that is larger than what is read at once', async () => {
+    const body = compressibleText(600_000)
+    const directory = await buildFixture({ 'large.png': body })
+    const { summary } = await loadSite(directory)
+    expect(summary.bytesInMemory).toBeGreaterThan(600_000)
+    await writeFile(join(directory, 'large.png'), `${body.slice(0, -1)}~`)
+    expect(await problemsOf(directory)).toContain(
+      '  large.png: has other bytes than the manifest says (SHA-256 differs)',
+    )
   })
 
   test.each<readonly [string, (text: string) => string, readonly RegExp[]]>([

@@ -99,24 +99,34 @@ export interface Representation {
   readonly bytes: StoredBytes
   /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
   readonly entityTag: string
-  /** 200, prebuilt. */
+  /** 200, the same object each time. */
   readonly ok: Answer
-  /** 304, prebuilt. */
+  /** 304, the same object each time. */
   readonly notModified: Answer
-  /** 404 with these bytes as its body, prebuilt. */
+  /** 404 with these bytes as its body, the same object each time. */
   readonly notFound: Answer
 }
 
 /** Bytes as boot found them on the disk. */
-export interface StoredBytes {
-  /** An absolute path. */
-  readonly file: string
+export type StoredBytes = HeldBytes | StreamedBytes
+
+/** Bytes in memory: what becomes of their file is of no consequence. */
+interface HeldBytes {
   /** In bytes. */
   readonly size: number
-  /** What the file was at boot; a streamed body is sent only while it still is. */
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly kept?: undefined
+}
+
+/** Bytes that are read from their file for each answer. */
+export interface StreamedBytes {
+  /** In bytes. */
+  readonly size: number
+  readonly body: undefined
+  /** An absolute path. */
+  readonly file: string
+  /** What the file was at boot; the body is sent only while it still is. */
   readonly fingerprint: FileFingerprint
-  /** The bytes, or `undefined` when they are streamed. */
-  readonly body: Uint8Array<ArrayBuffer> | undefined
   /** The open file to stream from; without it, each answer opens the path. */
   readonly kept?: KeptFile | undefined
 }
@@ -146,4 +156,4 @@ export interface Answer {
 export type AnswerContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'file'; readonly stored: StoredBytes; readonly first: number; readonly end: number }
+  | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }

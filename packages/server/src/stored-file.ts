@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { fingerprintOf, isSameFile } from './file-fingerprint.ts'
 import type { FileLease } from './kept-file.ts'
 import { closeDescriptor, NotRegularError, openRegularFile, statDescriptor } from './open-regular-file.ts'
-import type { AnswerContent, StoredBytes } from './site.ts'
+import type { AnswerContent, StreamedBytes } from './site.ts'
 
 /** The part of a file that is a body. */
 export type FileContent = Extract<AnswerContent, { kind: 'file' }>
@@ -27,7 +27,7 @@ export class StoredFileError extends Error {
   override readonly name = 'StoredFileError'
   readonly status: 404 | 500
 
-  constructor(stored: StoredBytes, what: 'gone' | 'changed' | 'unreadable', options?: ErrorOptions) {
+  constructor(stored: StreamedBytes, what: 'gone' | 'changed' | 'unreadable', options?: ErrorOptions) {
     const { cause } = options ?? {}
     const reason = what === 'unreadable' && cause instanceof Error ? ` (${cause.message})` : ''
     super(`${stored.file}: ${explanations[what]}${reason}`, options)
@@ -49,7 +49,7 @@ export interface StoredFile {
  * @param lease - what `stored.kept` gave when it was decided to send the file; its owner releases it.
  * @throws StoredFileError when it is gone or another one.
  */
-export async function openStored(stored: StoredBytes, lease: FileLease | undefined): Promise<StoredFile> {
+export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
   if (lease !== undefined) {
     const { descriptor } = lease
     await expectUnchanged(descriptor, stored)
@@ -73,7 +73,7 @@ function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   return isGone ? 'gone' : 'unreadable'
 }
 
-async function expectUnchanged(descriptor: number, stored: StoredBytes): Promise<void> {
+async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<void> {
   const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
     throw new StoredFileError(stored, 'unreadable', { cause })
   })

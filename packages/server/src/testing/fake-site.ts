@@ -100,12 +100,10 @@ function describe(path: string, file: FakeFile, stored: Map<string, StoredBytes>
 
 function store(path: string, text: string, isHeld: boolean): StoredBytes {
   const bytes = Buffer.from(text)
-  return {
-    file: `/build/${path}`,
-    size: bytes.length,
-    fingerprint: { size: BigInt(bytes.length), modifiedNanoseconds: 0n, inode: 0n },
-    body: isHeld ? bytes : undefined,
-  }
+  const size = bytes.length
+  if (isHeld) return { size, body: bytes }
+  const fingerprint = { size: BigInt(size), modifiedNanoseconds: 0n, inode: 0n }
+  return { size, body: undefined, file: `/build/${path}`, fingerprint }
 }
 
 function digestOf(text: string): string {

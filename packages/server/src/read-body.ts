@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { createBodyAllocator } from './create-body-allocator.ts'
+import { digestFile, largestAtOnce } from './digest-file.ts'
+import { type ExpectedFile, expectDigest, expectSize } from './inspect-file.ts'
+import { readingFlags } from './open-regular-file.ts'
+import type { StoredBytes } from './site.ts'
+
+/** Reads a body that is to be held; it waits only for one that takes long. */
+export type BodyReader = (file: string, expected: ExpectedFile) => StoredBytes | Promise<StoredBytes>
+
+/**
+ * Makes a function that reads bodies that live and die together, and compares them byte for byte with what
+ * the manifest says, by digest. It throws Mismatch, NotRegularError, or the system's own error.
+ */
+export function createBodyReader(): BodyReader {
+  const allocate = createBodyAllocator()
+  // One more byte than is wanted: a file that has grown shows without a look at its state.
+  const scratch = Buffer.allocUnsafe(largestAtOnce + 1)
+
+  function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes {
+    const descriptor = openSync(file, readingFlags)
+    try {
+      if (size === 0 || readOnce(descriptor, scratch, size + 1) !== size) expectSize(descriptor, size)
+      const body = allocate(size)
+      scratch.copy(body, 0, 0, size)
+      expectDigest(hash('sha256', body, 'hex'), sha256)
+      return { size, body }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  async function readInTurns(file: string, { size, sha256 }: ExpectedFile): Promise<StoredBytes> {
+    const descriptor = openSync(file, readingFlags)
+    try {
+      expectSize(descriptor, size)
+      const body = allocate(size)
+      expectDigest(await digestFile(descriptor, size, body), sha256)
+      return { size, body }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  return (file, expected) =>
+    expected.size <= largestAtOnce ? readAtOnce(file, expected) : readInTurns(file, expected)
+}
+
+/** Bytes that were read; none of a folder, or of a FIFO that nobody has written to. */
+function readOnce(descriptor: number, buffer: Buffer, length: number): number {
+  try {
+    return readSync(descriptor, buffer, 0, length, 0)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && notRegularCodes.has(error.code)) return -1
+    throw error
+  }
+}
+
+const notRegularCodes = new Set<unknown>(['EISDIR', 'EAGAIN', 'ESPIPE'])
