@@ -1,15 +1,17 @@
+import type { Worker } from 'node:cluster'
 import type * as PrometheusClient from 'prom-client'
 import type { Exchange } from './exchange.ts'
 import { loadOptional } from './load-optional.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import type { Site } from './site.ts'
+import { answerMetrics, createWorkersReader } from './worker-metrics.ts'
 
 /** What Prometheus reads, and who counts for it. */
 export interface Metrics extends RequestObserver {
   readonly contentType: string
   /** In the text format of Prometheus. */
   read(): Promise<string>
-  /** Lets a cluster's primary process read these metrics, from a worker: see `readClusterMetrics`. */
+  /** Lets a cluster's primary process read these metrics, from a worker: see `createClusterMetrics`. */
   answerPrimary(): void
 }
 
@@ -113,22 +115,41 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
     },
     read: async () => await registry.metrics(),
     answerPrimary() {
+      answerMetrics(async () => await registry.getMetricsAsJSON())
+      // A primary of somebody else's making asks as `prom-client` does; making one is what lets it listen.
       client.AggregatorRegistry.setRegistries([registry])
-      // Making one is what lets it listen to the primary.
       void new client.AggregatorRegistry()
     },
   }
 }
 
 /**
- * Makes a reader of all workers' metrics as sums, for the primary process of a cluster.
+ * Makes a reader of workers' metrics as sums, for the primary process of a cluster.
  *
+ * @param workers - that listen.
  * @throws OptionalPackageError without `prom-client`.
  */
-export async function createClusterMetrics(): Promise<Pick<Metrics, 'contentType' | 'read'>> {
+export async function createClusterMetrics(
+  workers: () => readonly Worker[],
+): Promise<Pick<Metrics, 'contentType' | 'read'>> {
   const client = await loadClient()
-  const registry = new client.AggregatorRegistry()
-  return { contentType: registry.contentType, read: async () => await registry.clusterMetrics() }
+  const readWorkers = createWorkersReader(workers)
+  return {
+    contentType: client.Registry.PROMETHEUS_CONTENT_TYPE,
+    async read() {
+      const { contents, answering, silent } = await readWorkers()
+      const registry = client.AggregatorRegistry.aggregate([...contents])
+      const gauge = new client.Gauge({
+        name: 'serve_dist_workers',
+        help: 'Workers that listen, by whether they answered when this was asked for.',
+        labelNames: ['state'],
+        registers: [registry],
+      })
+      gauge.set({ state: 'answering' }, answering)
+      gauge.set({ state: 'silent' }, silent)
+      return await registry.metrics()
+    },
+  }
 }
 
 interface RequestCount {

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { childrenOf } from './testing/children-of.ts'
@@ -7,6 +10,7 @@ import { openConnection } from './testing/open-connection.ts'
 import { parseMetrics } from './testing/parse-metrics.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
+import { temporaryDirectory } from './testing/temporary-directory.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -70,6 +74,41 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     expect(lines.map((text) => Object(JSON.parse(text)).status)).toEqual(
       Array.from({ length: 600 }, () => 200),
     )
+  })
+
+  test('tells of a worker that is stuck, and sums what is known', async () => {
+    const opsPort = await freePort()
+    const sign = join(await temporaryDirectory(), 'stuck')
+    const module = join(await temporaryDirectory(), 'entry.mjs')
+    await writeFile(
+      module,
+      `import { writeFileSync } from 'node:fs'
+      export default () => { writeFileSync(${JSON.stringify(sign)}, ''); for (;;); }`,
+    )
+    const flags = `--port 0 --workers 2 --grace 100ms --ops 127.0.0.1:${opsPort} --ssr ${module}`.split(' ')
+    const command = spawnCommand([directory, ...flags])
+    const { port } = await command.listening
+    for (let index = 0; index < 20; index += 1) await rawRequest(port)
+    const key = 'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}'
+    await vi.waitFor(async () => expect((await metricsOf(opsPort)).get(key)).toBe(20))
+    const { socket } = await openConnection(port)
+    socket.write(formatRequest({ target: '/stuck' }))
+    await vi.waitUntil(() => existsSync(sign), 10_000)
+    const begun = performance.now()
+    const metrics = await metricsOf(opsPort)
+    expect(performance.now() - begun).toBeLessThan(4000)
+    expect([
+      metrics.get(key),
+      metrics.get('serve_dist_workers{state="answering"}'),
+      metrics.get('serve_dist_workers{state="silent"}'),
+    ]).toEqual([20, 1, 1])
+    await metricsOf(opsPort)
+    expect(command.complaints()).toMatch(
+      /^serve-dist: worker \d+ did not tell its metrics within 2 s; what it told last is counted on\n$/,
+    )
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+    socket.destroy()
   })
 
   test('lets go of the address when the workers cannot start', async () => {

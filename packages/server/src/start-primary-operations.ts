@@ -22,7 +22,9 @@ export async function startPrimaryOperations(
   const listening = new Set<number>()
   cluster.on('listening', ({ id }) => listening.add(id))
   cluster.on('exit', ({ id }) => listening.delete(id))
-  const metrics = await createClusterMetrics()
+  const metrics = await createClusterMetrics(() => {
+    return [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
+  })
   const server = await startOpsServer(ops, {
     readiness() {
       if (isDraining) return 'draining'

@@ -1,0 +1,113 @@
+import type { Worker } from 'node:cluster'
+
+/** What a registry of `prom-client` has, as JSON. */
+type RegistryContent = readonly object[]
+
+interface MetricsQuestion {
+  readonly type: 'serve-dist:metrics'
+  readonly id: number
+}
+
+interface MetricsAnswer {
+  readonly type: 'serve-dist:counted'
+  readonly id: number
+  readonly content: RegistryContent
+}
+
+/** What is known of workers' metrics. */
+export interface WorkersContent {
+  /** Of each worker what it tells, or what it told last. */
+  readonly contents: readonly RegistryContent[]
+  readonly answering: number
+  readonly silent: number
+}
+
+/** Milliseconds that a worker may take: whoever scrapes waits for 10 seconds, as a rule, and wants the others' then. */
+const patience = 2000
+
+/** Lets the primary process read a worker's metrics. */
+export function answerMetrics(read: () => Promise<RegistryContent>): void {
+  process.on('message', (message: unknown) => {
+    if (!isQuestion(message)) return
+    void tellMetrics(message.id, read)
+  })
+}
+
+async function tellMetrics(id: number, read: () => Promise<RegistryContent>): Promise<void> {
+  const answer: MetricsAnswer = { type: 'serve-dist:counted', id, content: await read() }
+  process.send?.(answer, () => {})
+}
+
+/**
+ * Reads workers' metrics; one that is stuck is told of once on standard error, and counts with what it told last:
+ * without it, counters would fall, and seem to have begun anew.
+ *
+ * @param workers - that listen.
+ */
+export function createWorkersReader(workers: () => readonly Worker[]): () => Promise<WorkersContent> {
+  const latest = new Map<Worker, RegistryContent>()
+  const silent = new Set<Worker>()
+  let questions = 0
+
+  return async () => {
+    const asked = workers()
+    for (const worker of latest.keys()) if (!asked.includes(worker)) latest.delete(worker)
+    for (const worker of silent) if (!asked.includes(worker)) silent.delete(worker)
+    questions += 1
+    const id = questions
+    const answers = await Promise.all(
+      asked.map(async (worker) => {
+        const content = await askMetrics(worker, id)
+        if (content !== undefined) {
+          latest.set(worker, content)
+          silent.delete(worker)
+        } else if (!silent.has(worker) && worker.isConnected()) {
+          silent.add(worker)
+          process.stderr.write(
+            `serve-dist: worker ${worker.process.pid} did not tell its metrics within ${patience / 1000} s; what it told last is counted on\n`,
+          )
+        }
+        return content
+      }),
+    )
+    const answering = answers.filter((content) => content !== undefined).length
+    const contents = asked.flatMap((worker) => {
+      const content = latest.get(worker)
+      return content === undefined ? [] : [content]
+    })
+    return { contents, answering, silent: asked.length - answering }
+  }
+}
+
+async function askMetrics(worker: Worker, id: number): Promise<RegistryContent | undefined> {
+  return await new Promise((resolve) => {
+    const settle = (content?: RegistryContent): void => {
+      clearTimeout(deadline)
+      worker.off('message', onMessage)
+      worker.off('exit', onExit)
+      resolve(content)
+    }
+    const onExit = (): void => settle()
+    const onMessage = (message: unknown): void => {
+      if (isAnswer(message) && message.id === id) settle(message.content)
+    }
+    const deadline = setTimeout(settle, patience)
+    worker.on('message', onMessage)
+    worker.on('exit', onExit)
+    const question: MetricsQuestion = { type: 'serve-dist:metrics', id }
+    if (worker.isConnected()) worker.send(question, () => {})
+  })
+}
+
+function isQuestion(message: unknown): message is MetricsQuestion {
+  return hasType(message, 'serve-dist:metrics')
+}
+
+function isAnswer(message: unknown): message is MetricsAnswer {
+  return hasType(message, 'serve-dist:counted')
+}
+
+/** An application may send messages of its own, but none with our names. */
+function hasType(message: unknown, type: string): boolean {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === type
+}
