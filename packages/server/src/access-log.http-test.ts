@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
+import { freePort } from './testing/free-port.ts'
+import { http2Request } from './testing/http2-request.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
@@ -34,7 +37,14 @@ async function linesOf(
   const { code, stdout, stderr } = await command.exited
   expect([code, stderr]).toEqual([0, ''])
   const lines = stdout.trimEnd().split('\n')
-  return lines.filter((text) => text !== line)
+  return lines.filter((text) => text !== line && !text.startsWith('serve-dist sends on'))
+}
+
+/** Sends literal octets that are refused, and waits for the end of the connection. */
+async function refusalOf(port: number, octets: string): Promise<void> {
+  const connection = await openConnection(port)
+  connection.send(octets)
+  expect((await connection.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 [45]\d\d /)
 }
 
 async function entriesOf(
@@ -110,6 +120,39 @@ describe('--access-log json', () => {
     expect(entries.map(({ target, cache }) => [target, cache])).toEqual([
       ['/a.txt', 'no-store'],
       ['/b.txt', 'revalidate'],
+    ])
+  })
+
+  test('tells of what is refused before anybody sees it, as far as it is known', async () => {
+    const head = 'GET /a HTTP/1.1\r\nHost: a\r\n'
+    const refused: readonly (readonly [string, object])[] = [
+      [`${head}Host: b\r\n\r\n`, { status: 400, method: 'GET', target: '/a', cache: 'no-store' }],
+      [`${head}Expect: x\r\n\r\n`, { status: 417, method: 'GET', protocol: 'HTTP/1.1' }],
+      ['GET /b HTTP/1.1\r\n\r\n', { status: 400, target: '/b' }],
+      ['GET / HTTP/2.0\r\nHost: a\r\n\r\n', { status: 505, host: 'a', protocol: 'HTTP/2.0' }],
+      [`${head}X: ${'a'.repeat(17_000)}\r\n\r\n`, { status: 431, method: '', error: 'HPE_HEADER_OVERFLOW' }],
+      ['hello\r\n\r\n', { status: 400, method: '', target: '', error: 'HPE_INVALID_METHOD' }],
+    ]
+    const entries = await entriesOf([], async (port) => {
+      for (const [request] of refused) await refusalOf(port, request)
+    })
+    const client = '127.0.0.1'
+    expect(entries).toEqual(refused.map(([, known]) => expect.objectContaining({ client, ...known })))
+  })
+
+  test('tells of what is sent on to HTTPS, and of what HTTP/2 refuses', async () => {
+    const { cert, key } = await writeCertificate()
+    const redirectPort = await freePort()
+    const flags = ['--tls-cert', cert, '--tls-key', key, '--redirect-http', String(redirectPort)]
+    const entries = await entriesOf(flags, async (port) => {
+      await rawRequest(redirectPort, { target: '/x?y' })
+      await refusalOf(redirectPort, 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
+      await http2Request(port, { fields: { ':authority': 'a', host: 'b' } })
+    })
+    expect(entries).toMatchObject([
+      { status: 308, target: '/x?y', cache: 'revalidate', protocol: 'HTTP/1.1' },
+      { status: 400, target: '/', cache: 'no-store', protocol: 'HTTP/1.1' },
+      { status: 400, target: '/', cache: 'no-store', protocol: 'HTTP/2.0' },
     ])
   })
 
@@ -193,11 +236,13 @@ describe('--access-log common', () => {
     const lines = await linesOf(['--access-log', 'common'], async (port) => {
       await rawRequest(port, { fields: { 'User-Agent': 'a"b\\c\t\u00E9', Referer: 'http://a/' } })
       await rawRequest(port, { method: 'HEAD', target: '/"' })
+      await refusalOf(port, 'hello\r\n\r\n')
     })
     const time = String.raw`\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\]`
     const rests = [
       String.raw`"GET / HTTP/1\.1" 200 4 "http://a/" "a\\"b\\\\c\\x09\\xe9"`,
       String.raw`"HEAD /\\" HTTP/1\.1" 404 - "-" "-"`,
+      String.raw`"-" 400 - "-" "-"`,
     ]
     expect(lines).toEqual(
       rests.map((rest) => expect.stringMatching(new RegExp(String.raw`^127\.0\.0\.1 - - ${time} ${rest}$`))),

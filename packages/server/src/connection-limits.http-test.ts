@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type * as ConnectionLimits from './connection-limits.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { openConnection } from './testing/open-connection.ts'
+import { parseMetrics } from './testing/parse-metrics.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
@@ -27,9 +28,15 @@ let held: StartedServer
 let streamed: StartedServer
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-  held = await startServer(directory)
-  streamed = await startServer(directory, { site: { largestBody: 1024 } })
+  const operations = { ops: { host: '127.0.0.1', port: 0 } }
+  held = await startServer(directory, { operations })
+  streamed = await startServer(directory, { operations, site: { largestBody: 1024 } })
 })
+
+async function metricsOf({ opsUrl }: StartedServer): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${opsUrl}metrics`)
+  return parseMetrics(await response.text())
+}
 
 /** Sends octets one at a time, and answers what the server says before it closes. */
 async function sendSlowly(octets: Iterable<string>): Promise<string> {
@@ -58,6 +65,8 @@ describe('time limits', () => {
 
   test('nothing at all is answered with 408 as well', async () => {
     expect(await sendSlowly([])).toMatch(/^HTTP\/1\.1 408 /)
+    const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
+    expect((await metricsOf(held)).get(name)).toBeGreaterThanOrEqual(1)
   })
 
   test('a body that never ends is cut off after its answer', async () => {
@@ -108,6 +117,7 @@ describe('the number of connections', () => {
       sockets.push(connection.socket)
     }
     await expect(rawRequest(streamed.port, {})).rejects.toThrow('closed after ""')
+    expect((await metricsOf(streamed)).get('serve_dist_connections_dropped_total')).toBe(1)
     for (const socket of sockets) socket.destroy()
     await vi.waitFor(async () => expect((await rawRequest(streamed.port, {})).status).toBe(200))
   })

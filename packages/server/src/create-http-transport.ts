@@ -2,22 +2,27 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from './connection-limits.ts'
 import { mustBeRefused } from './must-be-refused.ts'
+import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
   listener: RequestListener,
-  { takesUploads, responseClass = ServerResponse }: TransportOptions,
+  { takesUploads, responseClass = ServerResponse, watcher }: TransportOptions,
 ): Transport {
   let isClosing = false
   /** Connections that are closed after an answer that is under way: no further request is read (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
 
-  const refuse = ({ socket }: IncomingMessage, response: ServerResponse, status: 400 | 417 | 505): void => {
-    ending.add(socket)
-    response.writeHead(status, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': 0 })
-    response.end()
+  const refusals = {
+    400: refuseWith(400, watcher),
+    417: refuseWith(417, watcher),
+    505: refuseWith(505, watcher),
+  }
+  const refuse = (request: IncomingMessage, response: ServerResponse, status: 400 | 417 | 505): void => {
+    ending.add(request.socket)
+    refusals[status](request, response)
   }
   /** Whether a request may be answered; else it is refused, or nothing is to be done. */
   const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -35,7 +40,9 @@ export function createHttpTransport(
     listener(request, response)
   }
 
-  const server = createServer({ ...connectionLimits, ServerResponse: responseClass }, (request, response) => {
+  // Without a Host we refuse ourselves: of Node's own refusals nobody is told.
+  const options = { ...connectionLimits, ServerResponse: responseClass, requireHostHeader: false }
+  const server = createServer(options, (request, response) => {
     if (admits(request, response)) answer(request, response)
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -55,6 +62,8 @@ export function createHttpTransport(
     else answer(request, response)
   })
   const tracker = trackConnections(server)
+  if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.watchConnection(socket))
+  server.on('drop', () => watcher?.noteDrop())
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(socketTimeout)

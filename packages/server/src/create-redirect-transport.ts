@@ -1,8 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allowHosts } from './allow-hosts.ts'
+import { redirectTo } from './answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
-import type { Transport } from './transport.ts'
+import type { Answer } from './site.ts'
+import type { Transport, TransportWatcher } from './transport.ts'
+import { writeHead } from './write-head.ts'
+
+/** How requests are sent on. */
+export interface RedirectTransportOptions {
+  /** The only ones that are sent on; all where there is none. */
+  readonly hosts: readonly string[] | undefined
+  readonly watcher: TransportWatcher | undefined
+}
+
+/** To a request that names no host or no path that could be sent on. */
+const noPlace: Answer = {
+  status: 400,
+  fields: ['Cache-Control', 'no-store', 'Content-Length', '0'],
+  content: { kind: 'none' },
+}
 
 /**
  * Plain HTTP that answers every request with a redirect to HTTPS.
@@ -10,17 +27,21 @@ import type { Transport } from './transport.ts'
  * 308 whatever the method (RFC 9110 §15.4.9): browsers keep it as they keep a 301, and a form that was
  * posted is posted again instead of becoming a GET.
  *
- * @param hosts - the only ones that are sent on; all where nothing is said.
+ * @param tlsPort - where HTTPS is.
  */
-export function createRedirectTransport(tlsPort: () => number, hosts?: readonly string[]): Transport {
+export function createRedirectTransport(
+  tlsPort: () => number,
+  { hosts, watcher }: RedirectTransportOptions,
+): Transport {
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
     const place: HttpsPlace = { plainPort: request.socket.localPort ?? 80, tlsPort: tlsPort() }
     const location = redirectToHttps(request.headers.host, request.url ?? '', place)
-    if (location === undefined) {
-      response.writeHead(400, { 'Cache-Control': 'no-store', 'Content-Length': 0 }).end()
-      return
-    }
-    response.writeHead(308, { Location: location, 'Cache-Control': 'no-cache', 'Content-Length': 0 }).end()
+    writeHead(response, location === undefined ? noPlace : redirectTo({ status: 308, location }, ''))
+    response.end()
   }
-  return createHttpTransport(allowHosts(redirect, hosts), { takesUploads: false })
+  const listener = allowHosts(redirect, hosts)
+  return createHttpTransport(watcher?.watch(listener) ?? listener, {
+    takesUploads: false,
+    ...(watcher !== undefined && { watcher }),
+  })
 }

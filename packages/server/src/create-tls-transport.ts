@@ -14,6 +14,7 @@ import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits, maximumStreams } from './http2-limits.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
+import { refuseWith } from './refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
@@ -32,6 +33,7 @@ export function createTlsTransport(
 ): TlsTransport {
   // HTTP/1.1 is what it is without TLS, but for how bodies are handed over.
   const http1 = createHttpTransport(listener, { ...options, responseClass: Http1TlsResponse })
+  const refusals = { 400: refuseWith(400, options.watcher), 431: refuseWith(431, options.watcher) }
   const sessions = new Map<ServerHttp2Session, TLSSocket>()
   const sockets = new Set<Socket>()
   const handshaking = new Map<string, Socket>()
@@ -50,6 +52,7 @@ export function createTlsTransport(
   })
   server.maxConnections = maximumConnections
   server.setTimeout(connectionLimits.keepAliveTimeout)
+  server.on('drop', () => options.watcher?.noteDrop())
   server.on('listening', () => http1.server.emit('listening'))
   server.on('connection', (socket: Socket) => {
     const peer = peerOf(socket)
@@ -96,13 +99,9 @@ export function createTlsTransport(
   server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
     if (response.stream.closed) return
     const refusal = refusalOverHttp2(request)
-    if (refusal !== undefined) {
-      response.writeHead(refusal, { 'Cache-Control': 'no-store', 'Content-Length': 0 })
-      response.end()
-      return
-    }
     // The compatibility API's objects are what a handler for HTTP/1.1 uses of them.
-    Reflect.apply(listener, undefined, [request, response])
+    const answer = refusal === undefined ? listener : refusals[refusal]
+    Reflect.apply(answer, undefined, [request, response])
   })
 
   return {

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 /** A request and how it was answered, once that is over. */
 export interface Exchange {
-  readonly request: IncomingMessage
+  /** Without a method where there was no request that could be read. */
+  readonly request: Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>
   /** The client's address, as far as proxies are trusted. */
   readonly address: string
   /** 499 where the client had gone before there was a head (nginx's number for it). */
@@ -14,9 +15,12 @@ export interface Exchange {
   readonly bytes: number
   /** Bytes that the coding saved against the identity. */
   readonly savedBytes: number
-  readonly milliseconds: number
+  /** `undefined` where nobody knows when it began. */
+  readonly milliseconds: number | undefined
   /** Whether the connection ended before the answer did. */
   readonly isAborted: boolean
+  /** The code of the error by which Node refused what it could not read. */
+  readonly error?: string
 }
 
 /** What `Cache-Control` lets caches do. */

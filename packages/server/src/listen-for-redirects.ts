@@ -1,7 +1,7 @@
 import { createRedirectTransport } from './create-redirect-transport.ts'
 import { listen } from './listen.ts'
 import { ListenError } from './listen-error.ts'
-import type { Transport } from './transport.ts'
+import type { Transport, TransportWatcher } from './transport.ts'
 
 /** Where plain HTTP is taken. */
 export interface RedirectAddress {
@@ -10,6 +10,15 @@ export interface RedirectAddress {
   readonly port: number | undefined
   /** The only ones that are sent on. */
   readonly allowHosts: readonly string[] | undefined
+  /** Who is told of them. */
+  readonly watcher: TransportWatcher
+}
+
+/** A listener for plain HTTP. */
+export interface RedirectListener {
+  readonly transport: Transport
+  /** Where it is reached. */
+  readonly url: string
 }
 
 /**
@@ -19,16 +28,17 @@ export interface RedirectAddress {
  */
 export async function listenForRedirects(
   to: Transport,
-  { host, port, allowHosts }: RedirectAddress,
-): Promise<Transport | undefined> {
+  { host, port, allowHosts: hosts, watcher }: RedirectAddress,
+): Promise<RedirectListener | undefined> {
   if (port === undefined) return undefined
-  const transport = createRedirectTransport(() => {
+  const tlsPort = (): number => {
     const address = to.server.address()
     return typeof address === 'object' && address !== null ? address.port : 443
-  }, allowHosts)
-  await listen(transport, { host, port }).catch((error: unknown) => {
+  }
+  const transport = createRedirectTransport(tlsPort, { hosts, watcher })
+  const origin = await listen(transport, { host, port }).catch((error: unknown) => {
     if (!(error instanceof ListenError)) throw error
     throw new ListenError(error.message.replaceAll('--port', '--redirect-http'), { cause: error })
   })
-  return transport
+  return { transport, url: `${origin}/` }
 }

@@ -12,11 +12,12 @@ export interface LogEntry {
   readonly coding: string
   readonly cache: string
   readonly bytes: number
-  readonly durationMs: number
+  readonly durationMs: number | undefined
   readonly buildId: string
   readonly referer: string | undefined
   readonly userAgent: string | undefined
   readonly aborted: true | undefined
+  readonly error: string | undefined
 }
 
 /** What a line in JSON tells; what is `undefined` is left out. */
@@ -27,17 +28,18 @@ export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
     client: address,
     method: request.method ?? '',
     target: escapeControls(request.url ?? ''),
-    protocol: `HTTP/${request.httpVersion}`,
+    protocol: protocolOf(request),
     host: host && escapeControls(host),
     status,
     coding: escapeControls(coding),
     cache,
     bytes,
-    durationMs: Math.round(milliseconds * 1000) / 1000,
+    durationMs: milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000,
     buildId,
     referer: referer && escapeControls(referer),
     userAgent: userAgent && escapeControls(userAgent),
     aborted: isAborted ? true : undefined,
+    error: exchange.error,
   }
 }
 
@@ -45,9 +47,14 @@ export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
 export function toCombinedLine(exchange: Exchange, time: Date): string {
   const { request, address, status, bytes } = exchange
   const { referer = '-', userAgent = '-' } = readLoggedFields(request.rawHeaders)
-  const line = `${request.method} ${request.url} HTTP/${request.httpVersion}`
+  const { method = '-' } = request
+  const line = method === '-' ? method : `${method} ${request.url} ${protocolOf(request)}`
   const size = bytes === 0 ? '-' : bytes
   return `${address || '-'} - - [${formatTime(time)}] "${escapeQuoted(line)}" ${status} ${size} "${escapeQuoted(referer)}" "${escapeQuoted(userAgent)}"`
+}
+
+function protocolOf({ httpVersion }: Exchange['request']): string {
+  return httpVersion === '' ? '' : `HTTP/${httpVersion}`
 }
 
 interface LoggedFields {

@@ -33,7 +33,7 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
 
   // Counted in plain numbers, and handed over when somebody reads: each `inc` would hash its labels anew.
   const requests = new Map<string, RequestCount>()
-  const totals = { begun: 0, ended: 0, aborted: 0, sent: 0, saved: 0 }
+  const totals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0 }
   const addTotal = (name: string, help: string, read: () => number): void => {
     void new client.Counter({
       name,
@@ -67,6 +67,9 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
   })
   addTotal('serve_dist_requests_aborted_total', 'Requests whose client went away before the end.', () => {
     return totals.aborted
+  })
+  addTotal('serve_dist_connections_dropped_total', 'Connections beyond the most that may be open.', () => {
+    return totals.dropped
   })
   addTotal('serve_dist_sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent)
   addTotal(
@@ -105,13 +108,16 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
     begin() {
       totals.begun += 1
     },
+    drop() {
+      totals.dropped += 1
+    },
     end(exchange) {
       totals.ended += 1
       if (exchange.isAborted) totals.aborted += 1
       totals.sent += exchange.bytes
       totals.saved += exchange.savedBytes
       countRequest(requests, exchange)
-      durations.observe(exchange.milliseconds / 1000)
+      if (exchange.milliseconds !== undefined) durations.observe(exchange.milliseconds / 1000)
     },
     read: async () => await registry.metrics(),
     answerPrimary() {

@@ -3,8 +3,8 @@ const hostForm =
   /^(?:\[(?:[\da-f:.]+|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::0*(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])?)?$/i
 
 /**
- * Whether a request that Node's parser lets through has to be answered with 400: more than one `Host` or a
- * malformed one (RFC 9112 §3.2), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
+ * Whether a request that Node's parser lets through has to be answered with 400: no `Host`, more than
+ * one or a malformed one (RFC 9112 §3.2), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
  * its body ends (§6.3), or any in HTTP/1.0, where somebody on the way may not know the field (§6.1).
  *
  * @param rawFields - names and values by turns, as `IncomingMessage.rawHeaders` has them.
@@ -21,5 +21,5 @@ export function mustBeRefused(rawFields: readonly string[], minorVersion = 1): b
       if (minorVersion === 0 || rawFields[index + 1]?.toLowerCase() !== 'chunked') return true
     }
   }
-  return false
+  return hosts === 0 && minorVersion > 0
 }

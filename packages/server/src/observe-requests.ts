@@ -11,6 +11,8 @@ export interface RequestObserver {
   readonly begin?: () => void
   /** Called once for each, when its answer is sent or its client has gone. */
   readonly end: (exchange: Exchange) => void
+  /** Called for each connection that is closed unheard. */
+  readonly drop?: () => void
 }
 
 /** How requests are watched. */

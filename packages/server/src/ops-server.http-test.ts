@@ -138,6 +138,28 @@ describe('/metrics', () => {
     })
   })
 
+  test('counts what is refused before anybody sees it', async () => {
+    const { port, opsPort } = await startWatched()
+    for (const octets of ['hello\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n']) {
+      const connection = await openConnection(port)
+      connection.send(octets)
+      await connection.rest()
+    }
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      const requests = [...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total'))
+      expect(Object.fromEntries(requests)).toEqual({
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="no-store"}': 1,
+        'serve_dist_requests_total{status="5xx",coding="identity",cache="no-store"}': 1,
+      })
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+      // Nobody knows when a request began that could not be read.
+      expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(2)
+      expect(metrics.get('serve_dist_connections_dropped_total')).toBe(0)
+    })
+  })
+
   test('tells the build, the memory, the event loop and the process', async () => {
     const { opsPort, site } = await startWatched()
     const metrics = await metricsOf(opsPort)

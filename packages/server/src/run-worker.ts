@@ -33,9 +33,9 @@ export async function runWorker(
     await tell({ type: 'serve-dist:failed', message: error.message })
     return process.exit(1)
   })
-  const { url, site } = server
+  const { url, redirectUrl, site } = server
   const residentBytes = process.memoryUsage.rss()
-  await tell({ type: 'serve-dist:ready', url, summary: site.summary, residentBytes })
+  await tell({ type: 'serve-dist:ready', url, redirectUrl, summary: site.summary, residentBytes })
 }
 
 function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedServer | undefined): void {

@@ -44,6 +44,7 @@ interface Serving {
   readonly workers?: WorkersSummary
   readonly reload: Reload
   readonly opsUrl: string | undefined
+  readonly redirectUrl: string | undefined
   close(): Promise<void>
   /** Rejects when nothing serves any more. */
   readonly collapse?: Promise<never>
@@ -84,6 +85,9 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
   })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
+  if (serving.redirectUrl !== undefined) {
+    process.stdout.write(`serve-dist sends on to HTTPS · ${serving.redirectUrl}\n`)
+  }
   if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
   await collapse?.catch(async (error: unknown) => {
     await triggers.close()
@@ -93,11 +97,12 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {
   const server = await serve(options)
-  const { url, site, opsUrl } = server
+  const { url, site, opsUrl, redirectUrl } = server
   return {
     url,
     summary: site.summary,
     opsUrl,
+    redirectUrl,
     reload: () => server.reload(),
     close: () => server.close(),
   }

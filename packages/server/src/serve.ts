@@ -17,6 +17,8 @@ export interface RunningServer {
   readonly url: string
   /** Where operators ask for probes and metrics, if they may. */
   readonly opsUrl: string | undefined
+  /** Where plain HTTP is sent on to HTTPS, if it is. */
+  readonly redirectUrl: string | undefined
   /** The build that is served now. */
   readonly site: Site
   /**
@@ -85,7 +87,7 @@ export async function serveStaged(
 
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
-  const transport = await openTransport(listener, { takesUploads }, tls).catch(giveUp)
+  const transport = await openTransport(listener, { takesUploads, watcher: operations }, tls).catch(giveUp)
   await mayListen(store)
   const hangUp = async (error: unknown): Promise<never> => {
     // It may not listen, but it watches its certificate.
@@ -94,13 +96,13 @@ export async function serveStaged(
   }
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
-  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts }
+  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts, watcher: operations }
   const redirects = await listenForRedirects(transport, redirectAddress).catch(hangUp)
   operations.becomeReady(store)
 
   const drain = async (): Promise<void> => {
     operations.beginDraining()
-    const redirectsClosed = redirects?.drain(resolved.gracePeriod)
+    const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
     store.close()
@@ -113,6 +115,7 @@ export async function serveStaged(
       return origin + store.current.base
     },
     opsUrl: operations.url,
+    redirectUrl: redirects?.url,
     get site() {
       return store.current
     },

@@ -1,15 +1,16 @@
 import { openAccessLog } from './access-log.ts'
 import { createMetrics } from './metrics.ts'
+import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
 import type { SiteHolder } from './site-holder.ts'
 import { timeAnswers } from './time-answers.ts'
-import type { RequestListener } from './transport.ts'
+import type { RequestListener, TransportWatcher } from './transport.ts'
 import { createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
 /** What operators see of one server. */
-export interface Operations {
+export interface Operations extends TransportWatcher {
   /** Where they ask; `undefined` where nobody does. */
   readonly url: string | undefined
   /** The listener with everything around it that is switched on; itself where nothing is. */
@@ -65,6 +66,10 @@ export async function startOperations({
     url: server?.url,
     watch(listener) {
       return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
+    },
+    watchConnection: observeRefusals(observers),
+    noteDrop() {
+      for (const { drop } of observers) drop?.()
     },
     becomeReady(holder) {
       site = holder

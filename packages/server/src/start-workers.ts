@@ -27,6 +27,8 @@ export interface WorkersOptions {
 /** Workers that listen. */
 export interface RunningWorkers {
   readonly url: string
+  /** Where plain HTTP is sent on to HTTPS, if it is. */
+  readonly redirectUrl: string | undefined
   readonly summary: SiteSummary
   /** Of one worker, on average, when it began to listen. */
   readonly residentBytes: number
@@ -71,6 +73,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
 
   return {
     url: first.url,
+    redirectUrl: first.redirectUrl,
     summary: first.summary,
     residentBytes: readyOnes().reduce((sum, { residentBytes }) => sum + residentBytes, 0) / count,
     reload,

@@ -4,6 +4,7 @@ import { describeBlackBox } from './testing/black-box.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { http2Request } from './testing/http2-request.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
+import { rawRequest } from './testing/raw-request.ts'
 import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
 import type { TlsFiles } from './tls-credentials.ts'
@@ -59,6 +60,28 @@ describe('serve-dist --tls-cert', () => {
       },
       { timeout: 15_000, interval: 200 },
     )
+    child.kill('SIGTERM')
+    expect((await exited).code).toBe(0)
+  })
+
+  test.each([
+    ['one process', []],
+    ['two workers', ['--workers', '2']],
+  ])('says which port it has found for redirects, %s', async (_how, workers) => {
+    const { child, listening, exited } = spawnCommand([
+      directory,
+      ...flagsOf(files),
+      '--redirect-http',
+      '0',
+      ...workers,
+    ])
+    const line = /^serve-dist sends on to HTTPS · http:\/\/127\.0\.0\.1:(\d+)\/$/m
+    let stdout = ''
+    child.stdout?.on('data', (text: string) => (stdout += text))
+    await listening
+    await vi.waitFor(() => expect(stdout).toMatch(line))
+    const { status, field } = await rawRequest(Number(line.exec(stdout)?.[1]), { target: '/x' })
+    expect([status, field('Location')]).toEqual([308, 'https://example.org/x'])
     child.kill('SIGTERM')
     expect((await exited).code).toBe(0)
   })

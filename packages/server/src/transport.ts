@@ -1,8 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 
 /** Answers what a transport received; it calls nobody else. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Who is told what a transport does by itself. */
+export interface TransportWatcher {
+  /** Makes a listener whose answers are known. */
+  watch(listener: RequestListener): RequestListener
+  /** A connection came whose requests may turn out to be none. */
+  watchConnection(socket: Socket): void
+  /** A connection was closed unheard: there are as many as there may be. */
+  noteDrop(): void
+}
 
 /** What a transport is to be prepared for. */
 export interface TransportOptions {
@@ -10,6 +20,8 @@ export interface TransportOptions {
   readonly takesUploads: boolean
   /** How answers over HTTP/1.1 are made; Node's own class where nothing is said. */
   readonly responseClass?: typeof ServerResponse
+  /** Nobody where nothing is said. */
+  readonly watcher?: TransportWatcher
 }
 
 /** A way in which requests come: HTTP/1.1 over TCP, or TLS with HTTP/2. */

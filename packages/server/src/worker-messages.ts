@@ -20,6 +20,7 @@ interface WorkerLoaded {
 export interface WorkerReady {
   readonly type: 'serve-dist:ready'
   readonly url: string
+  readonly redirectUrl: string | undefined
   readonly summary: SiteSummary
   /** Bytes of the process that are in memory, the site among them. */
   readonly residentBytes: number

@@ -1,0 +1,23 @@
+import type { Answer } from './site.ts'
+import type { RequestListener, TransportWatcher } from './transport.ts'
+import { writeHead } from './write-head.ts'
+
+/**
+ * Makes the listener that answers requests which nobody else is to see. Over HTTP/1.1 their connection ends with it
+ * (RFC 9112 §9.6).
+ */
+export function refuseWith(
+  status: number,
+  watcher: Pick<TransportWatcher, 'watch'> | undefined,
+): RequestListener {
+  const refusal: Answer = {
+    status,
+    fields: ['Connection', 'close', 'Cache-Control', 'no-store', 'Content-Length', '0'],
+    content: { kind: 'none' },
+  }
+  const refuse: RequestListener = (_request, response) => {
+    writeHead(response, refusal)
+    response.end()
+  }
+  return watcher?.watch(refuse) ?? refuse
+}
