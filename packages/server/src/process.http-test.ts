@@ -220,6 +220,20 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
   })
 
   test.each([
+    ['one process', []],
+    ['two workers', ['--workers', '2']],
+  ])('warns once of a flag that does nothing, and serves: %s', async (_how, more) => {
+    const command = spawnCommand([directory, '--port', '0', '--socket-mode', '600', ...more])
+    await command.listening
+    command.child.kill('SIGTERM')
+    const { code, stderr } = await command.exited
+    expect([code, stderr]).toEqual([
+      0,
+      'serve-dist: warning: --socket-mode does nothing: there is no socket; add --socket <path>, or leave it out\n',
+    ])
+  })
+
+  test.each([
     [['--grace', 'soon'], /'--grace <duration>'.*a duration such as 500ms, 10s or 1m.*"soon"/],
     [['--socket-mode', 'rw'], /'--socket-mode <mode>'.*permissions in octal digits such as 660, found "rw"/],
   ])('refuses %j', async (args, message) => {

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import type { ReportFormat } from '@serve-dist/report'
 import { Command, Option } from 'commander'
@@ -6,6 +7,7 @@ import { addProcessOptions } from './add-process-options.ts'
 import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
+import { idleFlags } from './idle-flags.ts'
 import { isForOperator } from './is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
 import { parsePort } from './parse-port.ts'
@@ -110,7 +112,11 @@ function createProgram(): Command {
   addReloadOptions(program)
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
-    .action((directory: string, flags: ServeFlags) => serveCommand(directory, flags, version))
+    .action(async (directory: string, flags: ServeFlags) => {
+      // The primary has told of it for its workers.
+      if (cluster.isPrimary) warnOfIdleFlags(program, flags)
+      await serveCommand(directory, flags, version)
+    })
     .hook('preAction', (_program, command) => {
       // Only a server has something to do then (`bin/serve-dist.js`); the others end, as by default.
       if (command !== program) process.removeAllListeners('SIGHUP')
@@ -135,6 +141,12 @@ function createProgram(): Command {
     .action(compressCommand)
   addReportCommand(program)
   return program
+}
+
+function warnOfIdleFlags(program: Command, flags: ServeFlags): void {
+  for (const idle of idleFlags(flags, (name) => program.getOptionValueSource(name) === 'cli')) {
+    process.stderr.write(`serve-dist: warning: ${idle}\n`)
+  }
 }
 
 function addReportCommand(program: Command): void {
