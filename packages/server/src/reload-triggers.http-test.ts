@@ -1,7 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { existsSync } from 'node:fs'
-import { cp, mkdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
@@ -67,23 +66,25 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
   })
 
   test.each([
-    ['one process', []],
-    ['two workers', ['--workers', '2']],
-  ])('during the start is answered after it, %s', async (_what, flags) => {
+    ['one process', [], 1],
+    ['two workers', ['--workers', '2'], 2],
+  ])('during the start is answered after it, %s', async (_what, flags, count) => {
     const signs = await temporaryDirectory()
-    const [loading, go] = [join(signs, 'loading'), join(signs, 'go')]
+    const go = join(signs, 'go')
     const module = join(signs, 'entry.mjs')
     await writeFile(
       module,
       `import { existsSync, writeFileSync } from 'node:fs'
-      writeFileSync(${JSON.stringify(loading)}, '')
+      writeFileSync(${JSON.stringify(join(signs, 'loading-'))} + process.pid, '')
       while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5))
       export default (request, response) => response.end('application')`,
     )
     const directory = await buildFixture({ 'index.html': 'first' })
     const command = spawnCommand([directory, '--port', '0', '--ssr', module, ...flags])
-    await vi.waitUntil(() => existsSync(loading), patience)
-    // By now its build is loaded.
+    const loading = async (): Promise<number> =>
+      (await readdir(signs)).filter((name) => name.startsWith('loading-')).length
+    // Each process loads its build first.
+    await vi.waitUntil(async () => (await loading()) === count, patience)
     await rebuild(directory, 'second')
     for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGHUP')
     command.child.kill('SIGHUP')
