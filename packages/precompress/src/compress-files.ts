@@ -24,6 +24,8 @@ export interface Compression {
   /** The variants of earlier passes, path to digest: only those may be replaced. */
   readonly ours: ReadonlyMap<string, string>
   readonly writer: BuildWriter
+  /** Ends everything early, with its reason. */
+  readonly signal: AbortSignal | undefined
   readonly onProgress: (progress: Progress) => void
   readonly warn: (message: string) => void
 }
@@ -40,19 +42,21 @@ const smallSize = 1024 * 1024
 /**
  * Describes every file and stages the variants that pay.
  *
- * @throws PrecompressError that lists every file that failed; after the first nothing is encoded any more.
+ * @throws PrecompressError that lists every file that failed; after the first nothing is encoded any more. The
+ * reason of `signal` when it ended the work.
  */
 export async function compressFiles(
   listed: readonly ListedFile[],
   compression: Compression,
 ): Promise<Compressed> {
-  const { encoder, bytesInFlight, onProgress, warn } = compression
+  const { encoder, bytesInFlight, signal, onProgress, warn } = compression
   // Largest first: one that is begun last would be waited for alone.
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
   const tally = createTally(files, { onProgress, onFailure: encoder.abandon })
 
   const context: FileContext = { ...compression, encode: encoder.encode, allocate, onShare: tally.countShare }
   const compressOne = async (file: FileTask): Promise<void> => {
+    if (signal?.aborted === true) return
     // After a failure all that is wrong is still found, but nothing encoded.
     const task = tally.hasFailed() ? { ...file, codings: [] } : file
     tally.add(file, await compressFile(task, context).catch(failureOf))
@@ -64,10 +68,15 @@ export async function compressFiles(
     bytesOf: ({ size, codings }: FileTask) => (codings.length > 0 ? size : 0),
   }
   const large = files.filter((file) => !isSmall(file))
+  const abort = (): void => {
+    tally.fail({ error: signal?.reason })
+    void encoder.close()
+  }
+  signal?.addEventListener('abort', abort)
   await Promise.all([
     runBounded(large, bounds, compressOne),
     compressSmallFiles(files.filter(isSmall), { ...compression, tally, compressOne }),
-  ])
+  ]).finally(() => signal?.removeEventListener('abort', abort))
   const compressed = tally.total()
   warnOfTakenPlaces(compressed.taken, warn)
   warnOfGiants(listed, compression)

@@ -22,7 +22,7 @@ export async function compressSmallFiles(
   files: readonly FileTask[],
   context: SmallFilesContext,
 ): Promise<void> {
-  const { encoder, tally, cache, writer, compressOne, warn } = context
+  const { encoder, tally, cache, writer, signal, compressOne, warn } = context
   let begun = 0
   for (; begun < files.length && encoder.isWorthHere(0); begun += 1) {
     const file = files[begun]
@@ -52,7 +52,7 @@ export async function compressSmallFiles(
       for (const file of some) tally.add(file, failureOf(error))
     }
   }
-  await encoder.fillUp(() => (left.length > 0 ? compressSome() : undefined))
+  await encoder.fillUp(() => (left.length > 0 && signal?.aborted !== true ? compressSome() : undefined))
 }
 
 function batchOf(files: readonly FileTask[], name: string, context: SmallFilesContext): FileBatch {

@@ -19,6 +19,7 @@ export interface Encoder extends EncodeQueue {
   readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   /** Results so far, and the time that they took, summed over the cores. */
   readonly work: { readonly results: number; readonly milliseconds: number }
+  /** Ends the threads; what they work at fails. */
   close(): Promise<void>
 }
 

@@ -119,6 +119,13 @@ export interface PrecompressOptions extends DescribeOptions {
    * @default () => []
    */
   readonly linksOf?: LinksOf
+  /**
+   * Ends the pass early: it fails with the signal's reason, and the folder is as it was found. A pass that has begun
+   * to move variants into place comes to its end.
+   *
+   * @default none: nobody ends it early
+   */
+  readonly signal?: AbortSignal
   /** Called at the start, and after each variant and each file. */
   readonly onProgress?: (progress: Progress) => void
 }

@@ -48,6 +48,7 @@ const codecShare = 5
  * Originals are never touched; an unchanged folder is not written to at all. One pass at a time may work
  * in a folder.
  *
+ * @throws the reason of `signal` when it ended the pass.
  * @throws {@link PrecompressError} that lists all problems at once; then no manifest is written.
  */
 export async function precompress(
@@ -56,6 +57,8 @@ export async function precompress(
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
+  const { signal } = settings
+  signal?.throwIfAborted()
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const warnings = new Set<string>()
   const warn = (message: string): void => {
@@ -88,11 +91,14 @@ export async function precompress(
       cache,
       writer,
       ours: earlier.variants,
+      signal,
       onProgress,
       warn,
     })
     const linked = await linkPages(compressed, settings.linksOf)
     refuseChanged(folder, compressed)
+
+    signal?.throwIfAborted()
 
     // 3. Write: the variants into their places, the manifest last.
     const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })

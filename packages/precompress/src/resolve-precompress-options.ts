@@ -11,8 +11,8 @@ import { PrecompressError } from './precompress-error.ts'
 import type { LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
 
 /**
- * Every option with a value; `appType` is the one that only the files can decide, `serving` may say nothing, and
- * `cacheDirectory` depends on the folder.
+ * Every option with a value; `appType` is the one that only the files can decide, `serving` may say nothing,
+ * `cacheDirectory` depends on the folder, and nobody needs to have a `signal`.
  */
 export interface ResolvedPrecompressOptions {
   readonly include: readonly string[]
@@ -30,6 +30,7 @@ export interface ResolvedPrecompressOptions {
   readonly durable: boolean
   readonly serving: ServingRules | undefined
   readonly linksOf: LinksOf
+  readonly signal: AbortSignal | undefined
   readonly onProgress: (progress: Progress) => void
   readonly onWarning: (message: string) => void
 }
@@ -53,6 +54,7 @@ const defaults: ResolvedPrecompressOptions = {
   durable: true,
   serving: undefined,
   linksOf: () => [],
+  signal: undefined,
   onProgress: () => {},
   onWarning: () => {},
 }
@@ -79,6 +81,7 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
     durable: options.durable ?? defaults.durable,
     serving: options.serving ?? defaults.serving,
     linksOf: options.linksOf ?? defaults.linksOf,
+    signal: options.signal ?? defaults.signal,
     onProgress: options.onProgress ?? defaults.onProgress,
     onWarning: options.onWarning ?? defaults.onWarning,
   }
@@ -137,6 +140,11 @@ const checks: readonly Check[] = [
   },
   { name: 'cacheSize', expected: 'a whole number of bytes', holds: (value) => isWhole(value, 0) },
   { name: 'durable', expected: 'true or false', holds: isBoolean },
+  {
+    name: 'signal',
+    expected: 'an AbortSignal',
+    holds: (value) => value === undefined || value instanceof AbortSignal,
+  },
   { name: 'onProgress', expected: 'a function', holds: isFunction },
   { name: 'onWarning', expected: 'a function', holds: isFunction },
 ]

@@ -32,6 +32,8 @@ export interface PassOptions extends ServeDistSettings {
   readonly graph: ChunkGraph
   /** Whether a newer build has begun, which may change the folder at any time and gets a pass of its own. */
   readonly isOutdated: () => boolean
+  /** Ends the pass, which then fails, when it is outdated. */
+  readonly signal: AbortSignal
   /** What was warned of before, in an earlier pass over the same build. */
   readonly told: Set<string>
   /** Whether the same folder was compressed before, so that only a change is worth a word. */
@@ -42,7 +44,7 @@ export interface PassOptions extends ServeDistSettings {
 export async function compressFolder(
   context: PassContext,
   folder: string,
-  { pass, preload, isHashed, graph, isOutdated, told, isRepeated }: PassOptions,
+  { pass, preload, isHashed, graph, isOutdated, signal, told, isRepeated }: PassOptions,
 ): Promise<PrecompressReport | undefined> {
   const { logger } = context.environment
   const config = context.environment.getTopLevelConfig()
@@ -59,6 +61,7 @@ export async function compressFolder(
       cacheDirectory: join(config.cacheDir, 'serve-dist'),
       isHashed: (path) => isHashed(resolve(folder, path)),
       ...(preload && { linksOf: createLinksOf({ folder, base, graph }, preload) }),
+      signal,
       onProgress: (state) => progress?.update(state),
       onWarning: (message) => {
         if (told.has(message)) return

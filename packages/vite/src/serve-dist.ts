@@ -25,6 +25,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
   const settings = resolveServeDistOptions(options)
   const workerNames = new Set<string>()
   const outputs = new WeakMap<Environment, EnvironmentOutput>()
+  const lastPasses = new WeakMap<Environment, AbortController>()
   let pass: Promise<void> = Promise.resolve()
 
   const outputOf = (environment: Environment): EnvironmentOutput => {
@@ -65,8 +66,10 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
 
     // A rebuild may read while the pass of the build before runs, but not write.
     async buildEnd(error) {
+      const { environment, meta } = this
+      // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
+      if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
       await pass
-      const { environment } = this
       if (error === undefined && isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
     },
 
@@ -94,11 +97,14 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         const folders = outermostFolders(output.takeFolders())
         if (folders.length === 0 || !isFirst(this.environment.getTopLevelConfig())) return
         const { builds } = output
+        const aborting = new AbortController()
+        lastPasses.set(this.environment, aborting)
         const passOptions = {
           ...settings,
           isHashed: output.isHashed,
           graph: output.graph,
           isOutdated: () => output.builds !== builds,
+          signal: aborting.signal,
           told: new Set<string>(),
         }
         const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated: false })

@@ -142,6 +142,26 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
     expect(runningAtOutput).not.toContain(true)
   })
 
+  test('ends a pass that is outdated when the next build is about to write', async () => {
+    const vite = await load()
+    // More work for brotli than the patience of this test.
+    const large = Array.from({ length: 400_000 }, (_, index) => sha256(String(index))).join('\n')
+    const project = await createProject({ ...application, 'public/large.txt': large })
+    const logger = createRecordingLogger()
+    await watch(
+      vite,
+      project.config({ plugins: [serveDist()], customLogger: logger, build: { emptyOutDir: false } }),
+    )
+    const staging = join(project.root, 'dist/.serve-dist/staging')
+    await vi.waitUntil(() => readdir(staging).catch(() => false), patience)
+    await project.write('public/large.txt', 'small')
+    await lazyText(project, 'second')
+    await vi.waitUntil(() => countPasses(logger) > 0, patience)
+    await vi.waitFor(() => expectWhole(project), patience)
+    expect(await project.read('dist/large.txt')).toBe('small')
+    expect(logger.errors).toEqual([])
+  })
+
   test('reports a pass that fails, and goes on', async () => {
     const vite = await load()
     const project = await createProject(application)
