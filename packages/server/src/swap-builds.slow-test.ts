@@ -1,11 +1,45 @@
 import { describe, expect, test, vi } from 'vitest'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { numberedBuilds } from './testing/numbered-builds.ts'
 import { startSoakCommand } from './testing/soak-command.ts'
+import { spawnCommand } from './testing/spawn-command.ts'
 import { startSwapClients } from './testing/swap-clients.ts'
 
 const swaps = 100
 
+/** Enough for what is of the transport's or the workers' making; how builds are kept is what the hundred are about. */
+const fewSwaps = 5
+
 describe.skipIf(process.platform !== 'linux')('a server under full load', () => {
+  test.each([
+    ['by two workers', 'http', ['--workers', '2']],
+    ['over TLS', 'https', []],
+    ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--largest-body', '50']],
+  ] as const)(`swaps ${fewSwaps} builds %s as well`, async (_how, scheme, flags) => {
+    const builds = await numberedBuilds(fewSwaps + 1)
+    await builds.deploy()
+    const { cert, key } = await writeCertificate()
+    const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
+    const command = spawnCommand([builds.directory, '--port', '0', ...flags, ...tls])
+    const { port } = await command.listening
+    const clients = startSwapClients(port, builds, scheme)
+    for (let swap = 0; swap < fewSwaps; swap += 1) {
+      const { buildId } = await builds.deploy()
+      command.child.kill('SIGHUP')
+      await vi.waitFor(
+        () => expect(command.complaints()).toContain(`build ${buildId.slice(0, 12)} is served now`),
+        { timeout: 30_000, interval: 5 },
+      )
+      clients.noteServed(builds.newest())
+    }
+    await clients.finish()
+    expect(clients.failures).toEqual([])
+    expect(command.complaints()).not.toMatch(/refused|stuck|ended/)
+    expect(Object.keys(clients.answers)).toHaveLength(scheme === 'https' ? 6 : 5)
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
   test('swaps 100 builds without one answer that fails, breaks off or is of two builds', async () => {
     const builds = await numberedBuilds(swaps + 1)
     await builds.deploy()

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { type Agent, get, type IncomingMessage } from 'node:http'
+import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
+import { get as getOverTls } from 'node:https'
 
 /** What came of a request that was read to its end. */
 export interface WholeAnswer {
@@ -9,10 +12,14 @@ export interface WholeAnswer {
   readonly sha256: string
 }
 
-export interface FetchOptions {
-  readonly port: number
+interface WantedFile {
   readonly path: string
   readonly acceptEncoding: string
+}
+
+export interface FetchOptions extends WantedFile {
+  readonly port: number
+  readonly scheme: 'http' | 'https'
   /** `false` for a connection of its own. */
   readonly agent: Agent | false
   /** Waited for after each chunk, by slow readers. */
@@ -21,24 +28,50 @@ export interface FetchOptions {
 
 /** Gets a body as it comes over the wire; an error for one that breaks off. */
 export async function fetchWhole(options: FetchOptions): Promise<WholeAnswer> {
-  const { port, path, acceptEncoding, agent, pause } = options
+  const { port, scheme, path, acceptEncoding, agent, pause } = options
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = { 'Accept-Encoding': acceptEncoding }
-    get({ port, host: '127.0.0.1', path: `/${path}`, agent, headers }, resolve).once('error', reject)
+    const wanted = { port, host: '127.0.0.1', path: `/${path}`, agent, headers }
+    const request =
+      scheme === 'http' ? get(wanted, resolve) : getOverTls({ ...wanted, rejectUnauthorized: false }, resolve)
+    request.once('error', reject)
   })
+  const body = await digestOf(response, pause)
+  if (!response.complete) throw new Error(`${path} broke off after ${body.length} bytes`)
+  return {
+    status: response.statusCode,
+    field: (name) => response.headers[name.toLowerCase()]?.toString(),
+    ...body,
+  }
+}
+
+/** As {@link fetchWhole}, on a session; a stream that is reset is an error. */
+export async function fetchWholeOverHttp2(
+  session: ClientHttp2Session,
+  { path, acceptEncoding }: WantedFile,
+): Promise<WholeAnswer> {
+  const stream = session.request({ ':path': `/${path}`, 'accept-encoding': acceptEncoding })
+  const answered = once(stream, 'response')
+  const body = await Promise.all([digestOf(stream), answered])
+  const headers: IncomingHttpHeaders = body[1][0]
+  return {
+    status: Number(headers[':status']),
+    field: (name) => headers[name.toLowerCase()]?.toString(),
+    ...body[0],
+  }
+}
+
+async function digestOf(
+  body: AsyncIterable<unknown>,
+  pause?: FetchOptions['pause'],
+): Promise<Pick<WholeAnswer, 'length' | 'sha256'>> {
   const digest = createHash('sha256')
   let length = 0
-  for await (const chunk of response) {
+  for await (const chunk of body) {
     if (!Buffer.isBuffer(chunk)) throw new TypeError('a body is read as text')
     digest.update(chunk)
     length += chunk.length
     await pause?.(length)
   }
-  if (!response.complete) throw new Error(`${path} broke off after ${length} bytes`)
-  return {
-    status: response.statusCode,
-    field: (name) => response.headers[name.toLowerCase()]?.toString(),
-    length,
-    sha256: digest.digest('hex'),
-  }
+  return { length, sha256: digest.digest('hex') }
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { Agent } from 'node:http'
-import { fetchWhole, type WholeAnswer } from './fetch-whole.ts'
+import { connect } from 'node:http2'
+import { Agent as TlsAgent } from 'node:https'
+import { dialTls } from './dial-tls.ts'
+import { fetchWhole, fetchWholeOverHttp2, type WholeAnswer } from './fetch-whole.ts'
 import type { NumberedBuilds } from './numbered-builds.ts'
 import { openConnection } from './open-connection.ts'
 import { formatRequest } from './raw-request.ts'
@@ -23,13 +26,17 @@ const largest = { path: 'film.mp4', acceptEncoding: 'identity' }
 /** Bytes between the rests of a slow reader: 20 MB take it over four swaps. */
 const stretch = 4_000_000
 
-/** One connection, for one request after the other. */
-function keepAlive(): Agent {
-  return new Agent({ keepAlive: true, maxSockets: 1 })
-}
-
-/** Begins to ask a server for everything that the builds have. */
-export function startSwapClients(port: number, builds: NumberedBuilds): SwapClients {
+/** Begins to ask a server for everything that the builds have; over TLS by HTTP/2 as well. */
+export function startSwapClients(
+  port: number,
+  builds: NumberedBuilds,
+  scheme: 'http' | 'https' = 'http',
+): SwapClients {
+  /** One connection, for one request after the other. */
+  const keepAlive = (): Agent => {
+    const options = { keepAlive: true, maxSockets: 1 }
+    return scheme === 'http' ? new Agent(options) : new TlsAgent(options)
+  }
   const events = new EventEmitter().setMaxListeners(0)
   const failures: string[] = []
   const answers: Record<string, number> = {}
@@ -87,14 +94,14 @@ export function startSwapClients(port: number, builds: NumberedBuilds): SwapClie
     await repeat(kind, async () => {
       const wanted = choose()
       const sent = { path: wanted.path, oldest: served }
-      check(kind, sent, await fetchWhole({ port, agent, ...wanted }))
+      check(kind, sent, await fetchWhole({ port, scheme, agent, ...wanted }))
     })
     if (agent !== false) agent.destroy()
   }
 
   /** Four requests at once on one connection: the last are decided long before their turn comes. */
   const pipelining = async (): Promise<void> => {
-    const connection = await openConnection(port)
+    const connection = await openConnection(port, scheme === 'https' ? dialTls : undefined)
     await repeat('pipelined', async () => {
       const wanted = [next(), next(), next(), next()]
       const oldest = served
@@ -121,10 +128,26 @@ export function startSwapClients(port: number, builds: NumberedBuilds): SwapClie
         rests += 1
         return once(events, 'swap')
       }
-      check('slow readers', sent, await fetchWhole({ port, agent: false, ...largest, pause }))
+      check('slow readers', sent, await fetchWhole({ port, scheme, agent: false, ...largest, pause }))
     })
 
+  /** Four requests at once on one session. */
+  const multiplexing = async (): Promise<void> => {
+    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    await repeat('HTTP/2', async () => {
+      const oldest = served
+      const wanted = [next(), next(), next(), largest]
+      await Promise.all(
+        wanted.map(async (file) => {
+          check('HTTP/2', { path: file.path, oldest }, await fetchWholeOverHttp2(session, file))
+        }),
+      )
+    })
+    session.close()
+  }
+
   const clients = [
+    ...(scheme === 'https' ? [multiplexing(), multiplexing()] : []),
     fetching('keep-alive', keepAlive(), next),
     fetching('keep-alive', keepAlive(), next),
     fetching('20 MB', keepAlive(), () => largest),
