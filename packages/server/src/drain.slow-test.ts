@@ -5,6 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
+import { http2Request } from './testing/http2-request.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { type RunningCommand, spawnCommand } from './testing/spawn-command.ts'
 import { supervise } from './testing/supervise.ts'
 
@@ -85,16 +87,29 @@ interface Clients {
   stop(): Promise<void>
 }
 
+/** As {@link ask}, on a session of its own. */
+async function askOverHttp2(port: number, target: string): Promise<void> {
+  const { status, body } = await http2Request(port, { target })
+  if (status !== 200 || bodies.get(target)?.equals(body) !== true) {
+    throw new Error(`${target}: ${status} with ${body.length} bytes`)
+  }
+}
+
 describe.skipIf(process.platform === 'win32').each([
-  ['one process each', []],
-  ['two workers each', ['--workers', '2']],
-])(`${restarts} restarts of two instances under load, %s`, (_what, args) => {
+  ['one process each', restarts, [], false],
+  ['two workers each', 20, ['--workers', '2'], false],
+  ['one process each, over TLS by HTTP/2', 20, [], true],
+])('restarts of two instances under load, %s: %d', (_what, times, args, isSecure) => {
   test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
-    const supervisor = await supervise([directory, '--largest-body', '512k', ...args])
+    const { cert, key } = await writeCertificate()
+    const tls = isSecure ? ['--tls-cert', cert, '--tls-key', key] : []
+    const supervisor = await supervise([directory, '--largest-body', '512k', ...args, ...tls])
     let instances = [await supervisor.start(), await supervisor.start()]
-    const clients = startClients(8, (target) => ask(supervisor.port, target, false))
+    const clients = startClients(8, (target) =>
+      isSecure ? askOverHttp2(supervisor.port, target) : ask(supervisor.port, target, false),
+    )
     const codes = new Set<number>()
-    for (let restart = 0; restart < restarts; restart += 1) {
+    for (let restart = 0; restart < times; restart += 1) {
       const [oldest = 0, ...others] = instances
       codes.add(await supervisor.stop(oldest))
       instances = [...others, await supervisor.start()]
@@ -103,7 +118,7 @@ describe.skipIf(process.platform === 'win32').each([
     for (const instance of instances) codes.add(await supervisor.stop(instance))
     expect(clients.failures).toEqual([])
     expect([...codes]).toEqual([0])
-    expect(clients.answered()).toBeGreaterThan(10 * restarts)
+    expect(clients.answered()).toBeGreaterThan(10 * times)
   })
 })
 

@@ -61,7 +61,7 @@ export async function supervise(args: readonly string[]): Promise<Supervisor> {
   return {
     port: socket.port,
     async start() {
-      const begun = Promise.all([nextLine(/^started (\d+)$/), nextLine(/^serve-dist .* (http:\S+)$/)])
+      const begun = Promise.all([nextLine(/^started (\d+)$/), nextLine(/^serve-dist .* (https?:\S+)$/)])
       stdin.write('start\n')
       const [processId] = await begun
       return Number(processId)
