@@ -6,7 +6,6 @@ import {
   type ServerHttp2Session,
 } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { connectionLimits, maximumConnections, youth } from './connection-limits.ts'
 import { createHttpTransport } from './create-http-transport.ts'
@@ -17,6 +16,7 @@ import { limitSession } from './limit-session.ts'
 import { refuseWith } from './refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
+import { takeWhatHasCome } from './take-what-has-come.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 
 /** A transport whose certificate can be exchanged while it listens. */
@@ -111,13 +111,12 @@ export function createTlsTransport(
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(destroyAll, gracePeriod, sockets)
+      await takeWhatHasCome(server)
       const closed = new Promise((resolve) => {
         // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.
         NetServer.prototype.close.call(server, resolve)
       })
       const http1Closed = http1.drain(gracePeriod)
-      // What has reached this machine by now is taken.
-      await nextTurn()
       for (const session of sessions.keys()) closeWhenAsked(session)
       setTimeout(() => destroyAll([...sockets].filter(isHandshaking)), youth).unref()
       await Promise.all([http1Closed, closed])

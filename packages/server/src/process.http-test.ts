@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
+import { dialTls } from './testing/dial-tls.ts'
 import { getOverSocket } from './testing/get-over-socket.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { openListeningSocket } from './testing/open-listening-socket.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
@@ -262,5 +264,29 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     await once(child, 'close')
     expect(child.exitCode).toBe(0)
     expect(await idle.rest()).toHaveLength(0)
+  })
+})
+
+// A process that is halted takes nothing: what comes waits for it in the system's queue.
+describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait to be taken', () => {
+  test.each([
+    ['HTTP', 100, undefined],
+    ['HTTPS', 10, dialTls],
+  ])('is obeyed once each of them is answered: %s', async (_scheme, count, dial) => {
+    const { cert, key } = await writeCertificate()
+    const flags = dial === undefined ? [] : ['--tls-cert', cert, '--tls-key', key]
+    const { child, exited, listening } = spawnCommand([directory, '--port', '0', ...flags])
+    const { port } = await listening
+    child.kill('SIGSTOP')
+    const connections = await Promise.all(
+      Array.from({ length: count }, async () => await openConnection(port, dial)),
+    )
+    for (const connection of connections) connection.send(formatRequest({ target: '/app/' }))
+    child.kill('SIGTERM')
+    child.kill('SIGCONT')
+    const answers = connections.map(async (connection) => (await connection.receive()).body.toString())
+    expect(await Promise.all(answers)).toEqual(connections.map(() => 'page'))
+    for (const { socket } of connections) socket.end()
+    expect((await exited).code).toBe(0)
   })
 })

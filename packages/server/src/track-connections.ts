@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { youth } from './connection-limits.ts'
+import { takeWhatHasCome } from './take-what-has-come.ts'
 
 /** Knows which connections of a server have an answer under way. */
 export interface ConnectionTracker {
@@ -70,11 +70,11 @@ export function trackConnections(server: Server): ConnectionTracker {
     },
     async drain() {
       isDraining = true
-      await takeWhatHasCome()
+      await takeWhatHasCome(server)
       await new Promise((resolve) => {
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
-        for (const [socket, state] of connections) closeWhenGrown(socket, state)
+        for (const [socket, state] of connections) closeWhenGrown(server, socket, state)
       })
       // Only to let go of Node's timer.
       server.close()
@@ -83,18 +83,12 @@ export function trackConnections(server: Server): ConnectionTracker {
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
-function closeWhenGrown(socket: Socket, state: ConnectionState): void {
+function closeWhenGrown(server: Server, socket: Socket, state: ConnectionState): void {
   const rest = state.since + youth - performance.now()
   const isYoung = socket.bytesRead === 0 && rest > 0
   if (!isYoung) closeIfIdle(socket, state)
   // On a busy machine the timer is late, and what has come meanwhile is not read before it.
-  else setTimeout(() => void takeWhatHasCome().then(() => closeIfIdle(socket, state)), rest)
-}
-
-/** Takes what has reached this machine by now: connections from the queue, requests from the buffers. */
-async function takeWhatHasCome(): Promise<void> {
-  await nextTurn()
-  await nextTurn()
+  else setTimeout(() => void takeWhatHasCome(server).then(() => closeIfIdle(socket, state)), rest)
 }
 
 function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {
