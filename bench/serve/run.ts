@@ -20,10 +20,21 @@ import { workloads as allWorkloads } from './workloads.ts'
 // Exit handlers, which stop the servers, run only on an exit of our own.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const options = readRunOptions(process.argv.slice(2))
+const options = readOptions()
 if (options === 'help') print(usage)
 else if (options === 'list') await list()
 else await run(options)
+
+/** What the command line asks for; what is wrong with it ends the program. */
+function readOptions(): ReturnType<typeof readRunOptions> {
+  try {
+    return readRunOptions(process.argv.slice(2))
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    process.stderr.write(`${error.message}\n\n${usage}`)
+    process.exit(2)
+  }
+}
 
 async function run(settings: RunOptions): Promise<void> {
   const workloads = choose(allWorkloads, settings.workloads)
