@@ -32,7 +32,7 @@ function readOptions(): ReturnType<typeof readRunOptions> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     process.stderr.write(`${error.message}\n\n${usage}`)
-    process.exit(2)
+    return process.exit(2)
   }
 }
 
