@@ -25,19 +25,31 @@ export const headRoom = 16_384
 /** Of SHA-256 in hexadecimal digits. */
 const checksumLength = 64
 
-/** The file of an entry: a line with a checksum of its own, then the bytes of all results, one behind the other. */
-export function formatEntry(encodings: readonly StoredEncoding[], contents: readonly Uint8Array[]): Buffer {
-  const text = JSON.stringify(encodings)
+/**
+ * The file of an entry: a line with a checksum of its own, the digest of the original and what is known of it; then the
+ * bytes of all results, one behind the other.
+ */
+export function formatEntry(
+  original: string,
+  encodings: readonly StoredEncoding[],
+  contents: readonly Uint8Array[],
+): Buffer {
+  const text = JSON.stringify({ original, encodings })
   return Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
 }
 
-/** The head of an entry from the first bytes of its file, or nothing when it is damaged or of another form. */
-export function parseEntry(bytes: Buffer): CacheEntry | undefined {
+/**
+ * The head of the original's entry from the first bytes of its file, or nothing when it is damaged, of another form or
+ * another file's.
+ */
+export function parseEntry(bytes: Buffer, original: string): CacheEntry | undefined {
   const end = bytes.indexOf('\n')
   const line = bytes.toString('utf8', 0, Math.max(end, 0))
   const text = line.slice(checksumLength + 1)
   if (line.slice(0, checksumLength) !== digestOf(text)) return undefined
-  const encodings: unknown = JSON.parse(text)
+  const head: unknown = JSON.parse(text)
+  if (fieldOf(head, 'original') !== original) return undefined
+  const encodings = fieldOf(head, 'encodings')
   if (!Array.isArray(encodings) || !encodings.every(isStoredEncoding)) return undefined
   return { encodings, contentStart: end + 1 }
 }

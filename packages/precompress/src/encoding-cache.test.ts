@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type * as EncodeModule from './encode.ts'
@@ -172,6 +172,28 @@ describe('the cache', () => {
     const warm = await passOver(build, options)
     expect(warm.codecCalls).toBe(9)
     expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('takes the whole entry of another file for a miss, and mends it', async () => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    const [first = '', ...others] = await entryFiles(options.cacheDirectory)
+    for (const other of others) await copyFile(first, other)
+    const warm = await passOver(build, options)
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([6, 3])
+    expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('takes an entry that does not say whose it is, as they once were, for a miss', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    await rewrite(options.cacheDirectory, (head, results) => {
+      const text = head.slice(head.indexOf('['), -2)
+      return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
+    })
+    expect((await passOver(build, options)).codecCalls).toBe(9)
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 

@@ -73,7 +73,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
   return {
     recall(sha256) {
       const path = entryPath(directory, sha256)
-      const entry = readEntry(path)
+      const entry = readEntry(path, sha256)
       if (entry === undefined) return new Map()
       const now = Date.now()
       if (now - entry.usedAt > noteUseAfterMs) write(() => utimesSync(path, now / 1000, now / 1000))
@@ -86,7 +86,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
 
     async keep(sha256, encodings) {
       const { stored, contents } = await layOut(encodings)
-      const bytes = formatEntry(stored, contents)
+      const bytes = formatEntry(sha256, stored, contents)
       bytesAdded += bytes.length
       write(() => replaceFile(entryPath(directory, sha256), bytes))
     },

@@ -13,13 +13,13 @@ export interface FoundEntry extends Pick<CacheEntry, 'encodings'> {
 /** What every look-up reads into. */
 const head = Buffer.alloc(headRoom)
 
-/** The entry under the path; none when there is no file, or one that is damaged. */
-export function readEntry(path: string): FoundEntry | undefined {
+/** The entry of the original under the path; none when there is no file, or one that is damaged or of another file. */
+export function readEntry(path: string, original: string): FoundEntry | undefined {
   try {
     const descriptor = openSync(path, 'r')
     try {
       const length = readSync(descriptor, head, 0, headRoom, 0)
-      const entry = parseEntry(head.subarray(0, length))
+      const entry = parseEntry(head.subarray(0, length), original)
       if (entry === undefined) return undefined
       const { encodings, contentStart } = entry
       // Most entries end here: their content need not be asked for.
