@@ -111,6 +111,46 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     socket.destroy()
   })
 
+  test('tells of workers that cannot read their metrics, which serve on, and sums what is known', async () => {
+    const opsPort = await freePort()
+    const sign = join(await temporaryDirectory(), 'ill')
+    const fault = `
+      import cluster from 'node:cluster'
+      import { existsSync } from 'node:fs'
+      import { createRequire } from 'node:module'
+      const { Registry } = createRequire(${JSON.stringify(import.meta.url)})('prom-client')
+      const { getMetricsAsJSON } = Registry.prototype
+      Registry.prototype.getMetricsAsJSON = async function () {
+        if (cluster.isWorker && existsSync(${JSON.stringify(sign)})) throw new Error('no numbers')
+        return await getMetricsAsJSON.call(this)
+      }`
+    const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')
+    const command = spawnCommand([directory, ...flags], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+    })
+    const { port } = await command.listening
+    const workers = await childrenOf(command.child.pid)
+    await rawRequest(port)
+    const key = 'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}'
+    await vi.waitFor(async () => expect((await metricsOf(opsPort)).get(key)).toBe(1))
+    await writeFile(sign, '')
+    for (let scrape = 0; scrape < 2; scrape += 1) {
+      const metrics = await metricsOf(opsPort)
+      expect([
+        metrics.get(key),
+        metrics.get('serve_dist_workers{state="answering"}'),
+        metrics.get('serve_dist_workers{state="silent"}'),
+      ]).toEqual([1, 0, 2])
+    }
+    expect((await rawRequest(port)).status).toBe(200)
+    expect(command.complaints()).toMatch(
+      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); what it told last is counted on\n){2}$/,
+    )
+    expect(await childrenOf(command.child.pid)).toEqual(workers)
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
   test('lets go of the address when the workers cannot start', async () => {
     const opsPort = await freePort()
     const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')

@@ -11,7 +11,8 @@ interface MetricsQuestion {
 interface MetricsAnswer {
   readonly type: 'serve-dist:counted'
   readonly id: number
-  readonly content: RegistryContent
+  /** The metrics, or why they cannot be read. */
+  readonly content: RegistryContent | string
 }
 
 /** What is known of workers' metrics. */
@@ -34,13 +35,15 @@ export function answerMetrics(read: () => Promise<RegistryContent>): void {
 }
 
 async function tellMetrics(id: number, read: () => Promise<RegistryContent>): Promise<void> {
-  const answer: MetricsAnswer = { type: 'serve-dist:counted', id, content: await read() }
+  // A rejection that nobody handles would end the worker, at each scrape.
+  const content = await read().catch(String)
+  const answer: MetricsAnswer = { type: 'serve-dist:counted', id, content }
   process.send?.(answer, () => {})
 }
 
 /**
- * Reads workers' metrics; one that is stuck is told of once on standard error, and counts with what it told last:
- * without it, counters would fall, and seem to have begun anew.
+ * Reads workers' metrics; one that does not tell them is named once on standard error, and counts with what it told
+ * last: without it, counters would fall, and seem to have begun anew.
  *
  * @param workers - that listen.
  */
@@ -58,19 +61,23 @@ export function createWorkersReader(workers: () => readonly Worker[]): () => Pro
     const answers = await Promise.all(
       asked.map(async (worker) => {
         const content = await askMetrics(worker, id)
-        if (content !== undefined) {
+        if (isContent(content)) {
           latest.set(worker, content)
           silent.delete(worker)
         } else if (!silent.has(worker) && worker.isConnected()) {
           silent.add(worker)
+          const problem =
+            content === undefined
+              ? `did not tell its metrics within ${patience / 1000} s`
+              : `cannot read its metrics (${content})`
           process.stderr.write(
-            `serve-dist: worker ${worker.process.pid} did not tell its metrics within ${patience / 1000} s; what it told last is counted on\n`,
+            `serve-dist: worker ${worker.process.pid} ${problem}; what it told last is counted on\n`,
           )
         }
         return content
       }),
     )
-    const answering = answers.filter((content) => content !== undefined).length
+    const answering = answers.filter(isContent).length
     const contents = asked.flatMap((worker) => {
       const content = latest.get(worker)
       return content === undefined ? [] : [content]
@@ -79,9 +86,10 @@ export function createWorkersReader(workers: () => readonly Worker[]): () => Pro
   }
 }
 
-async function askMetrics(worker: Worker, id: number): Promise<RegistryContent | undefined> {
+/** @returns what it has, why it cannot be read, or `undefined` without an answer. */
+async function askMetrics(worker: Worker, id: number): Promise<MetricsAnswer['content'] | undefined> {
   return await new Promise((resolve) => {
-    const settle = (content?: RegistryContent): void => {
+    const settle = (content?: MetricsAnswer['content']): void => {
       clearTimeout(deadline)
       worker.off('message', onMessage)
       worker.off('exit', onExit)
@@ -97,6 +105,10 @@ async function askMetrics(worker: Worker, id: number): Promise<RegistryContent |
     const question: MetricsQuestion = { type: 'serve-dist:metrics', id }
     if (worker.isConnected()) worker.send(question, () => {})
   })
+}
+
+function isContent(content: MetricsAnswer['content'] | undefined): content is RegistryContent {
+  return typeof content === 'object'
 }
 
 function isQuestion(message: unknown): message is MetricsQuestion {
