@@ -14,7 +14,8 @@ export function observeRefusals(observers: readonly RequestObserver[]): (socket:
     if (observers.length === 0) return
     // A socket that has gone does not know it any more.
     const { remoteAddress = '' } = socket
-    socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+    socket.on('error', (error: unknown) => {
+      const code = codeOf(error)
       const status = statusOf(code)
       if (status === undefined) return
       const exchange = unreadExchange({ status, error: code, address: toPlainAddress(remoteAddress) })
@@ -24,6 +25,12 @@ export function observeRefusals(observers: readonly RequestObserver[]): (socket:
       }
     })
   }
+}
+
+/** `''` where there is none. An application may end a connection with any error: DOMException's code is a number. */
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return ''
+  return typeof error.code === 'string' ? error.code : ''
 }
 
 /** As Node answers; `undefined` for errors of the connection. */
