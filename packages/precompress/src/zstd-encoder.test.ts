@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { decode } from './testing/decode.ts'
-import { nativeEncoder, wasmEncoder, zstdCodec } from './zstd-encoder.ts'
+import { makeFolder } from './testing/make-folder.ts'
+import { nativeEncoder, wasmCodec, wasmEncoder, zstdCodec } from './zstd-encoder.ts'
 
 const eightMebibytes = 8 * 1024 * 1024
 const sample = Buffer.concat(
@@ -61,9 +64,22 @@ describe('wasmEncoder', () => {
 
 describe('zstdCodec', () => {
   test('names the version that encodes', async () => {
-    const { Zstd } = await import('@hpcc-js/wasm-zstd')
-    const version = process.versions['zstd'] ?? (await Zstd.load()).version()
-    expect(zstdCodec.split(' ')[0]).toBe(`zstd/${version}`)
+    const manifest = new URL('../node_modules/@hpcc-js/wasm-zstd/package.json', import.meta.url)
+    const [, version = ''] = /"version": "(.+?)"/.exec(readFileSync(manifest, 'utf8')) ?? []
+    expect(zstdCodec).toBe(`zstd/${process.versions['zstd'] ?? `wasm-${version}`}`)
+  })
+})
+
+describe('wasmCodec', () => {
+  test('names the version of the package that a module belongs to', async () => {
+    const folder = await makeFolder({ 'package.json': '{ "version": "9.8.7" }', 'dist/index.js': '' })
+    expect(wasmCodec(pathToFileURL(join(folder, 'dist/index.js')).href)).toBe('zstd/wasm-9.8.7')
+  })
+
+  test('never names the same where the version is not told', async () => {
+    const folder = await makeFolder({ 'package.json': '{}', 'dist/index.js': '' })
+    const module = pathToFileURL(join(folder, 'dist/index.js')).href
+    expect(wasmCodec(module)).not.toBe(wasmCodec(module))
   })
 })
 

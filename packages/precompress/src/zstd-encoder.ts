@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import * as zlib from 'node:zlib'
 import type { Zstd } from '@hpcc-js/wasm-zstd'
 
@@ -6,7 +8,7 @@ export type ZstdEncoder = (bytes: Uint8Array) => Promise<Uint8Array>
 
 /** Which zstd encodes here: the same name promises the same bytes. */
 export const zstdCodec: string =
-  process.versions['zstd'] === undefined ? 'zstd/1.5.7 wasm' : `zstd/${process.versions['zstd']}`
+  process.versions['zstd'] === undefined ? wasmCodec(wasmModule()) : `zstd/${process.versions['zstd']}`
 
 const level = 19
 
@@ -15,12 +17,30 @@ const largestWindowLog = 23
 
 /** Whether zstd can be encoded here: by `node:zlib`, or by the package in WebAssembly, which is optional. */
 export function hasZstdEncoder(): boolean {
-  if (!isWasm) return true
+  return !isWasm || wasmModule() !== undefined
+}
+
+function wasmModule(): string | undefined {
   try {
-    import.meta.resolve('@hpcc-js/wasm-zstd')
-    return true
+    return import.meta.resolve('@hpcc-js/wasm-zstd')
   } catch {
-    return false
+    return undefined
+  }
+}
+
+/** Any version of the package may encode otherwise; one that is not known is never believed to be the same. */
+export function wasmCodec(module: string | undefined): string {
+  const version = module === undefined ? undefined : versionOf(new URL('../package.json', module))
+  return `zstd/wasm-${version ?? randomUUID()}`
+}
+
+function versionOf(packageFile: URL): string | undefined {
+  try {
+    const found: unknown = JSON.parse(readFileSync(packageFile, 'utf8'))
+    const version = found instanceof Object ? Reflect.get(found, 'version') : undefined
+    return typeof version === 'string' ? version : undefined
+  } catch {
+    return undefined
   }
 }
 
