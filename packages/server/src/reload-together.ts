@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { askWorker } from './ask-worker.ts'
-import type { ReloadOutcome, ReloadRefusal } from './open-site-store.ts'
+import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from './open-site-store.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 
 /** Builds that come one after the other while they are loaded. */
@@ -22,13 +22,13 @@ export async function reloadTogether(places: readonly Place[]): Promise<ReloadOu
   )
   let buildId = ''
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const { refusal, builds, prepared } = await prepareAll(places)
-    const [build, ...others] = builds
+    const { refusal, loaded } = await prepareAll(places)
+    const [build, ...others] = new Set([...loaded.values()].map((outcome) => outcome.buildId))
     if (refusal === undefined && build === undefined) {
       return { status: 'refused', buildId, problems: ['no worker is there to load it'] }
     }
     if (refusal === undefined && build !== undefined && others.length === 0) {
-      return await swapAll(places, prepared, build)
+      return await swapAll(places, loaded, build)
     }
     for (const { worker } of places) tellWorker(worker, { type: 'serve-dist:drop' })
     if (refusal !== undefined) return refusal
@@ -44,47 +44,45 @@ export async function reloadTogether(places: readonly Place[]): Promise<ReloadOu
 interface Preparation {
   /** Of the first that refuses the build; the others need not look at it. */
   readonly refusal?: ReloadRefusal
-  /** What they would serve. */
-  readonly builds: ReadonlySet<string>
-  /** Those that have another build than they serve, and what that is. */
-  readonly prepared: ReadonlyMap<Worker, string>
+  /** What those have that live. */
+  readonly loaded: ReadonlyMap<Worker, Loaded>
 }
+
+type Loaded = Exclude<PrepareOutcome, ReloadRefusal>
 
 async function prepareAll(places: readonly Place[]): Promise<Preparation> {
   const asked = new Set<Worker>()
-  const builds = new Set<string>()
-  const prepared = new Map<Worker, string>()
+  const loaded = new Map<Worker, Loaded>()
   for (;;) {
     // One that comes meanwhile is asked, too.
     const next = places.find(
       ({ worker, buildId }) => worker !== undefined && buildId !== undefined && !asked.has(worker),
     )
     const alive = new Set(places.map(({ worker }) => worker))
-    for (const worker of prepared.keys()) if (!alive.has(worker)) prepared.delete(worker)
-    if (next?.worker === undefined) return { builds, prepared }
+    for (const worker of loaded.keys()) if (!alive.has(worker)) loaded.delete(worker)
+    if (next?.worker === undefined) return { loaded }
     asked.add(next.worker)
     const answer = await askWorker(next.worker, 'serve-dist:prepare', 'serve-dist:prepared')
     // One that has ended is replaced by one that loads what the folder has.
     if (answer === undefined) continue
     const { outcome } = answer
-    if (outcome.status === 'refused') return { refusal: outcome, builds, prepared }
-    builds.add(outcome.buildId)
-    if (outcome.status === 'prepared') prepared.set(next.worker, outcome.replaces)
+    if (outcome.status === 'refused') return { refusal: outcome, loaded }
+    loaded.set(next.worker, outcome)
   }
 }
 
 async function swapAll(
   places: readonly Place[],
-  prepared: ReadonlyMap<Worker, string>,
+  loaded: ReadonlyMap<Worker, Loaded>,
   buildId: string,
 ): Promise<ReloadOutcome> {
-  const [replaced] = prepared.values()
-  if (replaced === undefined) return { status: 'unchanged', buildId }
+  const prepared = [...loaded.values()].find(({ status }) => status === 'prepared')
+  if (prepared?.status !== 'prepared') return { status: 'unchanged', buildId }
   const answers = places.map(async (place) => {
-    if (place.worker === undefined || !prepared.has(place.worker)) return
+    if (place.worker === undefined || loaded.get(place.worker)?.status !== 'prepared') return
     place.buildId = buildId
     await askWorker(place.worker, 'serve-dist:swap', 'serve-dist:swapped')
   })
   await Promise.all(answers)
-  return { status: 'swapped', buildId, replaced }
+  return { status: 'swapped', buildId, replaced: prepared.replaces }
 }

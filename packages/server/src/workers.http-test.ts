@@ -411,6 +411,47 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     socket.destroy()
   })
 
+  test('says that nobody has the build when each worker that loaded it has died', async () => {
+    const victims = join(await temporaryDirectory(), 'victims')
+    // The second one, while it loads the build: the first, that has it, ends and is told of; then itself.
+    const fault = `
+      import cluster from 'node:cluster'
+      import fs from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { openSync } = fs
+      const isAlive = (pid) => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      fs.openSync = (path, ...rest) => {
+        if (cluster.worker?.id === 2 && fs.existsSync(${JSON.stringify(victims)})) {
+          const first = Number(fs.readFileSync(${JSON.stringify(victims)}, 'utf8'))
+          process.kill(first, 'SIGKILL')
+          while (isAlive(first));
+          process.kill(process.pid, 'SIGKILL')
+        }
+        return openSync(path, ...rest)
+      }
+      syncBuiltinESMExports()`
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...two], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+    })
+    const { port } = await command.listening
+    const [first] = await childrenOf(command.child.pid)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    await writeFile(victims, String(first))
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('build'), 10_000)
+    expect(command.complaints()).toMatch(/the new build is refused.*\n.*no worker is there to load it/)
+    await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
+    expect(await stop(command)).toBe(0)
+  })
+
   test('leaves no worker behind when the primary is killed', async () => {
     const command = spawnCommand([directory, ...two])
     await command.listening
