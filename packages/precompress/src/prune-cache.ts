@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { entriesFolder } from './cache-place.ts'
+import { isTemporary } from './replace-file.ts'
 
 /** What the cache may hold, and what a pass added to it. */
 export interface Pruning {
@@ -13,8 +14,8 @@ const day = 24 * 60 * 60 * 1000
 const unusedFor = 30 * day
 
 /**
- * Removes entries that were not used for 30 days and, while the rest is above the size, those that were not
- * used for longest. Looks once a day, and after a pass that added much. A build that uses the cache meanwhile
+ * Removes entries that were not used for 30 days, what a killed pass left half-written a day ago and, while the rest
+ * is above the size, what was not used for longest. Looks once a day, and after a pass that added much. A build that uses the cache meanwhile
  * may miss what it had.
  */
 export async function pruneCache(directory: string, { size, bytesAdded }: Pruning): Promise<void> {
@@ -35,7 +36,9 @@ export async function pruneCache(directory: string, { size, bytesAdded }: Prunin
   let held = 0
   for (const entry of entries.toSorted((a, b) => b.usedAt - a.usedAt)) {
     held += entry.size
-    if (held > size || Date.now() - entry.usedAt > unusedFor) await rm(entry.path, { force: true })
+    const isOld = Date.now() - entry.usedAt > (isTemporary(entry.path) ? day : unusedFor)
+    // One that the system does not let go keeps no other.
+    if (held > size || isOld) await rm(entry.path, { force: true }).catch(() => undefined)
   }
 }
 
@@ -47,7 +50,7 @@ interface Entry {
   readonly usedAt: number
 }
 
-/** Every file among the entries: also what a killed pass left half-written, which is never used again. */
+/** Every file among the entries. */
 async function listEntries(directory: string): Promise<Entry[]> {
   const names = await readdir(entriesFolder(directory), { recursive: true, withFileTypes: true })
   const entries: Entry[] = []

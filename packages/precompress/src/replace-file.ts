@@ -16,6 +16,11 @@ export function replaceFile(path: string, bytes: Uint8Array): void {
   }
 }
 
+/** Whether a file is named like those that are to take the place of another. */
+export function isTemporary(path: string): boolean {
+  return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path)
+}
+
 function writeNew(path: string, bytes: Uint8Array): void {
   try {
     writeFileSync(path, bytes, { flag: 'wx' })
