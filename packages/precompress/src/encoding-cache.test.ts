@@ -230,9 +230,9 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('that cannot be written is one warning, and no failure', async () => {
+  test.each(['file', 'file/cache'])('that cannot be written is one warning, and no failure', async (path) => {
     const folder = await makeFolder({ file: '' })
-    const { warnings, codecCalls } = await passOver(build, { cacheDirectory: join(folder, 'file/cache') })
+    const { warnings, codecCalls } = await passOver(build, { cacheDirectory: join(folder, path) })
     expect(codecCalls).toBe(9)
     expect(warnings).toEqual([expect.stringMatching(/results cannot be kept for the next build/)])
   })

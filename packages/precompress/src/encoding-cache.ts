@@ -1,4 +1,4 @@
-import { existsSync, utimesSync } from 'node:fs'
+import { statSync, utimesSync } from 'node:fs'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { formatEntry, type StoredEncoding } from './cache-entry.ts'
 import { entryPath } from './cache-place.ts'
@@ -64,7 +64,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
       change()
     } catch (error) {
       // Another build may prune at this moment.
-      if (isMissing(error) && existsSync(directory)) return
+      if (isMissing(error) && isFolder(directory)) return
       isWritable = false
       warn(`${directory}: results cannot be kept for the next build (${reasonOf(error)})`)
     }
@@ -96,6 +96,14 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
     noteAdded: (bytes) => {
       bytesAdded += bytes
     },
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 
