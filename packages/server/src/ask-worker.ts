@@ -3,7 +3,12 @@ import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './work
 import { tellWorker } from './worker-place.ts'
 
 /** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
-const patience = 5000
+const rollCall = 5000
+/**
+ * The same once it has answered and works for us: parsing a manifest and building the table are one turn, 0.8 s for
+ * 40,000 files on a machine that has more to do (docs/decisions/014-boot.md), and far longer within a tight quota.
+ */
+const longestTurn = 60_000
 
 /**
  * Asks a worker, and waits as long as its event loop turns. One that is stuck is killed: its place is taken by
@@ -16,6 +21,7 @@ export async function askWorker<Type extends WorkerMessage['type']>(
   question: PrimaryMessage['type'],
   answer: Type,
 ): Promise<Extract<WorkerMessage, { type: Type }> | undefined> {
+  const patience = question === 'serve-dist:ping' ? rollCall : longestTurn
   return await new Promise((resolve) => {
     let hasAnswered = false
     const settle = (message?: Extract<WorkerMessage, { type: Type }>): void => {
