@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type * as ConnectionLimits from './connection-limits.ts'
 import { buildFixture } from './testing/build-fixture.ts'
+import { dialTls } from './testing/dial-tls.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { parseMetrics } from './testing/parse-metrics.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
@@ -26,16 +28,24 @@ const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
 let held: StartedServer
 let streamed: StartedServer
+let encrypted: StartedServer
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
   const operations = { ops: { host: '127.0.0.1', port: 0 } }
   held = await startServer(directory, { operations })
   streamed = await startServer(directory, { operations, site: { largestBody: 1024 } })
+  encrypted = await startServer(directory, { operations, tls: await writeCertificate() })
 })
 
 async function metricsOf({ opsUrl }: StartedServer): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${opsUrl}metrics`)
   return parseMetrics(await response.text())
+}
+
+/** How many requests were refused that nobody could read. */
+async function refusedBy(server: StartedServer): Promise<number> {
+  const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
+  return (await metricsOf(server)).get(name) ?? 0
 }
 
 /** Sends octets one at a time, and answers what the server says before it closes. */
@@ -57,16 +67,28 @@ async function sendSlowly(octets: Iterable<string>): Promise<string> {
 }
 
 describe('time limits', () => {
-  test('a head that comes too slowly is answered with 408, and closed', async () => {
+  test('a head that comes too slowly is answered with 408, counted, and closed', async () => {
+    const before = await refusedBy(held)
     expect(await sendSlowly(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(3000)}`)).toMatch(
       /^HTTP\/1\.1 408 /,
     )
+    await vi.waitFor(async () => expect(await refusedBy(held)).toBe(before + 1))
   })
 
-  test('nothing at all is answered with 408 as well', async () => {
+  test('nothing at all is answered with 408 as well, and is no request', async () => {
+    const before = await refusedBy(held)
     expect(await sendSlowly([])).toMatch(/^HTTP\/1\.1 408 /)
-    const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
-    expect((await metricsOf(held)).get(name)).toBeGreaterThanOrEqual(1)
+    expect(await refusedBy(held)).toBe(before)
+  })
+
+  test('nothing at all over TLS is no request either', async () => {
+    const idle = await openConnection(encrypted.port, dialTls)
+    expect((await idle.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
+    expect(await refusedBy(encrypted)).toBe(0)
+    const begun = await openConnection(encrypted.port, dialTls)
+    begun.send('GET / HTTP/1.1\r\n')
+    expect((await begun.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
+    await vi.waitFor(async () => expect(await refusedBy(encrypted)).toBe(1))
   })
 
   test('a body that never ends is cut off after its answer', async () => {

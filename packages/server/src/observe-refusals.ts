@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
-import { toPlainAddress } from './forwarded-addresses.ts'
+import { isAmidRequest } from './observation.ts'
 import type { RequestObserver } from './observe-requests.ts'
 
 /**
@@ -8,17 +8,22 @@ import type { RequestObserver } from './observe-requests.ts'
  * what is no HTTP, a head that is too large, one that does not come to its end.
  *
  * By the socket's errors: a listener for `clientError` would have to give Node's answers itself.
+ *
+ * @param addressOf - of the client; `''` where nobody asks for it.
  */
-export function observeRefusals(observers: readonly RequestObserver[]): (socket: Socket) => void {
+export function observeRefusals(
+  observers: readonly RequestObserver[],
+  addressOf: (socket: Socket) => string,
+): (socket: Socket) => void {
   return (socket) => {
     if (observers.length === 0) return
     // A socket that has gone does not know it any more.
-    const { remoteAddress = '' } = socket
+    const address = addressOf(socket)
     socket.on('error', (error: unknown) => {
       const code = codeOf(error)
       const status = statusOf(code)
-      if (status === undefined) return
-      const exchange = unreadExchange({ status, error: code, address: toPlainAddress(remoteAddress) })
+      if (status === undefined || !isRefusal(socket, code)) return
+      const exchange = unreadExchange({ status, error: code, address })
       for (const { begin, end } of observers) {
         begin?.()
         end(exchange)
@@ -38,13 +43,19 @@ function statusOf(code: string): number | undefined {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return 431
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return 413
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 408
     default:
       return code.startsWith('HPE_') ? 400 : undefined
   }
+}
+
+/** Whether Node has given an answer of its own, to somebody who had asked for something. */
+function isRefusal(socket: Socket, code: string): boolean {
+  if (socket.writableEnded || code === 'HPE_CLOSED_CONNECTION') return false
+  // Browsers open connections ahead, and balancers look whether somebody listens.
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return false
+  return !isAmidRequest(socket)
 }
 
 function unreadExchange(known: Pick<Exchange, 'status' | 'error' | 'address'>): Exchange {

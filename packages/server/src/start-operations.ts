@@ -7,7 +7,7 @@ import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
 import type { SiteHolder } from './site-holder.ts'
 import { timeAnswers } from './time-answers.ts'
 import type { RequestListener, TransportWatcher } from './transport.ts'
-import { createAddressReader, parseProxyTrust } from './trust-proxy.ts'
+import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
 /** What operators see of one server. */
 export interface Operations extends TransportWatcher {
@@ -61,13 +61,14 @@ export async function startOperations({
   const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
   // Only the log tells addresses.
   const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
+  const peerOf = accessLog === undefined ? () => '' : addressOfPeer
 
   return {
     url: server?.url,
     watch(listener) {
       return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
     },
-    watchConnection: observeRefusals(observers),
+    watchConnection: observeRefusals(observers, peerOf),
     noteDrop() {
       for (const { drop } of observers) drop?.()
     },

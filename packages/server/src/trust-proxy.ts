@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type Socket } from 'node:net'
 import { forwardedAddresses, toPlainAddress } from './forwarded-addresses.ts'
 
 /** Ranges that have a name (RFC 5735, RFC 4291, RFC 4193). */
@@ -40,9 +40,9 @@ export function parseProxyTrust(value: string | number): ProxyTrust {
  * speaks. The first address that is not a trusted proxy's is the client's.
  */
 export function createAddressReader(trust: ProxyTrust | undefined): (request: IncomingMessage) => string {
-  if (trust === undefined) return peerOf
+  if (trust === undefined) return ({ socket }) => addressOfPeer(socket)
   return (request) => {
-    let address = peerOf(request)
+    let address = addressOfPeer(request.socket)
     const noted = forwardedAddresses(request.rawHeaders)
     for (let hops = 0; trustsPeer(trust, address, hops); hops += 1) {
       const next = noted.pop()
@@ -59,8 +59,9 @@ function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
   return (address === '' && hops === 0) || trust(address, hops)
 }
 
-function peerOf({ socket }: IncomingMessage): string {
-  return toPlainAddress(socket.remoteAddress ?? '')
+/** Who has connected; `''` over a unix socket. */
+export function addressOfPeer({ remoteAddress }: Socket): string {
+  return toPlainAddress(remoteAddress ?? '')
 }
 
 function addRange(trusted: BlockList, range: string): void {
