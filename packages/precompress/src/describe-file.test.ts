@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFile, utimes } from 'node:fs/promises'
+import { appendFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { describeFile, isUnchanged, loadFile } from './describe-file.ts'
@@ -35,11 +35,24 @@ describe('describeFile and loadFile', () => {
 })
 
 describe('isUnchanged', () => {
-  test('notices other bytes of the same size', async () => {
+  const time = new Date('2020-02-02')
+
+  test.each(['one', 'two'])('looks at the bytes of a file of the same size and time: %s', async (content) => {
     const folder = await makeFolder({ 'a.txt': 'one' })
+    await utimes(join(folder, 'a.txt'), time, time)
     const described = await describeFile(folder, 'a.txt')
-    expect(isUnchanged(folder, described)).toBe(true)
-    await utimes(join(folder, 'a.txt'), 1, 1)
-    expect(isUnchanged(folder, described)).toBe(false)
+    expect(await isUnchanged(folder, described)).toBe(true)
+    await writeFile(join(folder, 'a.txt'), content)
+    await utimes(join(folder, 'a.txt'), time, time)
+    expect(await isUnchanged(folder, described)).toBe(content === 'one')
+  })
+
+  test('notices a file that is gone, with its folder or without', async () => {
+    const folder = await makeFolder({ 'a/b.txt': 'one' })
+    const described = await describeFile(folder, 'a/b.txt')
+    await rm(join(folder, 'a'), { recursive: true })
+    expect(await isUnchanged(folder, described)).toBe(false)
+    await writeFile(join(folder, 'a'), '')
+    expect(await isUnchanged(folder, described)).toBe(false)
   })
 })

@@ -13,7 +13,7 @@ export interface DescribedFile {
   readonly size: number
   /** Lower-case hexadecimal. */
   readonly sha256: string
-  /** Tells whether the file was written since. */
+  /** Another one where the file may have been written since. */
   readonly stamp: string
 }
 
@@ -56,10 +56,15 @@ export async function loadFile(
   })
 }
 
-/** Whether the file is still the one that was described. */
-export function isUnchanged(folder: string, file: DescribedFile): boolean {
-  const found = statSync(join(folder, file.path), { bigint: true, throwIfNoEntry: false })
-  return found !== undefined && stampOf(found) === file.stamp
+/** Whether the file still holds the bytes that were described; those are read only where something was changed. */
+export async function isUnchanged(folder: string, { path, stamp, sha256 }: DescribedFile): Promise<boolean> {
+  try {
+    if (stampOf(statSync(join(folder, path), { bigint: true })) === stamp) return true
+    return (await describeFile(folder, path)).sha256 === sha256
+  } catch {
+    // It is gone, or somebody writes to it now.
+    return false
+  }
 }
 
 /**
@@ -77,9 +82,10 @@ async function readOnce<Found extends object>(
     if (!before.isFile()) throw new FileChangedError()
     const size = Number(before.size)
     const found = await read(descriptor, size)
-    const stamp = stampOf(before)
-    if (stampOf(fstatSync(descriptor, { bigint: true })) !== stamp) throw new FileChangedError()
-    return { ...found, path, mediaType: mediaTypeOf(path), size, stamp }
+    // Whoever writes and sets the time back is found out by the stamp, at the end of the pass.
+    const after = fstatSync(descriptor, { bigint: true })
+    if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw new FileChangedError()
+    return { ...found, path, mediaType: mediaTypeOf(path), size, stamp: stampOf(before) }
   } finally {
     closeSync(descriptor)
   }
@@ -96,9 +102,9 @@ async function readFully(descriptor: number, bytes: Uint8Array): Promise<void> {
   if (bytes.length >= pieceLength) await nextTurn()
 }
 
-/** Which file it is, when its bytes or its name last changed, and its size. */
-function stampOf({ dev, ino, mtimeNs, size }: BigIntStats): string {
-  return `${dev} ${ino} ${mtimeNs} ${size}`
+/** Which file it is, when its bytes last changed, when anything of it did (nobody can set that), and its size. */
+function stampOf({ dev, ino, mtimeNs, ctimeNs, size }: BigIntStats): string {
+  return `${dev} ${ino} ${mtimeNs} ${ctimeNs} ${size}`
 }
 
 class FileChangedError extends Error {

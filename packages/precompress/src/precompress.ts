@@ -96,7 +96,7 @@ export async function precompress(
       warn,
     })
     const linked = await linkPages(compressed, settings.linksOf)
-    refuseChanged(folder, compressed)
+    await refuseChanged(folder, compressed)
 
     signal?.throwIfAborted()
 
@@ -150,9 +150,11 @@ function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) =
 }
 
 /** Encoding may take minutes: a file that was written meanwhile would belie the manifest. */
-function refuseChanged(folder: string, files: readonly CompressedFile[]): void {
-  const problems = files
-    .filter(({ file }) => !isUnchanged(folder, file))
-    .map(({ file }) => `${file.path}: changed during the pass; run it after everything else that writes`)
+async function refuseChanged(folder: string, files: readonly CompressedFile[]): Promise<void> {
+  const problems: string[] = []
+  for (const { file } of files) {
+    if (await isUnchanged(folder, file)) continue
+    problems.push(`${file.path}: changed during the pass; run it after everything else that writes`)
+  }
   if (problems.length > 0) throw new PrecompressError(problems.toSorted())
 }
