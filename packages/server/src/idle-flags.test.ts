@@ -18,7 +18,12 @@ describe('idleFlags', () => {
     ['a mode without a socket', {}, ['socketMode'], /^--socket-mode does nothing.*add --socket/],
     ['a port beside a socket', { socket: '/s' }, ['port'], /^--port does nothing.*--socket listens instead/],
     ['a host beside a socket', { socket: '/s' }, ['host'], /^--host does nothing.*--socket listens instead/],
-    ['trust without a log', { trustProxy: '1' }, [], /^--trust-proxy does nothing.*add --access-log/],
+    [
+      'trust without a log',
+      { trustProxy: '1' },
+      ['trustProxy'],
+      /^--trust-proxy does nothing.*add --access-log/,
+    ],
     ['a body beyond the budget', { largestBody: 65 }, ['largestBody'], /^--largest-body does nothing/],
   ])('tells of %s', (_what, flags, given, expected) => {
     const idle = idleFlags({ ...defaults, ...flags }, (name) => given.includes(name))
@@ -29,7 +34,8 @@ describe('idleFlags', () => {
     ['defaults', {}, []],
     ['a socket with its mode', { socket: '/s' }, ['socketMode']],
     ['a port and a host', {}, ['port', 'host']],
-    ['trust with a log', { trustProxy: '1', accessLog: 'json' }, []],
+    ['trust with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],
+    ['trust of the environment without a log', { trustProxy: '1' }, []],
     ['a body as large as the budget', { largestBody: 64 }, ['largestBody']],
     ['a port of the environment beside a socket', { socket: '/s' }, []],
   ])('is silent about %s', (_what, flags, given) => {

@@ -1,6 +1,6 @@
 import type { ServeFlags } from './serve-command.ts'
 
-type FlagName = 'port' | 'host' | 'socketMode' | 'largestBody'
+type FlagName = 'port' | 'host' | 'socketMode' | 'trustProxy' | 'largestBody'
 
 /**
  * One line for each flag that does nothing beside the others, with the reason and what to do.
@@ -9,7 +9,7 @@ type FlagName = 'port' | 'host' | 'socketMode' | 'largestBody'
  * a platform may set for all, are nobody's mistake.
  */
 export function idleFlags(
-  { socket, trustProxy, accessLog, largestBody, memoryBudget }: ServeFlags,
+  { socket, accessLog, largestBody, memoryBudget }: ServeFlags,
   isGiven: (name: FlagName) => boolean,
 ): string[] {
   const idle: string[] = []
@@ -22,7 +22,7 @@ export function idleFlags(
         idle.push(`--${name} does nothing: --socket listens instead of a port; leave one out`)
     }
   }
-  if (trustProxy !== undefined && accessLog === undefined) {
+  if (accessLog === undefined && isGiven('trustProxy')) {
     idle.push(
       '--trust-proxy does nothing: addresses are for the log alone; add --access-log, or leave it out',
     )
