@@ -29,7 +29,7 @@ describe('askWorker', () => {
   })
 
   test.each([
-    ['its event loop turns', 5, 'serve-dist:ping', 'serve-dist:pong'],
+    ['it has its certificate', 5, 'serve-dist:certify', 'serve-dist:certified'],
     [
       'it has loaded a build, which is long turns of its loop,',
       60,

@@ -18,10 +18,10 @@ const longestTurn = 60_000
  */
 export async function askWorker<Type extends WorkerMessage['type']>(
   worker: Worker,
-  question: PrimaryMessage['type'],
+  question: Exclude<PrimaryMessage['type'], 'serve-dist:ping'>,
   answer: Type,
 ): Promise<Extract<WorkerMessage, { type: Type }> | undefined> {
-  const patience = question === 'serve-dist:ping' ? rollCall : longestTurn
+  const patience = question === 'serve-dist:certify' ? rollCall : longestTurn
   return await new Promise((resolve) => {
     let hasAnswered = false
     const settle = (message?: Extract<WorkerMessage, { type: Type }>): void => {
@@ -55,7 +55,7 @@ export async function askWorker<Type extends WorkerMessage['type']>(
       return
     }
     tellWorker(worker, { type: 'serve-dist:ping' })
-    if (question !== 'serve-dist:ping') tellWorker(worker, { type: question })
+    tellWorker(worker, { type: question })
   })
 }
 

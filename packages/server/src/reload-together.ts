@@ -7,16 +7,16 @@ import { type Place, tellWorker } from './worker-place.ts'
 const mostAttempts = 3
 
 /**
- * Lets all workers serve the build that the folder has now, or none of them: each loads it beside the one that
+ * Lets all workers read their certificate again, then serve the build that the folder has now, or none of them: each loads it beside the one that
  * it serves, one after the other, so that only one of them is busy with it at a time. Only when the last has
  * it, all are told to swap.
  */
 export async function reloadTogether(places: readonly Place[]): Promise<ReloadOutcome> {
-  // Those that are stuck are found at once, not each in its turn.
+  // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
   await Promise.all(
     places.map(async ({ worker, buildId }) => {
       if (worker !== undefined && buildId !== undefined) {
-        await askWorker(worker, 'serve-dist:ping', 'serve-dist:pong')
+        await askWorker(worker, 'serve-dist:certify', 'serve-dist:certified')
       }
     }),
   )

@@ -43,9 +43,14 @@ function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedSe
     case 'serve-dist:ping':
       void tell({ type: 'serve-dist:pong' })
       break
-    case 'serve-dist:prepare':
+    case 'serve-dist:certify':
       void (async () => {
         await server?.reloadCertificate()
+        await tell({ type: 'serve-dist:certified' })
+      })()
+      break
+    case 'serve-dist:prepare':
+      void (async () => {
         await tell({ type: 'serve-dist:prepared', outcome: await store.prepare() })
       })()
       break

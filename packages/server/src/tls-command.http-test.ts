@@ -1,4 +1,5 @@
-import { copyFile, readFile } from 'node:fs/promises'
+import { copyFile, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { describeBlackBox } from './testing/black-box.ts'
 import { buildFixture } from './testing/build-fixture.ts'
@@ -63,6 +64,35 @@ describe('serve-dist --tls-cert', () => {
     child.kill('SIGTERM')
     expect((await exited).code).toBe(0)
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'reads its certificate again at SIGHUP in each of two workers, though the build is refused',
+    async () => {
+      const folder = await buildFixture({ 'index.html': 'page' })
+      const own = await writeCertificate()
+      const next = await writeCertificate({ name: 'next.example' })
+      // Nothing but the signal tells of another certificate.
+      const fault = `
+        import fs from 'node:fs'
+        import { syncBuiltinESMExports } from 'node:module'
+        fs.watch = () => { throw new Error('none is told of') }
+        syncBuiltinESMExports()`
+      const command = spawnCommand([folder, ...flagsOf(own), '--workers', '2'], {
+        nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+      })
+      const { port } = await command.listening
+      await rm(join(folder, 'index.html'))
+      await copyFile(next.key, own.key)
+      await copyFile(next.cert, own.cert)
+      const expected = inBase64(await readFile(next.cert, 'utf8'))
+      command.child.kill('SIGHUP')
+      await vi.waitUntil(() => command.complaints().includes('the new build is refused'), 10_000)
+      const shown = await Promise.all(Array.from({ length: 16 }, () => shownCertificate(port)))
+      expect(new Set(shown)).toEqual(new Set([expected]))
+      command.child.kill('SIGTERM')
+      expect((await command.exited).code).toBe(0)
+    },
+  )
 
   test.each([
     ['one process', []],

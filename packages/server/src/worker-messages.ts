@@ -7,6 +7,7 @@ export type WorkerMessage =
   | WorkerReady
   | WorkerFailed
   | WorkerPrepared
+  | { readonly type: 'serve-dist:certified' }
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
 
@@ -42,6 +43,7 @@ export interface PrimaryMessage {
   readonly type:
     | 'serve-dist:listen'
     | 'serve-dist:ping'
+    | 'serve-dist:certify'
     | 'serve-dist:prepare'
     | 'serve-dist:swap'
     | 'serve-dist:drop'
@@ -54,6 +56,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
     'serve-dist:loaded',
     'serve-dist:ready',
     'serve-dist:failed',
+    'serve-dist:certified',
     'serve-dist:prepared',
     'serve-dist:swapped',
     'serve-dist:pong',
@@ -65,6 +68,7 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   return hasType(message, [
     'serve-dist:listen',
     'serve-dist:ping',
+    'serve-dist:certify',
     'serve-dist:prepare',
     'serve-dist:swap',
     'serve-dist:drop',
