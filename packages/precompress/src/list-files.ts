@@ -26,7 +26,7 @@ export interface FileSelection {
 /**
  * Every regular file of the folder that can be served, in the manifest's order. Dotfiles are left out in
  * silence, everything else that cannot be served with a warning. A symlink to a file inside the folder
- * counts as that file; folders behind symlinks are not entered, so that no loop can form.
+ * counts as that file, unless that is a variant; folders behind symlinks are not entered, so that no loop can form.
  */
 export async function listFiles(
   folder: string,
@@ -44,7 +44,7 @@ export async function listFiles(
         return []
       }
       try {
-        const found = await inspect(folder, path)
+        const found = await inspect(folder, path, selection)
         if (typeof found !== 'string') return [{ path, size: found.size }]
         warn(`${path} is left out: ${found}`)
       } catch (error) {
@@ -105,15 +105,19 @@ function isHidden(path: string): boolean {
 }
 
 /** What stands under the path, or why it cannot be served. */
-async function inspect(folder: string, path: string): Promise<Stats | string> {
+async function inspect(folder: string, path: string, { variants }: FileSelection): Promise<Stats | string> {
   const absolute = join(folder, path)
   const found = lstatSync(absolute)
   if (found.isFile()) return found
-  if (found.isSymbolicLink()) return await followLink(folder, absolute)
+  if (found.isSymbolicLink()) return await followLink(folder, absolute, variants)
   return 'it is not a regular file; remove it from the build'
 }
 
-async function followLink(folder: string, link: string): Promise<Stats | string> {
+async function followLink(
+  folder: string,
+  link: string,
+  variants: FileSelection['variants'],
+): Promise<Stats | string> {
   let target: string
   try {
     target = await realpath(link)
@@ -126,5 +130,7 @@ async function followLink(folder: string, link: string): Promise<Stats | string>
   if (inside.startsWith('../') || pathProblem(inside) !== undefined) {
     return 'it is a symlink to a file that is not part of the build; copy the file into the build'
   }
+  // This pass may replace or remove it.
+  if (variants?.has(inside) === true) return 'it is a symlink to a variant; link to its original, or copy it'
   return found.isFile() ? found : 'it is a symlink to something that is not a regular file; remove it'
 }

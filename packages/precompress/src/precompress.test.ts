@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, stringifyManifest, variantPath } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
@@ -25,6 +25,8 @@ const build = {
   'small.txt': 'small',
   'empty.css': '',
 }
+
+const variantsToo = ['app.js', 'app.js.br', 'app.js.gz', 'app.js.zst']
 
 function digest(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
@@ -238,6 +240,31 @@ describe('precompress, again', () => {
       ['a.js.gz', 0],
     ])
     expect(await readFile(join(folder, 'a.js.gz'), 'utf8')).toBe('mine')
+  })
+
+  test.skipIf(process.platform === 'win32')('leaves out a link to a variant of its own', async () => {
+    const folder = await makeFolder({ 'a.js': script })
+    await precompress(folder)
+    await symlink('a.js.br', join(folder, 'latest.br'))
+    await writeFile(join(folder, 'a.js'), otherScript)
+    const { manifest, warnings } = await precompress(folder)
+    expect(manifest.files.map(({ path }) => path)).toEqual(['a.js'])
+    expect(warnings).toEqual([expect.stringMatching(/^latest\.br is left out: it is a symlink to a variant/)])
+    expect((await precompress(folder)).manifest).toEqual(manifest)
+  })
+
+  test('removes nothing outside the folder, nor through a link inside', async () => {
+    const root = await makeFolder({ 'dist/assets/app.js': script, 'dist/other/app.js': script })
+    const folder = join(root, 'dist')
+    await precompress(folder)
+    await rename(join(folder, 'assets'), join(root, 'live'))
+    await symlink(join(root, 'live'), join(folder, 'assets'), 'junction')
+    await rename(join(folder, 'other'), join(folder, 'moved'))
+    await symlink(join(folder, 'moved'), join(folder, 'other'), 'junction')
+    const { removed } = await precompress(folder)
+    expect(removed).toEqual([])
+    expect((await readdir(join(root, 'live'))).toSorted()).toEqual(variantsToo)
+    expect((await readdir(join(folder, 'moved'))).toSorted()).toEqual(expect.arrayContaining(variantsToo))
   })
 
   test('puts back a variant that was lost', async () => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import { createLinkCheck } from './create-link-check.ts'
 import { digestOfFile } from './digest-of-file.ts'
 import { isMissing } from './is-missing.ts'
 import { parseJournal, pendingPath, type VariantClaim } from './journal.ts'
@@ -88,7 +89,10 @@ async function keepTrueClaims(
     digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
   }
   const ours = new Map<string, string>()
+  const isReal = createLinkCheck(folder)
   for (const [path, claimed] of digests) {
+    // Behind a link somebody else's files may stand, even outside the folder.
+    if (!isReal(path)) continue
     const sha256 = await digestOfFile(join(folder, path))
     if (sha256 !== undefined && claimed.has(sha256)) ours.set(path, sha256)
   }
