@@ -54,10 +54,11 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
         refuse(done)
         return response
       }
-      if (done !== undefined) response.once('finish', done)
       // Now the length is known, so that Node can tell it where nothing is encoded.
       if (!response.headersSent) decideOnce(response.statusCode, lengthOf(chunk, coding))
-      if (encoder === undefined) return chunk === null ? end() : end(chunk, coding)
+      // Who ends what was sent is told so by Node.
+      if (encoder === undefined || response.writableFinished) return end(chunk, coding, done)
+      if (done !== undefined) response.once('finish', done)
       if (isEnded) return response
       isEnded = true
       // From here on, as without us: the head is made, and the answer is whole.

@@ -365,6 +365,21 @@ describe('a module that fails', () => {
     expect(JSON.parse(body.toString())).toEqual([...each, ...each])
   })
 
+  test('is told when it ends an answer that was sent, with compression and without', async () => {
+    const port = await serveWith(
+      `const told = []; export default (req, res) => {
+      if (req.url === "/told") return res.end(JSON.stringify(told))
+      const tell = (error) => told.push(error?.code ?? "ended")
+      res.setHeader("Content-Type", "text/html")
+      res.end(${JSON.stringify(text)}, () => { tell(); res.end(tell); res.end(null, tell) }) }`,
+    )
+    for (const coding of ['identity', 'br']) await fetchText(port, coding)
+    const { body } = await rawRequest(port, { target: '/told' })
+    const late = 'ERR_STREAM_ALREADY_FINISHED'
+    const each = ['ended', late, late]
+    expect(JSON.parse(body.toString())).toEqual([...each, ...each])
+  })
+
   test('is told when its client has gone', async () => {
     const port = await serveWith(`let aborted; const gone = new Promise((resolve) => { aborted = resolve })
       export default { async fetch(request) {
