@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { renameSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Manifest, manifestPath, stateDirectory, stringifyManifest } from '@serve-dist/manifest'
@@ -15,8 +15,9 @@ import {
 import { interimManifest } from './interim-manifest.ts'
 import { isMissing } from './is-missing.ts'
 import { pendingPath, stringifyJournal, type VariantClaim } from './journal.ts'
-import { claimsOf, type EarlierBuild, readRecords } from './read-earlier-build.ts'
+import { claimsOf, type EarlierBuild, readRecords, type Records } from './read-earlier-build.ts'
 import { flushFolder, writeAside } from './write-aside.ts'
+import { writeFailure } from './write-failure.ts'
 
 /** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
 export interface BuildWriter {
@@ -141,8 +142,30 @@ export async function openBuildWriter(
  * Does nothing in a folder without a manifest, or that is not there.
  */
 export async function retireManifest(directory: string): Promise<void> {
-  const { manifest, manifestText, claims } = await readRecords(directory, () => {})
-  if (manifestText === undefined) return
+  const records = await readRecords(directory, () => {})
+  if (records.manifestText !== undefined) await withdraw(directory, records)
+}
+
+/**
+ * Marks a folder that a build is about to fill, and makes it when it is not there: until the next pass of
+ * `precompress` has come to its end, the folder is not served. Retires a manifest, and does nothing in a folder
+ * that is marked already.
+ *
+ * @throws {@link PrecompressError} when the folder cannot be written to.
+ */
+export async function markUnfinished(directory: string): Promise<void> {
+  const records = await readRecords(directory, () => {})
+  if (records.manifestText === undefined && records.isUnfinished) return
+  try {
+    mkdirSync(directory, { recursive: true })
+    await withdraw(directory, records)
+  } catch (error) {
+    throw writeFailure(directory, error)
+  }
+}
+
+/** Places a journal of what is known, then removes the manifest. */
+async function withdraw(directory: string, { manifest, claims }: Records): Promise<void> {
   const allStaging = join(directory, stagingPath)
   const area = createStagingArea(directory, true)
   const staging = stagingFolder(area)
@@ -152,7 +175,7 @@ export async function retireManifest(directory: string): Promise<void> {
   await writeAside(journal, Buffer.from(text), true)
   await rename(journal, join(directory, pendingPath))
   await flushFolder(join(directory, stateDirectory))
-  await unlink(join(directory, manifestPath))
+  await removeIfThere(join(directory, manifestPath))
   await flushFolder(join(directory, stateDirectory))
   await rm(staging, { recursive: true, force: true })
   await removeIfEmpty(allStaging)

@@ -1,4 +1,4 @@
-export { retireManifest } from './build-writer.ts'
+export { markUnfinished, retireManifest } from './build-writer.ts'
 export { createProgressLine, type ProgressLine } from './create-progress-line.ts'
 export { describeDirectory } from './describe-directory.ts'
 export { pendingPath } from './journal.ts'

@@ -32,7 +32,7 @@ export async function readEarlierBuild(
 }
 
 /** What earlier passes wrote down, whether it is still true or not. */
-interface Records extends Omit<EarlierBuild, 'variants'> {
+export interface Records extends Omit<EarlierBuild, 'variants'> {
   readonly claims: readonly VariantClaim[]
 }
 

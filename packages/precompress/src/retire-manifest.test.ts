@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, parseManifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { retireManifest } from './build-writer.ts'
+import { markUnfinished, retireManifest } from './build-writer.ts'
 import { describeDirectory } from './describe-directory.ts'
 import { pendingPath } from './journal.ts'
 import { precompress } from './precompress.ts'
@@ -11,6 +11,10 @@ import { readFolder } from './testing/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const build = { 'a.js': script, 'same.js': `${script}//`, 'data.csv.gz': 'mine' }
+
+async function stateOf(folder: string): Promise<string[]> {
+  return [...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))
+}
 
 describe('retireManifest', () => {
   test('leaves a folder that is not served, and of which the next pass knows everything', async () => {
@@ -53,5 +57,42 @@ describe('retireManifest', () => {
     await retireManifest(join(folder, 'nowhere'))
     expect([...(await readFolder(folder)).keys()]).toEqual(Object.keys(build).toSorted())
     await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('markUnfinished', () => {
+  test('leaves a folder that is not served until the next pass, with a manifest or without', async () => {
+    const folder = await makeFolder(build)
+    for (const earlier of [false, true]) {
+      expect(await stateOf(folder)).toEqual(earlier ? [manifestPath] : [])
+      await markUnfinished(folder)
+      expect(await stateOf(folder)).toEqual([pendingPath])
+      await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+      const { warnings, manifest } = await precompress(folder)
+      expect([warnings, manifest.files.length]).toEqual([[], 3])
+    }
+    await markUnfinished(folder)
+    expect((await precompress(folder, { codings: ['br'] })).removed).toHaveLength(4)
+  })
+
+  test('leaves a mark as it stands, with what it knows', async () => {
+    const folder = await makeFolder(build)
+    await precompress(folder)
+    await retireManifest(folder)
+    await markUnfinished(folder)
+    expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
+  })
+
+  test('makes a folder that is not there', async () => {
+    const folder = join(await makeFolder({}), 'a/b')
+    await markUnfinished(folder)
+    expect(await stateOf(folder)).toEqual([pendingPath])
+  })
+
+  test('says which folder cannot be written to', async () => {
+    const folder = await makeFolder({ a: 'a file' })
+    await expect(markUnfinished(join(folder, 'a'))).rejects.toThrow(
+      `${join(folder, 'a')}: cannot be written to`,
+    )
   })
 })

@@ -160,7 +160,7 @@ describe('loadSite', () => {
   test('refuses a build whose compression was cut off', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last compression pass did not finish, so this build is not whole; build again`,
+      `${directory}: the last build or its compression did not finish, so what is there is not whole; build again`,
     ])
   })
 

@@ -8,8 +8,8 @@ import { SiteError } from './site-error.ts'
  * The manifest of a build; of a folder without one, the description that stands in for it.
  *
  * @param onWarning - called with what is not served as its name would have it.
- * @throws SiteError when the folder is missing, its last compression pass did not finish, or its manifest
- * cannot be read.
+ * @throws SiteError when the folder is missing, its last build or compression did not finish, or
+ * its manifest cannot be read.
  */
 export async function readManifest(root: string, onWarning: (message: string) => void): Promise<Manifest> {
   await expectDirectory(root)
@@ -17,7 +17,7 @@ export async function readManifest(root: string, onWarning: (message: string) =>
   if (text === undefined) {
     if ((await readOptional(join(root, pendingPath))) !== undefined) {
       throw new SiteError([
-        `${root}: the last compression pass did not finish, so this build is not whole; build again`,
+        `${root}: the last build or its compression did not finish, so what is there is not whole; build again`,
       ])
     }
     return describeDirectory(root, { onWarning })

@@ -89,6 +89,7 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
   }
 }
 
-function folderOf({ dir, file }: OutputPlace): string {
+/** The folder of one output, absolute. */
+export function folderOf({ dir, file }: OutputPlace): string {
   return resolve(dir ?? dirname(file ?? ''))
 }

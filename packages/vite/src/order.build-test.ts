@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, variantPath } from '@serve-dist/manifest'
 import type { Plugin } from 'vite'
@@ -103,7 +103,7 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     const config = project.config({ plugins: [serveDist(), failures[hook]], build: { emptyOutDir: false } })
     await expect(build(config)).rejects.toThrow('broken on purpose')
     const names = await project.list()
-    expect(names.filter((name) => /\.(br|gz|zst)$|^\.serve-dist/.test(name))).toEqual([])
+    expect(names.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })
 
   // Vite copies public files when modules are transformed: from there on an earlier manifest would be wrong.
@@ -148,7 +148,7 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     const output = [{ dir: join(project.root, 'dist/a') }, { dir: join(project.root, 'dist/b') }]
     const config = project.config({ plugins: [serveDist(), second], build: { rollupOptions: { output } } })
     await expect(build(config)).rejects.toThrow('broken on purpose')
-    expect((await project.list()).filter((name) => name.includes('.serve-dist'))).toEqual([])
+    expect((await project.list()).filter((name) => name.includes('manifest.json'))).toEqual([])
   })
 
   test('in the pass names the file', async () => {
@@ -156,7 +156,10 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     const project = await createProject(application)
     const blocker: Plugin = {
       name: 'blocker',
-      closeBundle: () => project.write('dist/.serve-dist', 'a file in the place of the folder'),
+      async closeBundle() {
+        await rm(join(project.root, 'dist/.serve-dist'), { recursive: true })
+        await project.write('dist/.serve-dist', 'a file in the place of the folder')
+      },
     }
     const built = build(project.config({ plugins: [blocker, serveDist()] }))
     await expect(built).rejects.toThrow(/serve-dist could not compress .*dist[^]*\.serve-dist/)

@@ -2,7 +2,8 @@ import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
 import { compressFolders } from './compress-folders.ts'
 import { configurePreview } from './configure-preview.ts'
-import { createEnvironmentOutput, type EnvironmentOutput } from './environment-output.ts'
+import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './environment-output.ts'
+import { markFolders } from './mark-folders.ts'
 import { outermostFolders } from './outermost-folders.ts'
 import { pluginOrderProblems } from './plugin-order-problems.ts'
 import { finishApp } from './finish-app.ts'
@@ -26,7 +27,9 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
   const workerNames = new Set<string>()
   const outputs = new WeakMap<Environment, EnvironmentOutput>()
   const lastPasses = new WeakMap<Environment, AbortController>()
+  const markedFolders = new WeakMap<Environment, readonly string[]>()
   let pass: Promise<void> = Promise.resolve()
+  let marking: Promise<unknown> = Promise.resolve()
 
   const outputOf = (environment: Environment): EnvironmentOutput => {
     const output = outputs.get(environment) ?? createEnvironmentOutput(workerNames)
@@ -73,10 +76,20 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       if (error === undefined && isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
     },
 
+    // Vite's own plugin, which empties the folders, is among those before.
     renderStart: {
       order: 'pre',
-      handler() {
-        outputOf(this.environment).beginOutput()
+      sequential: true,
+      async handler(outputOptions) {
+        const { environment } = this
+        outputOf(environment).beginOutput()
+        if (!isFirst(environment.getTopLevelConfig())) return
+        // Watched outputs of Rollup begin at once: one marks after the other.
+        const marked = Promise.allSettled([pass, marking]).then(
+          async () => await markFolders(environment, folderOf(outputOptions)),
+        )
+        marking = marked
+        markedFolders.set(environment, await marked)
       },
     },
 
@@ -95,7 +108,16 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       async handler() {
         const output = outputOf(this.environment)
         const folders = outermostFolders(output.takeFolders())
-        if (folders.length === 0 || !isFirst(this.environment.getTopLevelConfig())) return
+        const marked = markedFolders.get(this.environment) ?? []
+        markedFolders.delete(this.environment)
+        if (!isFirst(this.environment.getTopLevelConfig())) return
+        if (folders.length === 0) {
+          // A watched build tells of its failure, and another one follows.
+          for (const folder of this.meta.watchMode ? [] : marked) {
+            this.warn(`the build did not come to its end: ${folder} is not served until one does`)
+          }
+          return
+        }
         const { builds } = output
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -170,7 +170,9 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
     const blocker: Plugin = {
       name: 'blocker',
       async closeBundle() {
-        if (isBlocked) await project.write('dist/.serve-dist', 'a file in the place of the folder')
+        if (!isBlocked) return
+        await rm(join(project.root, 'dist/.serve-dist'), { recursive: true })
+        await project.write('dist/.serve-dist', 'a file in the place of the folder')
       },
     }
     await watch(vite, project.config({ plugins: [blocker, serveDist()], customLogger: logger }))
