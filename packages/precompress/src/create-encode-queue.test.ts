@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AbandonedError, createEncodeQueue, type EncodeLimits } from './create-encode-queue.ts'
-import { encodingMemory } from './encoding-cost.ts'
+import { codecMemory, encodingMemory } from './encoding-cost.ts'
+import { resolvePrecompressOptions } from './resolve-precompress-options.ts'
 
 interface Begun {
   readonly name: string
@@ -53,6 +54,18 @@ describe('createEncodeQueue', () => {
       'gzip 4000000',
       'gzip 2500000',
     ])
+  })
+
+  test('encodes two of the largest windows at once by default, and no third', async () => {
+    const { bytesInFlight } = resolvePrecompressOptions({})
+    const { queue, begun, names } = startQueue({ tasks: 8, memory: codecMemory(bytesInFlight) })
+    const large = [20e6, 20e6, 20e6].map(async (size) => await queue.encode(new Uint8Array(size), 'br'))
+    expect(names()).toEqual(['br 20000000', 'br 20000000'])
+    begun[0]?.end()
+    await large[0]
+    expect(names()).toHaveLength(3)
+    for (const { end } of begun) end()
+    await Promise.all(large)
   })
 
   test('hands over small work together, and each gets its own answer', async () => {

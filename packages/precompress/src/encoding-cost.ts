@@ -25,6 +25,14 @@ export function encodingCost(coding: ContentCoding, size: number): number {
   return costPerByte[coding] * size
 }
 
+/** The codecs may take so much for each byte that originals may: with the defaults, two of the largest windows. */
+const codecShare = 5.25
+
+/** Bytes that the codecs may reserve together. */
+export function codecMemory(bytesInFlight: number): number {
+  return bytesInFlight * codecShare
+}
+
 /** Bytes that the codec reserves beside the file. */
 export function encodingMemory(coding: ContentCoding, size: number): number {
   const { perByte, window, base } = memoryModels[coding]

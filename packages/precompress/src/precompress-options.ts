@@ -74,7 +74,7 @@ export interface PrecompressOptions extends DescribeOptions {
    */
   readonly minimumSize?: number
   /**
-   * How many bytes of originals may be in memory at once, and a fifth of what the codecs may take beside them;
+   * How many bytes of originals may be in memory at once, and about a fifth of what the codecs may take beside them;
    * a file above either is compressed alone.
    *
    * @default 67_108_864 (64 MiB)

@@ -7,6 +7,7 @@ import { compressFiles } from './compress-files.ts'
 import { contentTime } from './content-time.ts'
 import { isUnchanged } from './describe-file.ts'
 import { type EncodingCache, noCache, openEncodingCache } from './encoding-cache.ts'
+import { codecMemory } from './encoding-cost.ts'
 import { findCacheDirectory } from './find-cache-directory.ts'
 import { linkPages } from './link-pages.ts'
 import { type ListedFile, listFiles } from './list-files.ts'
@@ -39,9 +40,6 @@ export interface PrecompressReport {
   /** From beginning to end. */
   readonly durationMs: number
 }
-
-/** The codecs may take five times what originals may: two of the largest windows by default. */
-const codecShare = 5
 
 /**
  * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
@@ -76,7 +74,7 @@ export async function precompress(
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
   const { minimumSize, bytesInFlight, durable, onProgress } = settings
   const codings = availableCodings(settings.codings, warn)
-  const encoder = openEncoder({ cores: usableCores(), memory: bytesInFlight * codecShare })
+  const encoder = openEncoder({ cores: usableCores(), memory: codecMemory(bytesInFlight) })
   const cache = await openCache(folder, settings, warn)
   const writer = await openBuildWriter(folder, earlier, { durable }).catch((error: unknown) => {
     throw writeFailure(folder, error)
