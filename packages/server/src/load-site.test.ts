@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
 import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
@@ -105,6 +107,27 @@ describe('loadSite', () => {
     const directory = await buildFixture({ ...files, 'empty.txt': '' })
     await writeFile(join(directory, 'empty.txt'), 'x')
     expect(await problemsOf(directory)).toContain('  empty.txt: has 1 bytes, the manifest says 0')
+  })
+
+  test('reads on where the system reads less than it was asked for', async () => {
+    const directory = await buildFixture({ ...files, 'empty.txt': '' })
+    const { readSync } = fs
+    fs.readSync = (descriptor: number, buffer: NodeJS.ArrayBufferView, ...rest: unknown[]) => {
+      const [offset, length, position] = rest.map(Number)
+      return readSync(descriptor, buffer, offset ?? 0, Math.min(length ?? 0, 100), position ?? 0)
+    }
+    syncBuiltinESMExports()
+    try {
+      const { table } = await loadSite(directory)
+      for (const [path, text] of Object.entries({ ...files, 'empty.txt': '' })) {
+        const entry = table.get(`/${path}`)
+        const body = entry?.kind === 'resource' ? entry.identity.bytes.body : undefined
+        expect(Buffer.from(body ?? 'none').toString()).toBe(text)
+      }
+    } finally {
+      fs.readSync = readSync
+      syncBuiltinESMExports()
+    }
   })
 
   test('reads a body that is larger than what is read at once', async () => {

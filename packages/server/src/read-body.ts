@@ -18,10 +18,11 @@ export function createBodyReader(): BodyReader {
   // One more byte than is wanted: a file that has grown shows without a look at its state.
   const scratch = Buffer.allocUnsafe(largestAtOnce + 1)
 
-  function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes {
+  /** `undefined` for what has to be looked at more closely: it is empty, no file, of another size, or read in part. */
+  function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes | undefined {
     const descriptor = openSync(file, readingFlags)
     try {
-      if (size === 0 || readOnce(descriptor, scratch, size + 1) !== size) expectSize(descriptor, size)
+      if (size === 0 || readOnce(descriptor, scratch, size + 1) !== size) return undefined
       const body = allocate(size)
       scratch.copy(body, 0, 0, size)
       expectDigest(hash('sha256', body, 'hex'), sha256)
@@ -43,8 +44,11 @@ export function createBodyReader(): BodyReader {
     }
   }
 
-  return (file, expected) =>
-    expected.size <= largestAtOnce ? readAtOnce(file, expected) : readInTurns(file, expected)
+  return (file, expected) => {
+    const stored = expected.size <= largestAtOnce ? readAtOnce(file, expected) : undefined
+    // Network mounts and FUSE may give less at once than was asked for.
+    return stored ?? readInTurns(file, expected)
+  }
 }
 
 /** Bytes that were read; none of a folder, or of a FIFO that nobody has written to. */
