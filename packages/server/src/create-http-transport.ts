@@ -40,7 +40,7 @@ export function createHttpTransport(
     listener(request, response)
   }
 
-  // Without a Host we refuse ourselves: of Node's own refusals nobody is told.
+  // Without a Host we refuse ourselves: Node's refusal for it is told to nobody.
   const options = { ...connectionLimits, ServerResponse: responseClass, requireHostHeader: false }
   const server = createServer(options, (request, response) => {
     if (admits(request, response)) answer(request, response)
