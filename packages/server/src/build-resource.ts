@@ -21,7 +21,7 @@ export interface ResourceContext {
 const none: readonly string[] = []
 const cacheControl = { immutable: 'public, max-age=31536000, immutable', revalidate: 'no-cache' }
 
-/** A file of the manifest in all its representations, with every answer that carries one. */
+/** A file of the manifest in all its representations, each of which makes its answers. */
 export function buildResource(
   file: ManifestFile,
   { base, stored, serving, timesAreFixed }: ResourceContext,

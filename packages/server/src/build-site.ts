@@ -6,7 +6,7 @@ import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, StoredBytes } from './site.ts'
 
 /**
- * Builds the table that requests are answered from, with every field of every answer in its place.
+ * Builds the table that requests are answered from, with all that their answers are made of.
  *
  * @param stored - by path relative to the build's folder, variants included.
  */

@@ -13,8 +13,8 @@ export type Fallback = 'spa' | '404' | 'none'
 export type RepresentationCoding = ContentCoding | 'identity'
 
 /**
- * A build, ready to answer from: made at boot, never changed after. Plain data, so that every decision
- * is a function of it and of the request's fields.
+ * A build, ready to answer from: made at boot, and what it says never changes after, so that every decision is a
+ * function of it and of the request's fields. Representations make their answers when they are first asked for.
  */
 export interface Site {
   /** The absolute path of the build's folder. */
@@ -99,7 +99,7 @@ export interface Representation {
   readonly bytes: StoredBytes
   /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
   readonly entityTag: string
-  /** 200, the same object each time. */
+  /** 200; made at the first look, the same object each time, as those below. */
   readonly ok: Answer
   /** 304, the same object each time. */
   readonly notModified: Answer
