@@ -91,17 +91,22 @@ describe('loadSite', () => {
     await expect(loadSite(await buildFixture(files), { verify: 'hash' })).resolves.toBeDefined()
   })
 
-  test.each<readonly [string, (file: string) => unknown]>([
+  // Windows has the first alone.
+  const inPlaceOfFiles: readonly (readonly [string, (file: string) => unknown])[] = [
     ['a folder', (file) => mkdir(file)],
     ['a FIFO, without waiting for a writer,', (file) => execFileSync('mkfifo', [file])],
     ['a device', (file) => symlink('/dev/zero', file)],
-  ])('names %s in the place of a file, held or streamed', async (_what, make) => {
-    const directory = await buildFixture(files)
-    await rm(join(directory, 'app.js'))
-    await make(join(directory, 'app.js'))
-    expect(await problemsOf(directory)).toContain('  app.js: is not a regular file')
-    expect(await problemsOf(directory, { memoryBudget: 0 })).toContain('  app.js: is not a regular file')
-  })
+  ]
+  test.each(process.platform === 'win32' ? inPlaceOfFiles.slice(0, 1) : inPlaceOfFiles)(
+    'names %s in the place of a file, held or streamed',
+    async (_what, make) => {
+      const directory = await buildFixture(files)
+      await rm(join(directory, 'app.js'))
+      await make(join(directory, 'app.js'))
+      expect(await problemsOf(directory)).toContain('  app.js: is not a regular file')
+      expect(await problemsOf(directory, { memoryBudget: 0 })).toContain('  app.js: is not a regular file')
+    },
+  )
 
   test('names a file that was empty', async () => {
     const directory = await buildFixture({ ...files, 'empty.txt': '' })
