@@ -59,6 +59,21 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
+  test('begins no file when it is aborted while the folder is looked at', async () => {
+    const folder = await makeFolder({ 'index.html': 'one', '.serve-dist/manifest.json': '{' })
+    const controller = new AbortController()
+    const onProgress = vi.fn<() => void>()
+    const failure = precompress(folder, {
+      cache: false,
+      signal: controller.signal,
+      onProgress,
+      // The manifest that does not parse is warned of while the folder is looked at.
+      onWarning: () => controller.abort(reason),
+    })
+    await expect(failure).rejects.toBe(reason)
+    expect(onProgress).not.toHaveBeenCalled()
+  })
+
   test('moves nothing into place when it is aborted after everything is encoded', async () => {
     const folder = await makeFolder({ 'index.html': 'one '.repeat(200) })
     const controller = new AbortController()

@@ -23,6 +23,13 @@ describe('precompress', () => {
     expect(files.map(({ links }) => links)).toEqual([undefined, undefined, [script]])
   })
 
+  test('fails with what the search for links failed with, whatever it is', async () => {
+    const folder = await makeFolder(build)
+    const failure = await readFile(join(folder, 'missing.json')).catch((error: unknown) => error)
+    const linksOf = async (): Promise<[]> => await Promise.reject(failure)
+    await expect(precompress(folder, { linksOf })).rejects.toBe(failure)
+  })
+
   test('writes down how to serve, and gives other rules another id', async () => {
     const folder = await makeFolder(build)
     const plain = await precompress(folder)

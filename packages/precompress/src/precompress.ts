@@ -76,10 +76,12 @@ export async function precompress(
   const codings = availableCodings(settings.codings, warn)
   const encoder = openEncoder({ cores: usableCores(), memory: codecMemory(bytesInFlight) })
   const cache = await openCache(folder, settings, warn)
-  const writer = await openBuildWriter(folder, earlier, { durable }).catch((error: unknown) => {
+  const tellWriteFailure = (error: unknown): never => {
     throw writeFailure(folder, error)
-  })
+  }
+  const writer = await openBuildWriter(folder, earlier, { durable }).catch(tellWriteFailure)
   try {
+    signal?.throwIfAborted()
     const { files: compressed, cacheHits } = await compressFiles(files, {
       encoder,
       folder,
@@ -93,6 +95,7 @@ export async function precompress(
       onProgress,
       warn,
     })
+    signal?.throwIfAborted()
     const linked = await linkPages(compressed, settings.linksOf)
     await refuseChanged(folder, compressed)
 
@@ -100,7 +103,7 @@ export async function precompress(
 
     // 3. Write: the variants into their places, the manifest last.
     const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
-    const { written, removed } = await writer.commit(manifest)
+    const { written, removed } = await writer.commit(manifest).catch(tellWriteFailure)
     prune(cache, settings.cacheSize)
     const durationMs = performance.now() - startedAt
     const { results: encodings, milliseconds: codecMs } = encoder.work
@@ -117,7 +120,7 @@ export async function precompress(
     }
   } catch (error) {
     await writer.discard()
-    throw writeFailure(folder, error)
+    throw error
   } finally {
     await encoder.close()
   }
