@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -306,6 +306,20 @@ describe('serve-dist compress', () => {
     for (const target of ['/docs/notes.txt', '/docs/old.txt'])
       expect((await rawRequest(port, { target })).status).toBe(404)
     await stop(command)
+  })
+
+  test('keeps results for the next time, as many bytes as it is told', async () => {
+    const root = await writeFixture({ 'package.json': '{}', 'dist/app.js': files['app.js'] })
+    const entries = async (): Promise<number> =>
+      (await readdir(join(root, 'node_modules/.cache/serve-dist/entries-1'), { recursive: true })).filter(
+        (name) => name.length > 60,
+      ).length
+    expect((await spawnCommand(['compress', join(root, 'dist')]).exited).code).toBe(0)
+    expect(await entries()).toBe(1)
+    await writeFile(join(root, 'dist/app.js'), `${files['app.js']}//`)
+    const args = ['compress', '--cache-size', '0', join(root, 'dist')]
+    expect((await spawnCommand(args).exited).code).toBe(0)
+    expect(await entries()).toBe(0)
   })
 
   test('refuses a folder that is not there: exit code 1 and no stack trace', async () => {

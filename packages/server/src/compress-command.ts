@@ -9,6 +9,7 @@ export interface CompressFlags {
   readonly appType?: AppType
   readonly exclude?: readonly string[]
   readonly minimumSize: number
+  readonly cacheSize?: number
 }
 
 /**

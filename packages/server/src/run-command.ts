@@ -138,6 +138,11 @@ function createProgram(): Command {
     )
     .option('--exclude <glob>', 'files to leave out: neither compressed nor served; repeatable', repeatable)
     .option('--minimum-size <size>', 'smallest file to compress', commandArgument(parseByteSize), 256)
+    .option(
+      '--cache-size <size>',
+      'most to keep of results for the next time, if there is a package.json above the folder (default: 512m)',
+      commandArgument(parseByteSize),
+    )
     .action(compressCommand)
   addReportCommand(program)
   return program

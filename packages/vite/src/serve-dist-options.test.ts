@@ -11,6 +11,7 @@ describe('resolveServeDistOptions', () => {
       minimumSize: 100,
       bytesInFlight: 1e6,
       cache: false,
+      cacheSize: 1e9,
       durable: false,
       serving: { prefer: 'smallest', earlyHints: true },
     } as const

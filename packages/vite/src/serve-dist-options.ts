@@ -37,6 +37,7 @@ type PassOptionName =
   | 'minimumSize'
   | 'bytesInFlight'
   | 'cache'
+  | 'cacheSize'
   | 'durable'
   | 'serving'
 
@@ -57,6 +58,7 @@ const passOptionNames: readonly PassOptionName[] = [
   'minimumSize',
   'bytesInFlight',
   'cache',
+  'cacheSize',
   'durable',
   'serving',
 ]
