@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { buildFixture } from './testing/build-fixture.ts'
+import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { freePort } from './testing/free-port.ts'
 import { http2Request } from './testing/http2-request.ts'
@@ -139,6 +139,69 @@ describe('--access-log json', () => {
     const client = '127.0.0.1'
     expect(entries).toEqual(refused.map(([, known]) => expect.objectContaining({ client, ...known })))
   })
+
+  test('has no second line for what comes behind a last request, or while an answer is under way', async () => {
+    const garbage = 'hello\r\n\r\n'
+    const entries = await entriesOf(['--memory-budget', '8m'], async (port) => {
+      const last = await openConnection(port)
+      last.send(formatRequest({ fields: { Connection: 'close' } }) + garbage)
+      await last.rest()
+      const underWay = await openConnection(port)
+      underWay.send(formatRequest({ target: '/large.bin' }))
+      await once(underWay.socket, 'data')
+      underWay.send(garbage)
+      await underWay.rest()
+      // The lines of connections that are closed stand before those of later requests.
+      await rawRequest(port, { target: '/unknown' })
+    })
+    expect(entries.map(({ target, status, aborted }) => [target, status, aborted])).toEqual([
+      ['/', 200, undefined],
+      ['/large.bin', 200, true],
+      ['/unknown', 404, undefined],
+    ])
+  })
+
+  test.each([
+    [
+      'a Response',
+      `const body = () => new ReadableStream({ start(controller) {
+        controller.enqueue(new TextEncoder().encode('begun')); fail = () => controller.error(late) } })
+      export default { fetch: ({ url }) => url.endsWith('/fail') ? new Response(fail()) : new Response(body()) }`,
+    ],
+    [
+      'a Node handler',
+      `export default (req, res) => {
+        if (req.url === '/fail') { fail(); return res.end() }
+        res.write('begun'); fail = () => res.destroy(late) }`,
+    ],
+  ])(
+    'takes an answer that its upstream breaks off by a DOMException for one request: %s',
+    async (_how, handler) => {
+      const modules = await writeFixture({
+        'entry.mjs': `let fail; const late = new DOMException('late', 'TimeoutError'); ${handler}`,
+      })
+      const entry = join(modules, 'entry.mjs')
+      const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--ssr', entry])
+      const { port } = await command.listening
+      const connection = await openConnection(port)
+      connection.send(formatRequest({ target: '/api' }))
+      await once(connection.socket, 'data')
+      expect((await rawRequest(port, { target: '/fail' })).status).toBe(200)
+      await connection.rest()
+      expect((await rawRequest(port)).status).toBe(200)
+      command.child.kill('SIGTERM')
+      const { code, stdout, stderr } = await command.exited
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')])
+      const entries = stdout.split('\n').filter((line) => line.startsWith('{'))
+      expect(entries).toHaveLength(3)
+      expect(entries.map((line): unknown => JSON.parse(line))).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ target: '/api', status: 200, aborted: true }),
+          expect.objectContaining({ target: '/', status: 200 }),
+        ]),
+      )
+    },
+  )
 
   test('tells of what is sent on to HTTPS, and of what HTTP/2 refuses', async () => {
     const { cert, key } = await writeCertificate()

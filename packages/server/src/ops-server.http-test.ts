@@ -160,6 +160,25 @@ describe('/metrics', () => {
     })
   })
 
+  test('counts a request once, whatever comes behind it', async () => {
+    const { port, opsPort } = await startWatched()
+    for (const fields of [{ Connection: 'close' }, {}]) {
+      const connection = await openConnection(port)
+      connection.send(formatRequest({ target: '/large.bin', fields }))
+      await once(connection.socket, 'data')
+      connection.send('hello\r\n\r\n')
+      await connection.rest()
+    }
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      const requests = [...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total'))
+      expect(Object.fromEntries(requests)).toEqual({
+        'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 2,
+      })
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+    })
+  })
+
   test('tells the build, the memory, the event loop and the process', async () => {
     const { opsPort, site } = await startWatched()
     const metrics = await metricsOf(opsPort)
