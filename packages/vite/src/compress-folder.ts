@@ -30,9 +30,9 @@ export interface PassOptions extends ServeDistSettings {
   readonly isHashed: (path: string) => boolean
   /** The chunks of the build, by absolute paths. */
   readonly graph: ChunkGraph
-  /** Whether a newer build has begun, which may change the folder at any time and gets a pass of its own. */
-  readonly isOutdated: () => boolean
-  /** Ends the pass, which then fails, when it is outdated. */
+  /** Tells of a failure; while a newer build is under way, only when that fails too, for it gets its own pass. */
+  readonly tellFailure: (tell: () => void) => void
+  /** Ends the pass when a newer build is about to write. */
   readonly signal: AbortSignal
   /** What was warned of before, in an earlier pass over the same build. */
   readonly told: Set<string>
@@ -44,7 +44,7 @@ export interface PassOptions extends ServeDistSettings {
 export async function compressFolder(
   context: PassContext,
   folder: string,
-  { pass, preload, isHashed, graph, isOutdated, signal, told, isRepeated }: PassOptions,
+  { pass, preload, isHashed, graph, tellFailure, signal, told, isRepeated }: PassOptions,
 ): Promise<PrecompressReport | undefined> {
   const { logger } = context.environment
   const config = context.environment.getTopLevelConfig()
@@ -76,7 +76,9 @@ export async function compressFolder(
     return report
   } catch (cause) {
     progress?.clear()
-    if (!isOutdated()) failPass(context, { message: failureOf(folder, cause), cause })
+    if (!signal.aborted) {
+      tellFailure(() => failPass(context, { message: failureOf(folder, cause), cause }))
+    }
     return undefined
   }
 }

@@ -12,7 +12,7 @@ export async function compressFolders(
   await earlier
   const reports: PrecompressReport[] = []
   for (const folder of folders) {
-    if (options.isOutdated()) return
+    if (options.signal.aborted) return
     const report = await compressFolder(context, folder, options)
     if (report === undefined) return
     reports.push(report)

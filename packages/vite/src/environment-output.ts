@@ -14,9 +14,11 @@ export interface OutputOptions extends OutputPlace, NamingRules {}
 
 /** What one environment has written since its build began; a watched build begins many times. */
 export interface EnvironmentOutput {
-  /** How many builds have begun. */
-  readonly builds: number
   beginBuild(): void
+  /** The modules of a build are there, or it failed. */
+  endBuild(error: unknown): void
+  /** Tells of a failure of the build before at once, or, while a build is under way, only when that fails. */
+  readonly tellFailure: (tell: () => void) => void
   /** The record of the names that are asked for in the folder of this output. */
   askedNames(place: OutputPlace): AskedNames
   beginOutput(): void
@@ -36,7 +38,8 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
   // By folder: watched outputs of Rollup are written at once, so that none is the current one.
   const asked = new Map<string, AskedNames>()
   const graph = new Map<string, ChunkNeeds>()
-  let builds = 0
+  let withheld: (() => void)[] = []
+  let isBuilding = false
   let isBuildWritten = false
   let begun = 0
   let ended = 0
@@ -50,13 +53,20 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
 
   return {
     askedNames,
-    get builds() {
-      return builds
-    },
     // Rolldown begins a build once an output: what earlier outputs wrote must outlast it.
     beginBuild() {
-      builds += 1
+      isBuilding = true
       isBuildWritten = false
+    },
+    endBuild(error) {
+      isBuilding = false
+      const due = error === undefined ? [] : withheld
+      withheld = []
+      for (const tell of due) tell()
+    },
+    tellFailure: (tell) => {
+      if (isBuilding) withheld.push(tell)
+      else tell()
     },
     beginOutput() {
       begun += 1

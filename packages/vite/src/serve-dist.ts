@@ -70,6 +70,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     // A rebuild may read while the pass of the build before runs, but not write.
     async buildEnd(error) {
       const { environment, meta } = this
+      outputOf(environment).endBuild(error)
       // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
       if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
       await pass
@@ -118,14 +119,13 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           }
           return
         }
-        const { builds } = output
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)
         const passOptions = {
           ...settings,
           isHashed: output.isHashed,
           graph: output.graph,
-          isOutdated: () => output.builds !== builds,
+          tellFailure: output.tellFailure,
           signal: aborting.signal,
           told: new Set<string>(),
         }

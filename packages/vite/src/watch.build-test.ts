@@ -39,6 +39,10 @@ async function expectWhole(project: Project): Promise<void> {
   expect(await Promise.all(onDisk)).toEqual(files.map((file) => ({ path: file.path, sha256: file.sha256 })))
 }
 
+async function isStaging(folder: string): Promise<boolean> {
+  return (await readdir(join(folder, '.serve-dist/staging')).catch(() => [])).length > 0
+}
+
 describe.each(vites)('serveDist watching with $name', ({ load }) => {
   test('makes one pass for each build that succeeds', async () => {
     const vite = await load()
@@ -182,5 +186,43 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
     await lazyText(project, 'mended')
     await vi.waitUntil(() => countPasses(logger) > 0, patience)
     await vi.waitFor(() => expectWhole(project), patience)
+  })
+
+  describe('when the next build fails while a pass runs', () => {
+    // Some seconds of work for brotli: long enough for the next build to begin and fail.
+    const large = Array.from({ length: 24_000 }, (_, index) => sha256(String(index))).join('\n')
+
+    test('comes to the end of all folders', async () => {
+      const vite = await load()
+      const project = await createProject({ ...application, 'public/large.txt': large })
+      const logger = createRecordingLogger()
+      const output = ['a', 'b'].map((name) => ({ dir: join(project.root, 'dist', name) }))
+      const build = { emptyOutDir: false, rollupOptions: { output } }
+      await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
+      await vi.waitUntil(() => isStaging(join(project.root, 'dist/a')), patience)
+      await project.write('lazy.js', 'export default (')
+      await vi.waitUntil(() => logger.errors.length > 0, patience)
+      await vi.waitUntil(() => countPasses(logger) === 2, patience)
+      for (const folder of ['dist/a', 'dist/b']) {
+        expect((await project.manifest(folder)).files.map(({ path }) => path)).toContain('large.txt')
+      }
+    })
+
+    test('tells of a pass that fails', async () => {
+      const vite = await load()
+      const project = await createProject({ ...application, 'public/large.txt': large })
+      const logger = createRecordingLogger()
+      const build = { emptyOutDir: false }
+      await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
+      await vi.waitUntil(() => isStaging(join(project.root, 'dist')), patience)
+      await project.write('lazy.js', 'export default (')
+      let changes = 0
+      await vi.waitFor(async () => {
+        // The pass may have read it already, or not yet.
+        changes += 1
+        await project.write('dist/index.html', `change ${changes} of somebody else`)
+        expect(logger.errors).toContainEqual(expect.stringMatching(/could not compress[^]*index\.html: /))
+      }, patience)
+    })
   })
 })
