@@ -20,7 +20,7 @@ export const usage = `bench:build [options]
   --rounds n          rounds, the contenders taking turns (default: 5)
   --no-flushes        do not count flushes, which takes a build more of each
   --baseline x        compare with a saved report, or with ours at a git ref, measured in turns
-  --save file         save the report
+  --save file         save the report; not when an output was wrong
   --write             put the tables into bench/README.md; not when an output was wrong
 `
 
