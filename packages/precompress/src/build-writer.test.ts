@@ -10,15 +10,15 @@ import type { PrecompressOptions } from './precompress-options.ts'
 import { addFiles, makeFolder } from './testing/make-folder.ts'
 import { readFolder } from './testing/read-folder.ts'
 
-/** Changes to the disk until the process "dies": from then on each of them fails. */
-const life = vi.hoisted(() => ({ changesLeft: Infinity }))
+/** Changes to the disk until the process "dies": from then on each of them fails, or only that one. */
+const life = vi.hoisted(() => ({ changesLeft: Infinity, isOneFailure: false }))
 
 const mortal = vi.hoisted(
   () =>
     <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       life.changesLeft -= 1
-      if (life.changesLeft < 0) throw new Error('killed')
+      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
       return await change(...args)
     },
 )
@@ -28,7 +28,7 @@ const mortalSync = vi.hoisted(
     <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
     (...args: Args): Result => {
       life.changesLeft -= 1
-      if (life.changesLeft < 0) throw new Error('killed')
+      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
       return change(...args)
     },
 )
@@ -59,6 +59,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 afterEach(() => {
   life.changesLeft = Infinity
+  life.isOneFailure = false
 })
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
@@ -165,6 +166,26 @@ describe('a pass that is killed at any change to the disk', { timeout: 60_000 },
       await precompress(folder, secondOptions)
       expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
     }
+  })
+})
+
+describe('a pass of which one change to the disk fails', { timeout: 60_000 }, () => {
+  test('leaves what a killed one leaves, and the next pass completes it', async () => {
+    const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
+    await precompress(whole, secondOptions)
+    const outcomes = new Set<Outcome>()
+    for (let changes = 0; changes < 32; changes += 1) {
+      const folder = await makeFolder(first)
+      await precompress(folder, firstOptions)
+      await rebuild(folder)
+      life.isOneFailure = true
+      await passThatDiesAfter(changes, folder, secondOptions)
+      life.isOneFailure = false
+      outcomes.add(await outcomeIn(folder))
+      await precompress(folder, secondOptions)
+      expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
+    }
+    expect([...outcomes]).toEqual(['a manifest of before the rebuild', 'a true manifest'])
   })
 })
 
