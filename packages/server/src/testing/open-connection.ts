@@ -46,7 +46,11 @@ export async function openConnection(port: number, dial: Dial = dialTcp): Promis
     socket.once('error', reject)
   })
   // From here on a reset is the end of what is received.
-  socket.on('error', complete)
+  let reason = ''
+  socket.on('error', ({ message }) => {
+    reason = ` by ${message}`
+    complete()
+  })
 
   return {
     socket,
@@ -63,7 +67,7 @@ export async function openConnection(port: number, dial: Dial = dialTcp): Promis
           return parsed.response
         }
         if (isComplete)
-          throw new Error(`closed after ${JSON.stringify(received.toString('latin1', 0, 2000))}`)
+          throw new Error(`closed after ${JSON.stringify(received.toString('latin1', 0, 2000))}${reason}`)
         await change()
       }
     },
