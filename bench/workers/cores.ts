@@ -1,5 +1,6 @@
-// What workers bring on one core and on two: requests per second for a small file, by `taskset`. wrk has core 1,
-// which with two cores it shares with the server. `node bench/dist/workers/cores.js [seconds]`
+// What workers bring on one core, on two, and with two of which a control group pays for one: requests per second
+// for a small file. wrk has core 1, which with two cores it shares with the server.
+// `node bench/dist/workers/cores.js [seconds]`
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -8,16 +9,31 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runProcess } from '../serve/run-process.ts'
 import { median } from '../serve/statistics.ts'
+import { createQuota } from './create-quota.ts'
 
 const seconds = Number(process.argv[2] ?? 3)
 const rounds = 3
 const server = dirname(createRequire(import.meta.url).resolve('@serve-dist/server/package.json'))
-const variants = [
+
+interface Variant {
+  readonly cores: string
+  readonly workers: string
+  /** The file that takes processes into a control group. */
+  readonly group?: string
+}
+
+/** A core's worth of processor time, on whichever cores. */
+const quota = await createQuota(1)
+if (quota === undefined) process.stdout.write('No quota: this needs root and control groups\n')
+const variants: readonly Variant[] = [
   { cores: '0', workers: '1' },
   { cores: '0', workers: '2' },
   { cores: '0', workers: 'auto' },
   { cores: '0,1', workers: '1' },
   { cores: '0,1', workers: '2' },
+  ...(quota === undefined
+    ? []
+    : ['1', '2', 'auto'].map((workers) => ({ cores: '0,1', workers, group: quota.processesFile }))),
 ]
 
 const directory = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
@@ -31,22 +47,21 @@ for (let round = 0; round < rounds; round += 1) {
     lines[index] = line
   }
 }
-for (const [index, { cores, workers }] of variants.entries()) {
+for (const [index, { cores, workers, group }] of variants.entries()) {
+  const limit = group === undefined ? '' : ', quota of one'
   const [, count = '1 process'] = / · (\d+ workers) of /.exec(lines[index] ?? '') ?? []
   process.stdout.write(
-    `cores ${cores}, --workers ${workers} (${count}): ${median(samples[index] ?? []).toFixed(0)} requests per second\n`,
+    `cores ${cores}${limit}, --workers ${workers} (${count}): ${median(samples[index] ?? []).toFixed(0)} requests per second\n`,
   )
 }
 await rm(directory, { recursive: true })
+await quota?.remove()
 
-async function measure({
-  cores,
-  workers,
-}: (typeof variants)[number]): Promise<{ line: string; perSecond: number }> {
+async function measure({ cores, workers, group }: Variant): Promise<{ line: string; perSecond: number }> {
   const command = [join(server, 'bin/serve-dist.js'), directory, '--port', '0', '--workers', workers]
-  const child = spawn('taskset', ['-c', cores, process.execPath, ...command], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const enter = 'if [ -n "$1" ]; then echo $$ > "$1"; fi; shift; exec "$@"'
+  const start = ['-c', enter, 'sh', group ?? '', 'taskset', '-c', cores, process.execPath, ...command]
+  const child = spawn('sh', start, { stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
     const line = String(said).trim()
