@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
+import { openConnection } from './testing/open-connection.ts'
 import { startServer } from './testing/start-server.ts'
 
 /** Sends literal text, closes this half once the answer has begun, and reads to the end. */
@@ -25,5 +27,27 @@ describe('a body that breaks off', () => {
     const { port } = await startServer(await buildFixture({ 'index.html': 'page' }), { site })
     const received = await breakOff(port, `GET / HTTP/1.1\r\nHost: a\r\n${rest}`)
     expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
+  })
+})
+
+describe('a body that comes late', () => {
+  test.each([
+    ['from memory', {}],
+    ['streamed', { memoryBudget: 0 }],
+  ])('costs nothing of the answer, %s', async (_what, site) => {
+    const large = Buffer.alloc(4_000_000, 'abcdefg')
+    const { port } = await startServer(await buildFixture({ 'large.bin': large }), { site })
+    const connection = await openConnection(port)
+    connection.send(
+      'GET /large.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 40000\r\n\r\n',
+    )
+    await once(connection.socket, 'data')
+    for (let part = 0; part < 40; part += 1) {
+      connection.send('x'.repeat(1000))
+      await setImmediate()
+    }
+    const { status, body } = await connection.receive()
+    expect([status, body.equals(large)]).toEqual([200, true])
+    expect(await connection.rest()).toHaveLength(0)
   })
 })

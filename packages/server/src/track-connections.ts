@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
 import { takeWhatHasCome } from './take-what-has-come.ts'
@@ -21,6 +21,8 @@ interface ConnectionState {
   answersUnderWay: number
   /** What had come when the last answer was sent: more than that is a next request. */
   bytesRead: number
+  /** The last request that came. */
+  asked: IncomingMessage | undefined
   /** The request of the last answer that was sent. */
   answered: IncomingMessage | undefined
 }
@@ -40,15 +42,37 @@ export function trackConnections(server: Server): ConnectionTracker {
       since: performance.now(),
       answersUnderWay: 0,
       bytesRead: 0,
+      asked: undefined,
       answered: undefined,
     }
     connections.set(socket, state)
+    socket.destroySoon = destroySoon
     // A body that breaks off after its request was answered: Node would answer a second time, with 400.
     socket.prependListener('end', () => {
       if (state.answersUnderWay === 0 && state.answered?.complete === false) socket.destroySoon()
     })
     socket.once('close', () => connections.delete(socket))
   })
+
+  /**
+   * What comes of a request's body after its connection was closed makes the system reset it, and the client lose
+   * what it has not read of the answer (RFC 9112 §9.6): until the body is there only our half is closed.
+   */
+  function destroySoon(this: Socket): void {
+    const asked = connections.get(this)?.asked
+    const close = (): void => {
+      // oxlint-disable-next-line typescript/unbound-method -- bound right here
+      Reflect.apply(Socket.prototype.destroySoon, this, [])
+    }
+    if (asked === undefined || asked.complete || this.readableEnded) {
+      close()
+      return
+    }
+    this.end()
+    asked.once('end', close)
+    const deadline = setTimeout(close, youth)
+    this.once('close', () => clearTimeout(deadline))
+  }
 
   /** One function for all responses: a closure for each would be work on the hot path. */
   function noteEnd(this: ServerResponse): void {
@@ -66,6 +90,7 @@ export function trackConnections(server: Server): ConnectionTracker {
       const state = connections.get(response.req.socket)
       if (state === undefined) return
       state.answersUnderWay += 1
+      state.asked = response.req
       response.on('close', noteEnd)
     },
     async drain() {
