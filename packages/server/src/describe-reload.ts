@@ -7,11 +7,10 @@ export function describeReload(outcome: ReloadOutcome): string {
       return `build ${shorten(outcome.buildId)} is served now, in the place of ${shorten(outcome.replaced)}`
     case 'unchanged':
       return `the build that is there is served already: ${shorten(outcome.buildId)}`
-    case 'refused':
-      return [
-        `the new build is refused, ${shorten(outcome.buildId)} is served on:`,
-        ...outcome.problems,
-      ].join('\n')
+    case 'refused': {
+      const servedOn = outcome.buildId === '' ? '' : `, ${shorten(outcome.buildId)} is served on`
+      return [`the new build is refused${servedOn}:`, ...outcome.problems].join('\n')
+    }
     default:
       throw new TypeError(`no such outcome: ${String(outcome satisfies never)}`)
   }

@@ -14,7 +14,7 @@ export type ReloadOutcome =
 /** The new build cannot be served; the one before is served on. */
 export interface ReloadRefusal {
   readonly status: 'refused'
-  /** Of the build that is served on. */
+  /** Of the build that is served on; `''` while no worker of several serves one. */
   readonly buildId: string
   /** What is wrong, a line each. */
   readonly problems: readonly string[]
