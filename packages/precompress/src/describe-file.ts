@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { digestOf } from './digest-of.ts'
 import { mediaTypeOf } from './media-type-of.ts'
+import { stampOf } from './stamp-of.ts'
 
 /** What one read of a file found. */
 export interface DescribedFile {
@@ -100,11 +101,6 @@ async function readFully(descriptor: number, bytes: Uint8Array): Promise<void> {
     filled += bytesRead
   }
   if (bytes.length >= pieceLength) await nextTurn()
-}
-
-/** Which file it is, when its bytes last changed, when anything of it did (nobody can set that), and its size. */
-function stampOf({ dev, ino, mtimeNs, ctimeNs, size }: BigIntStats): string {
-  return `${dev} ${ino} ${mtimeNs} ${ctimeNs} ${size}`
 }
 
 class FileChangedError extends Error {

@@ -2,21 +2,31 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { digestOf } from './digest-of.ts'
+import { stampOf } from './stamp-of.ts'
+
+/** What one read of a file found. */
+export interface FileDigest {
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+  /** Another one where the file may have been written since. */
+  readonly stamp: string
+}
 
 /** What every file is read into. */
 const piece = Buffer.alloc(256 * 1024)
 
 /**
- * The SHA-256 of a regular file, in lower-case hexadecimal; none where there is no such file, or one that cannot be
+ * The SHA-256 of a regular file; none where there is no such file, or one that cannot be
  * read. Without Node's pool, as in `describe-file.ts`; between pieces of a large file others get their turn.
  */
-export async function digestOfFile(path: string): Promise<string | undefined> {
+export async function digestOfFile(path: string): Promise<FileDigest | undefined> {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    if (found?.isFile() !== true) return undefined
     // A FIFO that took its place meanwhile must not hold up the whole process.
     const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
-      return await digestOfRest(descriptor)
+      return { sha256: await digestOfRest(descriptor), stamp: stampOf(found) }
     } finally {
       closeSync(descriptor)
     }

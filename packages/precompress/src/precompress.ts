@@ -1,11 +1,10 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { availableCodings } from './available-codings.ts'
-import { buildManifest, type CompressedFile } from './build-manifest.ts'
+import { buildManifest } from './build-manifest.ts'
 import { openBuildWriter } from './build-writer.ts'
 import { caseTwins } from './case-twins.ts'
 import { compressFiles } from './compress-files.ts'
 import { contentTime } from './content-time.ts'
-import { isUnchanged } from './describe-file.ts'
 import { type EncodingCache, noCache, openEncodingCache } from './encoding-cache.ts'
 import { codecMemory } from './encoding-cost.ts'
 import { findCacheDirectory } from './find-cache-directory.ts'
@@ -13,10 +12,10 @@ import { linkPages } from './link-pages.ts'
 import { type ListedFile, listFiles } from './list-files.ts'
 import { openEncoder } from './open-encoder.ts'
 import { openFolder } from './open-folder.ts'
-import { PrecompressError } from './precompress-error.ts'
 import type { PrecompressOptions } from './precompress-options.ts'
 import { pruneCache } from './prune-cache.ts'
 import { readEarlierBuild } from './read-earlier-build.ts'
+import { refuseChanged } from './refuse-changed.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from './resolve-precompress-options.ts'
 import { usableCores } from './usable-cores.ts'
 import { writeFailure } from './write-failure.ts'
@@ -97,7 +96,7 @@ export async function precompress(
     })
     signal?.throwIfAborted()
     const linked = await linkPages(compressed, settings.linksOf)
-    await refuseChanged(folder, compressed)
+    await refuseChanged(folder, compressed, earlier)
 
     signal?.throwIfAborted()
 
@@ -148,14 +147,4 @@ function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) =
       `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
     )
   }
-}
-
-/** Encoding may take minutes: a file that was written meanwhile would belie the manifest. */
-async function refuseChanged(folder: string, files: readonly CompressedFile[]): Promise<void> {
-  const problems: string[] = []
-  for (const { file } of files) {
-    if (await isUnchanged(folder, file)) continue
-    problems.push(`${file.path}: changed during the pass; run it after everything else that writes`)
-  }
-  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
 }

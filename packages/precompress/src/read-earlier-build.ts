@@ -17,6 +17,8 @@ export interface EarlierBuild {
   readonly isUnfinished: boolean
   /** The variants that are ours and still on the disk: path to digest. */
   readonly variants: ReadonlyMap<string, string>
+  /** Of those variants: another one where the file may have been written since. */
+  readonly stamps: ReadonlyMap<string, string>
 }
 
 /**
@@ -28,11 +30,11 @@ export async function readEarlierBuild(
   warn: (message: string) => void,
 ): Promise<EarlierBuild> {
   const { claims, ...records } = await readRecords(folder, warn)
-  return { ...records, variants: await keepTrueClaims(folder, claims) }
+  return { ...records, ...(await keepTrueClaims(folder, claims)) }
 }
 
 /** What earlier passes wrote down, whether it is still true or not. */
-export interface Records extends Omit<EarlierBuild, 'variants'> {
+export interface Records extends Omit<EarlierBuild, 'variants' | 'stamps'> {
   readonly claims: readonly VariantClaim[]
 }
 
@@ -83,18 +85,21 @@ async function readState<Parsed>(
 async function keepTrueClaims(
   folder: string,
   claims: readonly VariantClaim[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Pick<EarlierBuild, 'variants' | 'stamps'>> {
   const digests = new Map<string, Set<string>>()
   for (const { path, sha256 } of claims) {
     digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
   }
-  const ours = new Map<string, string>()
+  const variants = new Map<string, string>()
+  const stamps = new Map<string, string>()
   const isReal = createLinkCheck(folder)
   for (const [path, claimed] of digests) {
     // Behind a link somebody else's files may stand, even outside the folder.
     if (!isReal(path)) continue
-    const sha256 = await digestOfFile(join(folder, path))
-    if (sha256 !== undefined && claimed.has(sha256)) ours.set(path, sha256)
+    const found = await digestOfFile(join(folder, path))
+    if (found === undefined || !claimed.has(found.sha256)) continue
+    variants.set(path, found.sha256)
+    stamps.set(path, found.stamp)
   }
-  return ours
+  return { variants, stamps }
 }
