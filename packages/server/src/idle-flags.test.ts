@@ -16,8 +16,18 @@ const defaults: ServeFlags = {
 describe('idleFlags', () => {
   test.each<readonly [string, Partial<ServeFlags>, readonly string[], RegExp]>([
     ['a mode without a socket', {}, ['socketMode'], /^--socket-mode does nothing.*add --socket/],
-    ['a port beside a socket', { socket: '/s' }, ['port'], /^--port does nothing.*--socket listens instead/],
-    ['a host beside a socket', { socket: '/s' }, ['host'], /^--host does nothing.*--socket listens instead/],
+    [
+      'a port beside a socket',
+      { socket: '/s' },
+      ['port'],
+      /^--port does nothing.*--socket <path> listens instead/,
+    ],
+    [
+      'a host beside a socket',
+      { socket: '/s' },
+      ['host'],
+      /^--host does nothing.*--socket <path> listens instead/,
+    ],
     [
       'trust without a log',
       { trustProxy: '1' },
@@ -32,6 +42,7 @@ describe('idleFlags', () => {
 
   test.each<readonly [string, Partial<ServeFlags>, readonly string[]]>([
     ['defaults', {}, []],
+    ['a host for redirects beside a socket', { socket: '/s', redirectHttp: 80 }, ['host']],
     ['a socket with its mode', { socket: '/s' }, ['socketMode']],
     ['a port and a host', {}, ['port', 'host']],
     ['trust with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],

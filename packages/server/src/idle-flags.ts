@@ -1,6 +1,17 @@
+import { type IdleName, idleSettings, type SettingNames } from './idle-settings.ts'
 import type { ServeFlags } from './serve-command.ts'
 
-type FlagName = 'port' | 'host' | 'socketMode' | 'trustProxy' | 'largestBody'
+const names: SettingNames = {
+  port: '--port',
+  host: '--host',
+  descriptor: 'LISTEN_FDS',
+  socket: '--socket <path>',
+  socketMode: '--socket-mode',
+  accessLog: '--access-log',
+  trustProxy: '--trust-proxy',
+  largestBody: '--largest-body',
+  memoryBudget: '--memory-budget',
+}
 
 /**
  * One line for each flag that does nothing beside the others, with the reason and what to do.
@@ -8,29 +19,6 @@ type FlagName = 'port' | 'host' | 'socketMode' | 'trustProxy' | 'largestBody'
  * @param isGiven - whether the command line itself has the flag: defaults and variables of the environment, which
  * a platform may set for all, are nobody's mistake.
  */
-export function idleFlags(
-  { socket, accessLog, largestBody, memoryBudget }: ServeFlags,
-  isGiven: (name: FlagName) => boolean,
-): string[] {
-  const idle: string[] = []
-  if (socket === undefined && isGiven('socketMode')) {
-    idle.push('--socket-mode does nothing: there is no socket; add --socket <path>, or leave it out')
-  }
-  if (socket !== undefined) {
-    for (const name of ['port', 'host'] as const) {
-      if (isGiven(name))
-        idle.push(`--${name} does nothing: --socket listens instead of a port; leave one out`)
-    }
-  }
-  if (accessLog === undefined && isGiven('trustProxy')) {
-    idle.push(
-      '--trust-proxy does nothing: addresses are for the log alone; add --access-log, or leave it out',
-    )
-  }
-  if (isGiven('largestBody') && largestBody > memoryBudget) {
-    idle.push(
-      '--largest-body does nothing: --memory-budget is smaller; raise the budget, or leave --largest-body out',
-    )
-  }
-  return idle
+export function idleFlags(flags: ServeFlags, isGiven: (name: IdleName) => boolean): string[] {
+  return idleSettings({ ...flags, redirectPort: flags.redirectHttp }, isGiven, names)
 }

@@ -27,7 +27,7 @@ export interface LoadSiteOptions {
    */
   readonly rules?: ServingRules
   /**
-   * Called with what the build asks for and this server does not do.
+   * Called with what the build asks for and this server does not do, and with options of `serve` that do nothing.
    * @default prints the message to standard error
    */
   readonly onWarning?: (message: string) => void

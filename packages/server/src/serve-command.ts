@@ -12,7 +12,7 @@ import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts
 import { readConfig } from './read-config.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import { runWorker } from './run-worker.ts'
-import { serve, serveStaged } from './serve.ts'
+import { serveStaged } from './serve.ts'
 import type { ServeOptions } from './serve-options.ts'
 import type { SiteSummary } from './site.ts'
 import { reportApplicationError } from './start-application.ts'
@@ -96,7 +96,8 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
 }
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {
-  const server = await serve(options)
+  // Not `serve`: what flags do nothing was told already, under their own names.
+  const server = await serveStaged(options, async () => {})
   const { url, site, opsUrl, redirectUrl } = server
   return {
     url,

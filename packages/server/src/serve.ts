@@ -1,11 +1,13 @@
 import { allowHosts } from './allow-hosts.ts'
 import { createHandler } from './handler.ts'
+import { idleOptions } from './idle-options.ts'
 import { listen } from './listen.ts'
 import { listenForRedirects } from './listen-for-redirects.ts'
 import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from './open-site-store.ts'
 import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site.ts'
+import { resolveSiteStoreOptions } from './site-store-options.ts'
 import { startApplication } from './start-application.ts'
 import { startOperations } from './start-operations.ts'
 import type { RequestListener } from './transport.ts'
@@ -35,14 +37,18 @@ export interface RunningServer {
 }
 
 /**
- * Loads a build and serves it over HTTP.
+ * Loads a build and serves it over HTTP. An option that does nothing beside the others is told to `site.onWarning`.
  *
  * @throws SiteError when the build cannot be served, ApplicationError when `ssr` cannot be mounted, TlsError when
  * `tls` has no certificate with its key, ListenError when the address cannot be had, OptionalPackageError without a
  * package that an option needs, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  return await serveStaged(options, async () => {})
+  return await serveStaged(options, async () => {
+    // By now all of them are known to be right.
+    const { onWarning } = resolveSiteStoreOptions(options.site ?? {})
+    for (const idle of idleOptions(options)) onWarning(idle)
+  })
 }
 
 /** A server of a worker: which build it serves is decided for all of them. */
