@@ -1,6 +1,4 @@
 import type { AppType } from '@serve-dist/manifest'
-import { createProgressLine, precompress } from '@serve-dist/precompress'
-import { formatPass } from '@serve-dist/report'
 import { describeInheritance, inheritOptions, readEarlierManifest } from './inherit-options.ts'
 
 /** What the command line gave. */
@@ -15,8 +13,11 @@ export interface CompressFlags {
 /**
  * Compresses a folder, with a progress line on a terminal and the table at the end. What the manifest that
  * is there knows (where the build is served, what it hashed, its rules) lives on unless a flag says otherwise.
+ * Who only serves never loads what this needs.
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
+  const { createProgressLine, precompress } = await import('@serve-dist/precompress')
+  const { formatPass } = await import('@serve-dist/report')
   const progressLine = createProgressLine(process.stderr)
   const warn = (message: string): void => {
     progressLine.clear()

@@ -1,4 +1,4 @@
-import { PrecompressError } from '@serve-dist/precompress'
+import { PrecompressError } from '@serve-dist/precompress/precompress-error'
 import { ListenError } from './listen-error.ts'
 import { ApplicationError } from './load-application.ts'
 import { OptionalPackageError } from './load-optional.ts'
