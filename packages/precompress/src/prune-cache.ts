@@ -15,8 +15,8 @@ const unusedFor = 30 * day
 
 /**
  * Removes entries that were not used for 30 days, what a killed pass left half-written a day ago and, while the rest
- * is above the size, what was not used for longest. Looks once a day, and after a pass that added much. A build that uses the cache meanwhile
- * may miss what it had.
+ * is above the size, what was not used for longest. Looks once a day, and after a pass that added much. A build that
+ * uses the cache meanwhile may miss what it had.
  */
 export async function pruneCache(directory: string, { size, bytesAdded }: Pruning): Promise<void> {
   const marker = join(directory, 'pruned')
