@@ -78,6 +78,11 @@ export function preconditionFailed(resource: Resource): Answer {
   return resource.varies ? varying412 : plain412
 }
 
+/** A refusal by its status alone, which no person reads. */
+export function bareRefusal(status: number, more: readonly string[] = []): Answer {
+  return { status, fields: [...more, 'Cache-Control', 'no-store', 'Content-Length', '0'], content: noContent }
+}
+
 /** A redirect; the query is kept where the location has none of its own. */
 export function redirectTo(
   { status, location }: Pick<Redirect, 'status' | 'location'>,

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allowHosts } from './allow-hosts.ts'
-import { redirectTo } from './answers.ts'
+import { bareRefusal, redirectTo } from './answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
-import type { Answer } from './site.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
 import { writeHead } from './write-head.ts'
 
@@ -15,11 +14,7 @@ export interface RedirectTransportOptions {
 }
 
 /** To a request that names no host or no path that could be sent on. */
-const noPlace: Answer = {
-  status: 400,
-  fields: ['Cache-Control', 'no-store', 'Content-Length', '0'],
-  content: { kind: 'none' },
-}
+const noPlace = bareRefusal(400)
 
 /**
  * Plain HTTP that answers every request with a redirect to HTTPS.

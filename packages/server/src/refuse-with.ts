@@ -1,4 +1,4 @@
-import type { Answer } from './site.ts'
+import { bareRefusal } from './answers.ts'
 import type { RequestListener, TransportWatcher } from './transport.ts'
 import { writeHead } from './write-head.ts'
 
@@ -10,11 +10,7 @@ export function refuseWith(
   status: number,
   watcher: Pick<TransportWatcher, 'watch'> | undefined,
 ): RequestListener {
-  const refusal: Answer = {
-    status,
-    fields: ['Connection', 'close', 'Cache-Control', 'no-store', 'Content-Length', '0'],
-    content: { kind: 'none' },
-  }
+  const refusal = bareRefusal(status, ['Connection', 'close'])
   const refuse: RequestListener = (_request, response) => {
     writeHead(response, refusal)
     response.end()
