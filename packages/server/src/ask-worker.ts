@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster'
+import { hearFrom } from './hear-from.ts'
 import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 import { tellWorker } from './worker-place.ts'
 
@@ -22,41 +23,29 @@ export async function askWorker<Type extends WorkerMessage['type']>(
   answer: Type,
 ): Promise<Extract<WorkerMessage, { type: Type }> | undefined> {
   const patience = question === 'serve-dist:certify' ? rollCall : longestTurn
-  return await new Promise((resolve) => {
-    let hasAnswered = false
-    const settle = (message?: Extract<WorkerMessage, { type: Type }>): void => {
-      clearInterval(timer)
-      worker.off('message', onMessage)
-      worker.off('exit', onExit)
-      resolve(message)
-    }
-    const onExit = (): void => settle()
-    const onMessage = (message: unknown): void => {
-      if (!isWorkerMessage(message)) return
-      hasAnswered = true
-      if (isOfType(message, answer)) settle(message)
-    }
-    const timer = setInterval(() => {
-      if (!hasAnswered) {
-        process.stderr.write(
-          `serve-dist: worker ${worker.process.pid} is stuck (no answer within ${patience / 1000} s) and is killed\n`,
-        )
-        worker.process.kill('SIGKILL')
-        settle()
-        return
-      }
+  const stuck = new AbortController()
+  let hasAnswered = false
+  const timer = setInterval(() => {
+    if (hasAnswered) {
       hasAnswered = false
       tellWorker(worker, { type: 'serve-dist:ping' })
-    }, patience)
-    worker.on('message', onMessage)
-    worker.on('exit', onExit)
-    if (!worker.isConnected()) {
-      settle()
       return
     }
-    tellWorker(worker, { type: 'serve-dist:ping' })
-    tellWorker(worker, { type: question })
-  })
+    process.stderr.write(
+      `serve-dist: worker ${worker.process.pid} is stuck (no answer within ${patience / 1000} s) and is killed\n`,
+    )
+    worker.process.kill('SIGKILL')
+    stuck.abort()
+  }, patience)
+  const read = (message: unknown): Extract<WorkerMessage, { type: Type }> | undefined => {
+    if (!isWorkerMessage(message)) return undefined
+    hasAnswered = true
+    return isOfType(message, answer) ? message : undefined
+  }
+  const answered = hearFrom(worker, read, stuck.signal)
+  tellWorker(worker, { type: 'serve-dist:ping' })
+  tellWorker(worker, { type: question })
+  return await answered.finally(() => clearInterval(timer))
 }
 
 function isOfType<Type extends WorkerMessage['type']>(

@@ -76,7 +76,8 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   ] satisfies PrimaryMessage['type'][])
 }
 
-function hasType(message: unknown, types: readonly string[]): boolean {
+/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
+export function hasType(message: unknown, types: readonly string[]): boolean {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false
   return typeof message.type === 'string' && types.includes(message.type)
 }

@@ -1,4 +1,6 @@
 import type { Worker } from 'node:cluster'
+import { hearFrom } from './hear-from.ts'
+import { hasType } from './worker-messages.ts'
 
 /** What a registry of `prom-client` has, as JSON. */
 type RegistryContent = readonly object[]
@@ -88,23 +90,12 @@ export function createWorkersReader(workers: () => readonly Worker[]): () => Pro
 
 /** @returns what it has, why it cannot be read, or `undefined` without an answer. */
 async function askMetrics(worker: Worker, id: number): Promise<MetricsAnswer['content'] | undefined> {
-  return await new Promise((resolve) => {
-    const settle = (content?: MetricsAnswer['content']): void => {
-      clearTimeout(deadline)
-      worker.off('message', onMessage)
-      worker.off('exit', onExit)
-      resolve(content)
-    }
-    const onExit = (): void => settle()
-    const onMessage = (message: unknown): void => {
-      if (isAnswer(message) && message.id === id) settle(message.content)
-    }
-    const deadline = setTimeout(settle, patience)
-    worker.on('message', onMessage)
-    worker.on('exit', onExit)
-    const question: MetricsQuestion = { type: 'serve-dist:metrics', id }
-    if (worker.isConnected()) worker.send(question, () => {})
-  })
+  const read = (message: unknown): MetricsAnswer['content'] | undefined =>
+    isAnswer(message) && message.id === id ? message.content : undefined
+  const answered = hearFrom(worker, read, AbortSignal.timeout(patience))
+  const question: MetricsQuestion = { type: 'serve-dist:metrics', id }
+  if (worker.isConnected()) worker.send(question, () => {})
+  return await answered
 }
 
 function isContent(content: MetricsAnswer['content'] | undefined): content is RegistryContent {
@@ -112,14 +103,9 @@ function isContent(content: MetricsAnswer['content'] | undefined): content is Re
 }
 
 function isQuestion(message: unknown): message is MetricsQuestion {
-  return hasType(message, 'serve-dist:metrics')
+  return hasType(message, ['serve-dist:metrics'])
 }
 
 function isAnswer(message: unknown): message is MetricsAnswer {
-  return hasType(message, 'serve-dist:counted')
-}
-
-/** An application may send messages of its own, but none with our names. */
-function hasType(message: unknown, type: string): boolean {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === type
+  return hasType(message, ['serve-dist:counted'])
 }
