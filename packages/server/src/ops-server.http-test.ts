@@ -43,6 +43,11 @@ async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
   return parseMetrics(body.toString())
 }
 
+/** How many requests there were of each kind. */
+function requestsOf(metrics: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total')))
+}
+
 describe('the listener for operators', () => {
   test('answers probes, and nothing of the build', async () => {
     const { opsPort } = await startWatched()
@@ -122,8 +127,7 @@ describe('/metrics', () => {
     await rawRequest(port, { target: '/unknown' })
     await vi.waitFor(async () => {
       const metrics = await metricsOf(opsPort)
-      const requests = [...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total'))
-      expect(Object.fromEntries(requests)).toEqual({
+      expect(requestsOf(metrics)).toEqual({
         'serve_dist_requests_total{status="2xx",coding="br",cache="immutable"}': 3,
         'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 1,
         'serve_dist_requests_total{status="3xx",coding="identity",cache="revalidate"}': 1,
@@ -147,8 +151,7 @@ describe('/metrics', () => {
     }
     await vi.waitFor(async () => {
       const metrics = await metricsOf(opsPort)
-      const requests = [...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total'))
-      expect(Object.fromEntries(requests)).toEqual({
+      expect(requestsOf(metrics)).toEqual({
         'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
         'serve_dist_requests_total{status="4xx",coding="identity",cache="no-store"}': 1,
         'serve_dist_requests_total{status="5xx",coding="identity",cache="no-store"}': 1,
@@ -171,8 +174,7 @@ describe('/metrics', () => {
     }
     await vi.waitFor(async () => {
       const metrics = await metricsOf(opsPort)
-      const requests = [...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total'))
-      expect(Object.fromEntries(requests)).toEqual({
+      expect(requestsOf(metrics)).toEqual({
         'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 2,
       })
       expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)

@@ -39,6 +39,23 @@ async function ask(connection: Connection, target: string): Promise<string> {
   return body.toString('latin1', 0, 100)
 }
 
+/** Two workers in which a statement runs before each file is opened: it sees `path`, `cluster` and `fs`. */
+function spawnWithFault(folder: string, statement: string): RunningCommand {
+  const fault = `
+    import cluster from 'node:cluster'
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { openSync } = fs
+    fs.openSync = (path, ...rest) => {
+      ${statement}
+      return openSync(path, ...rest)
+    }
+    syncBuiltinESMExports()`
+  return spawnCommand([folder, ...two], {
+    nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+  })
+}
+
 interface FaultyWorkers {
   readonly command: RunningCommand
   readonly folder: string
@@ -52,21 +69,12 @@ interface FaultyWorkers {
 async function startWithFaults(): Promise<FaultyWorkers> {
   const ill = join(await temporaryDirectory(), 'ill')
   await writeFile(ill, '')
-  const fault = `
-    import cluster from 'node:cluster'
-    import fs from 'node:fs'
-    import { syncBuiltinESMExports } from 'node:module'
-    const { openSync } = fs
-    fs.openSync = (path, ...rest) => {
-      const isIll = fs.readFileSync(${JSON.stringify(ill)}, 'utf8') === String(cluster.worker?.id)
-      if (isIll && String(path).endsWith('index.html')) throw new Error('bad disk')
-      return openSync(path, ...rest)
-    }
-    syncBuiltinESMExports()`
   const folder = await buildFixture({ 'index.html': 'page' })
-  const command = spawnCommand([folder, ...two], {
-    nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
-  })
+  const command = spawnWithFault(
+    folder,
+    `const isIll = fs.readFileSync(${JSON.stringify(ill)}, 'utf8') === String(cluster.worker?.id)
+    if (isIll && String(path).endsWith('index.html')) throw new Error('bad disk')`,
+  )
   const { port } = await command.listening
   return {
     command,
@@ -415,10 +423,6 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const victims = join(await temporaryDirectory(), 'victims')
     // The second one, while it loads the build: the first, that has it, ends and is told of; then itself.
     const fault = `
-      import cluster from 'node:cluster'
-      import fs from 'node:fs'
-      import { syncBuiltinESMExports } from 'node:module'
-      const { openSync } = fs
       const isAlive = (pid) => {
         try {
           return process.kill(pid, 0)
@@ -426,20 +430,14 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
           return false
         }
       }
-      fs.openSync = (path, ...rest) => {
-        if (cluster.worker?.id === 2 && fs.existsSync(${JSON.stringify(victims)})) {
-          const first = Number(fs.readFileSync(${JSON.stringify(victims)}, 'utf8'))
-          process.kill(first, 'SIGKILL')
-          while (isAlive(first));
-          process.kill(process.pid, 'SIGKILL')
-        }
-        return openSync(path, ...rest)
-      }
-      syncBuiltinESMExports()`
+      if (cluster.worker?.id === 2 && fs.existsSync(${JSON.stringify(victims)})) {
+        const first = Number(fs.readFileSync(${JSON.stringify(victims)}, 'utf8'))
+        process.kill(first, 'SIGKILL')
+        while (isAlive(first));
+        process.kill(process.pid, 'SIGKILL')
+      }`
     const folder = await buildFixture({ 'index.html': 'page' })
-    const command = spawnCommand([folder, ...two], {
-      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
-    })
+    const command = spawnWithFault(folder, fault)
     const { port } = await command.listening
     const [first] = await childrenOf(command.child.pid)
     await writeFile(join(folder, 'index.html'), 'newer')
