@@ -4,14 +4,23 @@ const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 /** One value of a document with its place in it: each check answers the value, or notes a problem. */
 export class DocumentReader {
-  readonly place: string
   readonly value: unknown
-  readonly #problems: string[]
+  readonly #key: string | number
+  readonly #holder: DocumentReader | string[]
 
-  constructor(place: string, value: unknown, problems: string[]) {
-    this.place = place
+  /**
+   * @param key - of the whole document: its name, which each place begins with.
+   * @param holder - the value that it is a part of; of the whole document: where problems are noted.
+   */
+  constructor(key: string | number, value: unknown, holder: DocumentReader | string[]) {
+    this.#key = key
     this.value = value
-    this.#problems = problems
+    this.#holder = holder
+  }
+
+  /** Put together for messages only: a manifest of 10,000 files has 200,000 of them. */
+  get place(): string {
+    return Array.isArray(this.#holder) ? String(this.#key) : placeOf(this.#holder.place, this.#key)
   }
 
   get isObject(): boolean {
@@ -29,7 +38,7 @@ export class DocumentReader {
       this.isObject && Object.hasOwn(Object(this.value), name)
         ? Reflect.get(Object(this.value), name)
         : undefined
-    return new DocumentReader(placeOf(this.place, name), value, this.#problems)
+    return new DocumentReader(name, value, this)
   }
 
   list<Item>(read: (item: DocumentReader) => Item): Item[] {
@@ -38,9 +47,7 @@ export class DocumentReader {
       return []
     }
     const items: readonly unknown[] = this.value
-    return items.map((item, index) =>
-      read(new DocumentReader(`${this.place}[${index}]`, item, this.#problems)),
-    )
+    return items.map((item, index) => read(new DocumentReader(index, item, this)))
   }
 
   /** An object whose keys are free. */
@@ -99,12 +106,19 @@ export class DocumentReader {
 
   /** Notes what is wrong here. */
   problem(text: string): void {
-    this.#problems.push(this.place === '' ? text : `${this.place}: ${text}`)
+    const { place } = this
+    this.#note(place === '' ? text : `${place}: ${text}`)
+  }
+
+  #note(problem: string): void {
+    if (Array.isArray(this.#holder)) this.#holder.push(problem)
+    else this.#holder.#note(problem)
   }
 }
 
-/** `a.b` for a name, `a["b c"]` for any other key. */
-function placeOf(place: string, key: string): string {
+/** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */
+function placeOf(place: string, key: string | number): string {
+  if (typeof key === 'number') return `${place}[${key}]`
   const own = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
   return place === '' ? own.replace(/^\./, '') : place + own
 }

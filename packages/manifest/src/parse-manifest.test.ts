@@ -6,6 +6,7 @@ import { ManifestError } from './manifest-error.ts'
 import { parseManifest } from './parse-manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import { stringifyManifest } from './stringify-manifest.ts'
+import { variantPath } from './variant-path.ts'
 
 const digest = 'a'.repeat(64)
 const valid: Manifest = {
@@ -153,6 +154,30 @@ describe('parseManifest', () => {
 
   test('refuses a coding twice', () => {
     expect(problemsOf(withValue('files.0.variants.1.coding', 'zstd'))).toHaveLength(1)
+  })
+
+  test('refuses files exactly where a name is claimed twice or out of order', () => {
+    const [script] = valid.files
+    const file = fc.record({
+      path: fc.constantFrom('a', 'a.br', 'a.br.gz', 'b', 'b.zst'),
+      codings: fc.array(fc.constantFrom(...contentCodings.map(({ name }) => name)), { maxLength: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(file, { maxLength: 4 }), (list) => {
+        const files = list.map(({ path, codings }) => ({
+          ...script,
+          path,
+          variants: codings.map((coding) => ({ coding, size: 1, sha256: 'a'.repeat(64) })),
+        }))
+        const paths = list.map(({ path }) => path)
+        const names = list.flatMap(({ path, codings }) => [
+          path,
+          ...codings.map((coding) => variantPath(path, coding)),
+        ])
+        const isRight = new Set(names).size === names.length && paths.join() === paths.toSorted().join()
+        expect(problemsOf(JSON.stringify({ ...valid, files })).length === 0).toBe(isRight)
+      }),
+    )
   })
 
   test('refuses files out of order', () => {

@@ -108,6 +108,7 @@ function objectsOnly<Item>(read: (item: DocumentReader) => Item): (item: Documen
 
 /** No two files, and no file and a variant, may claim one name on the disk; files are in order. */
 function checkNames(files: readonly ManifestFile[], problems: string[]): void {
+  if (haveClearNames(files)) return
   const owners = new Map<string, number>()
   let previous = ''
   for (const [index, file] of files.entries()) {
@@ -125,6 +126,21 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
       owners.set(name, index)
     }
   }
+}
+
+/** Whether that shows without a list of all names: most builds have no file that could be a variant by its name. */
+function haveClearNames(files: readonly ManifestFile[]): boolean {
+  let previous = ''
+  for (const { path, variants } of files) {
+    const isInOrder = path > previous
+    const isEachOnce = variants.every(
+      ({ coding }, index) => variants.findIndex((variant) => variant.coding === coding) === index,
+    )
+    if (!isInOrder || !isEachOnce || contentCodings.some(({ extension }) => path.endsWith(extension)))
+      return false
+    previous = path
+  }
+  return true
 }
 
 function placeOf(index: number): string {
