@@ -4,6 +4,7 @@ import {
   precompress,
   PrecompressError,
   type PrecompressReport,
+  servedBase,
 } from '@serve-dist/precompress'
 import { formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
@@ -14,7 +15,6 @@ import { createLinksOf } from './create-links-of.ts'
 import { drawsProgress } from './draws-progress.ts'
 import { failPass } from './fail-pass.ts'
 import { isInside } from './is-inside.ts'
-import { servedBase } from './served-base.ts'
 import type { ServeDistSettings } from './serve-dist-options.ts'
 
 /** The part of a hook's context that a pass needs. */

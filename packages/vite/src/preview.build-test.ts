@@ -2,6 +2,7 @@ import { rm, truncate } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
+import previewDist from '@serve-dist/server/vite'
 import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import serveDist from './index.ts'
@@ -234,5 +235,23 @@ describe.each(vites)('a preview of $name', ({ load }) => {
     await vite.build(project.config({ plugins: [serveDist()], base: '/one/' }))
     await show(vite, project.config({ plugins: [serveDist()], base: '/two/', customLogger: logger }))
     expect(logger.warnings).toEqual([expect.stringContaining('"/one/", this preview has "/two/"')])
+  })
+
+  test.each(['before', 'behind'])('is answered once, by a previewDist %s', async (place) => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    const own = previewDist({ rules: { headers: { '**': { 'X-By': 'previewDist' } } } })
+    const plugins = place === 'before' ? [own, serveDist()] : [serveDist(), own]
+    const config = project.config({ plugins, customLogger: logger })
+    await vite.build(project.config({}))
+    await show(vite, config)
+    expect(logger.warnings).toEqual([expect.stringContaining('no manifest')])
+    await vite.build(config)
+    const ask = await show(vite, config)
+    expect((await ask(`/${await lazyPath(project)}`)).fields).toMatchObject({
+      'x-by': 'previewDist',
+      'cache-control': 'public, max-age=31536000, immutable',
+    })
   })
 })

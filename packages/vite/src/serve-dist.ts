@@ -1,7 +1,7 @@
+import { servedBase } from '@serve-dist/precompress'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
 import { compressFolders } from './compress-folders.ts'
-import { configurePreview } from './configure-preview.ts'
 import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './environment-output.ts'
 import { markFolders } from './mark-folders.ts'
 import { outermostFolders } from './outermost-folders.ts'
@@ -9,7 +9,6 @@ import { pluginOrderProblems } from './plugin-order-problems.ts'
 import { finishApp } from './finish-app.ts'
 import { finishedPasses } from './repeat-passes.ts'
 import { retireManifests } from './retire-manifests.ts'
-import { servedBase } from './served-base.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
 
 /** The name of the plugin, and the word that its messages begin with. */
@@ -147,9 +146,10 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
 
     configurePreviewServer: {
       order: 'post',
-      // Vite 6 gives no context, and asks its plugins before it checks the host.
-      handler(this: { meta: unknown } | undefined, server) {
-        return isFirst(server.config) ? configurePreview(server, this !== undefined) : undefined
+      async handler(server) {
+        if (!isFirst(server.config)) return undefined
+        const { default: previewDist } = await import('@serve-dist/server/vite')
+        return await previewDist().configurePreviewServer.handler.call(this, server)
       },
     },
   }

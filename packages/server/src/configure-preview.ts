@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import type { Handler } from '@serve-dist/server'
-import type { Connect, PreviewServer } from 'vite'
-import { isInside } from './is-inside.ts'
+import { join, resolve } from 'node:path'
+import { servedBase } from '@serve-dist/precompress'
+import type { Handler } from './handler.ts'
+import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
+import type { PreviewMiddleware, PreviewNext, PreviewRequest, PreviewServer } from './preview-server.ts'
 import { createPreviewSite } from './preview-site.ts'
-import { servedBase } from './served-base.ts'
 
-type Middleware = (...parameters: Parameters<Connect.NextHandleFunction>) => Promise<void>
+type Middleware = (...parameters: Parameters<PreviewMiddleware>) => Promise<void>
 
 /**
  * Answers a preview as production is answered. Our handler stands behind the middlewares of other plugins
@@ -16,13 +16,17 @@ type Middleware = (...parameters: Parameters<Connect.NextHandleFunction>) => Pro
  *
  * `isGuarded`: whether Vite checks host and origin before it asks a plugin's middleware (not in Vite 6).
  */
-export async function configurePreview(server: PreviewServer, isGuarded: boolean): Promise<() => void> {
+export async function configurePreview(
+  server: PreviewServer,
+  isGuarded: boolean,
+  options: ResolvedPreviewDistOptions,
+): Promise<() => void> {
   const { config, middlewares } = server
   const base = servedBase(config.base)
   const directory = resolve(config.root, config.environments['client']?.build.outDir ?? config.build.outDir)
-  const site = await createPreviewSite(directory, base, config.logger)
+  const site = await createPreviewSite(directory, { base, logger: config.logger, options })
 
-  const handlerFor = async (request: Connect.IncomingMessage): Promise<Handler | undefined> => {
+  const handlerFor = async (request: PreviewRequest): Promise<Handler | undefined> => {
     const isProxied = isForProxy(request.originalUrl ?? '/', config.preview.proxy)
     return isProxied || !(isGuarded || isBeyondDoubt(request, config.preview)) ? undefined : site.current()
   }
@@ -65,7 +69,7 @@ export async function configurePreview(server: PreviewServer, isGuarded: boolean
 }
 
 /** Connect answers the failure of a middleware. */
-function settle(answered: Promise<void>, next: Connect.NextFunction): void {
+function settle(answered: Promise<void>, next: PreviewNext): void {
   // oxlint-disable-next-line promise/no-callback-in-promise -- Connect's middlewares speak by callback
   answered.catch(next)
 }
@@ -80,12 +84,12 @@ function pathInBase(target: string, base: string): string | undefined {
   }
 }
 
-function asksForPage({ method, headers }: Connect.IncomingMessage): boolean {
+function asksForPage({ method, headers }: PreviewRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html')
 }
 
 async function isFile(directory: string, path: string): Promise<boolean> {
   const file = resolve(directory, `./${path}`)
-  if (path.includes('\0') || !isInside(file, directory)) return false
+  if (!file.startsWith(join(directory, '/'))) return false
   return (await stat(file).catch(() => undefined))?.isFile() === true
 }

@@ -1,5 +1,5 @@
 import { isBasePath } from '@serve-dist/manifest'
-import { PrecompressError } from '@serve-dist/precompress'
+import { PrecompressError } from './precompress-error.ts'
 
 /**
  * The path under which a build with Vite's `base` is served: `/` for a relative one, the path of a full

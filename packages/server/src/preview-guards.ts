@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { ResolvedConfig } from 'vite'
+import type { PreviewServerConfig } from './preview-server.ts'
 
 /** Whether `preview.proxy` answers this target, by Vite's own rule. */
-export function isForProxy(target: string, proxy: ResolvedConfig['preview']['proxy']): boolean {
+export function isForProxy(target: string, proxy: PreviewServerConfig['preview']['proxy']): boolean {
   return Object.keys(proxy ?? {}).some(
     (context) => (context.startsWith('^') && new RegExp(context).test(target)) || target.startsWith(context),
   )
@@ -15,7 +15,7 @@ export function isForProxy(target: string, proxy: ResolvedConfig['preview']['pro
  */
 export function isBeyondDoubt(
   { headers }: IncomingMessage,
-  { allowedHosts: allowed }: Pick<ResolvedConfig['preview'], 'allowedHosts'>,
+  { allowedHosts: allowed }: Pick<PreviewServerConfig['preview'], 'allowedHosts'>,
 ): boolean {
   if (headers.origin !== undefined) return false
   return allowed === true || isAllowedHost(headers.host ?? '', allowed)

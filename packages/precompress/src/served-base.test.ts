@@ -1,5 +1,5 @@
-import { PrecompressError } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
+import { PrecompressError } from './precompress-error.ts'
 import { servedBase } from './served-base.ts'
 
 describe('servedBase', () => {

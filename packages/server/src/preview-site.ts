@@ -1,8 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
-import type { Handler } from '@serve-dist/server'
-import type { Logger } from 'vite'
+import { createHandler, type Handler } from './handler.ts'
+import { loadSite } from './load-site.ts'
+import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
+import type { PreviewLogger } from './preview-server.ts'
+import { SiteError } from './site-error.ts'
 
 /** The build that a preview shows; a new build of the same folder takes its place. */
 export interface PreviewSite {
@@ -10,11 +13,17 @@ export interface PreviewSite {
   current(): Promise<Handler | undefined>
 }
 
-/** Loads the build in `directory`, which must be made for `base`; what is wrong with it is a warning. */
+/** What the build must be made for, and who is told otherwise. */
+export interface PreviewSiteOptions {
+  readonly base: string
+  readonly logger: PreviewLogger
+  readonly options: ResolvedPreviewDistOptions
+}
+
+/** Loads the build in `directory`, which must be made for the base; what is wrong with it is a warning. */
 export async function createPreviewSite(
   directory: string,
-  base: string,
-  logger: Logger,
+  options: PreviewSiteOptions,
 ): Promise<PreviewSite> {
   let stamp: string | undefined
   let handler: Promise<Handler | undefined> = Promise.resolve(undefined)
@@ -23,24 +32,30 @@ export async function createPreviewSite(
     const found = await stampOf(join(directory, manifestPath))
     if (found !== stamp) {
       stamp = found
-      handler = found === undefined ? Promise.resolve(undefined) : loadHandler(directory, base, logger)
+      handler = found === undefined ? Promise.resolve(undefined) : loadHandler(directory, options)
     }
     return handler
   }
 
   if ((await stampOf(join(directory, manifestPath))) === undefined) {
-    warn(logger, directory, ['it has no manifest of serve-dist; build with the plugin first'])
+    warn(options.logger, directory, [
+      'it has no manifest of serve-dist; build with @serve-dist/vite, or run `npx serve-dist compress` on it',
+    ])
   }
   await current()
   return { current }
 }
 
-async function loadHandler(directory: string, base: string, logger: Logger): Promise<Handler | undefined> {
-  const { createHandler, loadSite, SiteError } = await import('@serve-dist/server')
+async function loadHandler(
+  directory: string,
+  { base, logger, options }: PreviewSiteOptions,
+): Promise<Handler | undefined> {
+  const tell = (message: string): void => logger.warn(`[serve-dist] ${message}`)
   try {
-    const site = await loadSite(directory)
+    const site = await loadSite(directory, { ...options.site, onWarning: tell })
     const builtFor = decodeURIComponent(site.base)
-    if (builtFor === base) return createHandler(site, { onProblem: ({ message }) => logger.warn(message) })
+    if (builtFor === base)
+      return createHandler(site, { ...options.handler, onProblem: ({ message }) => tell(message) })
     warn(logger, directory, [`it was built for base "${builtFor}", this preview has "${base}"; build again`])
   } catch (error) {
     if (!(error instanceof SiteError)) throw error
@@ -55,7 +70,7 @@ async function stampOf(file: string): Promise<string | undefined> {
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
-function warn(logger: Logger, directory: string, problems: readonly string[]): void {
+function warn(logger: PreviewLogger, directory: string, problems: readonly string[]): void {
   const lines = [
     `[serve-dist] this preview is Vite's own and not what production answers: ${directory} cannot be served:`,
     ...problems,

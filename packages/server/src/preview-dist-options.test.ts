@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { resolvePreviewDistOptions } from './preview-dist-options.ts'
+import previewDist, { type PreviewDistOptions } from './vite.ts'
+
+describe('resolvePreviewDistOptions', () => {
+  test('hands each option to who takes it', () => {
+    const rules = { prefer: 'smallest' } as const
+    expect(resolvePreviewDistOptions({ fallback: '404', rules, verify: 'hash' })).toEqual({
+      handler: { fallback: '404' },
+      site: { rules, verify: 'hash' },
+    })
+  })
+
+  test('takes undefined for not given', () => {
+    const given: PreviewDistOptions = Object.fromEntries([['verify', undefined]])
+    expect(resolvePreviewDistOptions(given)).toEqual({ handler: {}, site: {} })
+  })
+})
+
+describe('previewDist', () => {
+  test.each([
+    ['"dist"', 'previewDist: expected an object such as { fallback: \'spa\' }, found "dist"'],
+    ['null', "previewDist: expected an object such as { fallback: 'spa' }, found null"],
+    ['[]', "previewDist: expected an object such as { fallback: 'spa' }, found []"],
+    [
+      '{"fallback":"index.html"}',
+      'previewDist option fallback: expected "spa", "404" or "none", found index.html',
+    ],
+    ['{"verify":"md5"}', 'previewDist option verify: expected "size" or "hash", found md5'],
+    [
+      '{"memoryBudget":"64m"}',
+      'previewDist option memoryBudget: expected a number of bytes, 0 or more, found 64m',
+    ],
+    [
+      '{"rules":{"perfer":"smallest"}}',
+      'previewDist option rules.perfer: there is no such rule; did you mean "prefer"?',
+    ],
+    [
+      '{"prefer":"smallest"}',
+      'previewDist option prefer: there is no such option; there are fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules',
+    ],
+  ])('refuses %s when the configuration is read', (given, message) => {
+    const options: PreviewDistOptions = JSON.parse(given)
+    expect(() => previewDist(options)).toThrow(new TypeError(message))
+  })
+})

@@ -1,0 +1,44 @@
+import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
+import { withDefaults } from './with-defaults.ts'
+
+/** What the preview can be told; the folder, the base and where messages go are Vite's own configuration. */
+export interface PreviewDistOptions
+  extends Omit<HandlerOptions, 'onProblem'>, Omit<LoadSiteOptions, 'onWarning'> {}
+
+/** The same, by who takes it, checked. */
+export interface ResolvedPreviewDistOptions {
+  readonly handler: HandlerOptions
+  readonly site: LoadSiteOptions
+}
+
+const handlerOptionNames = ['fallback', 'fileSystemFallback']
+const siteOptionNames = ['verify', 'memoryBudget', 'largestBody', 'rules']
+
+/**
+ * Checks the options when the configuration is read, not when a preview starts.
+ *
+ * @throws TypeError that names the option, what was found and what is expected.
+ */
+export function resolvePreviewDistOptions(options: PreviewDistOptions): ResolvedPreviewDistOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(
+      `previewDist: expected an object such as { fallback: 'spa' }, found ${JSON.stringify(options)}`,
+    )
+  }
+  try {
+    const given = withDefaults({}, options, [...handlerOptionNames, ...siteOptionNames])
+    const handler = pick(given, handlerOptionNames)
+    const site = pick(given, siteOptionNames)
+    resolveHandlerOptions(handler)
+    resolveLoadSiteOptions(site)
+    return { handler, site }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new TypeError(`previewDist option ${error.message}`, { cause: error })
+  }
+}
+
+function pick(options: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)))
+}
