@@ -22,6 +22,7 @@ export function createHttpTransport(
   }
   const refuse = (request: IncomingMessage, response: ServerResponse, status: 400 | 417 | 505): void => {
     ending.add(request.socket)
+    tracker.track(response)
     refusals[status](request, response)
   }
   /** Whether a request may be answered; else it is refused, or nothing is to be done. */
@@ -61,8 +62,7 @@ export function createHttpTransport(
     if (expectationsOf(request).length > 0) refuse(request, response, 417)
     else answer(request, response)
   })
-  const tracker = trackConnections(server)
-  if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.watchConnection(socket))
+  const tracker = trackConnections(server, (socket, failure) => watcher?.noteRefusal(socket, failure))
   server.on('drop', () => watcher?.noteDrop())
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
   Object.assign(server, { httpAllowHalfOpen: true })

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Answer } from './site.ts'
 
 /** What is noted of a request while it is answered. */
@@ -25,24 +24,10 @@ interface MaybeObserved {
   [observation]?: Observation
 }
 
-/** The last of each connection over HTTP/1.1. */
-const lastOn = new WeakMap<Socket, Observation>()
-
 /** Attaches what is noted to the response that it is about. */
-export function observe(
-  response: ServerResponse & MaybeObserved & { readonly stream?: unknown },
-  noted: Observation,
-): void {
+export function observe(response: ServerResponse & MaybeObserved, noted: Observation): void {
   response[observation] = noted
   response.writeHead = passHead
-  // Over HTTP/2 each stream has a socket of its own.
-  if (response.stream === undefined) lastOn.set(noted.request.socket, noted)
-}
-
-/** Whether what comes on a connection over HTTP/1.1 belongs to a request that is told anyway: to its body, or behind it. */
-export function isAmidRequest(socket: Socket): boolean {
-  const last = lastOn.get(socket)
-  return last !== undefined && !(last.isOver && last.request.complete)
 }
 
 /** What is noted of a response; `undefined` where nobody watches. */

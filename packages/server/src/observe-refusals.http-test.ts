@@ -39,8 +39,8 @@ beforeAll(async () => {
   const observers = [{ end: (exchange: Exchange) => seen.push(exchange) }]
   const watch = (listener: RequestListener): RequestListener =>
     observeRequests(listener, { observers, addressOf: () => '' })
-  const watchConnection = observeRefusals(observers, () => '')
-  const watcher = { watch, watchConnection, noteDrop: () => undefined }
+  const noteRefusal = observeRefusals(observers, () => '')
+  const watcher = { watch, noteRefusal, noteDrop: () => undefined }
   transport = createHttpTransport(watch(answer), { takesUploads: true, watcher })
   transport.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -74,7 +74,7 @@ const chunked = { 'Transfer-Encoding': 'chunked' }
 const closing = { Connection: 'close' }
 const garbage = 'hello\r\n\r\n'
 
-describe('what Node refuses by itself', () => {
+describe('what is refused before it is a request', () => {
   test('is told behind a request that is over', async () => {
     const told = await toldOf(async (connection) => {
       connection.send(formatRequest({ target: '/page' }))
@@ -84,10 +84,14 @@ describe('what Node refuses by itself', () => {
     expect(told).toEqual([200, 'HPE_INVALID_METHOD'])
   })
 
+  test('is told behind a request whose answer was under way', async () => {
+    const told = await toldOf((connection) => connection.send(formatRequest({ target: '/page' }) + garbage))
+    expect(told).toEqual([200, 'HPE_INVALID_METHOD'])
+  })
+
   test.each([
     ['behind the last answer', formatRequest({ target: '/page', fields: closing }) + garbage, 200],
     ['behind a refusal', `GET / HTTP/2.0\r\nHost: a\r\n\r\n${garbage}`, 505],
-    ['while an answer is under way', formatRequest({ target: '/page' }) + garbage, 200],
     [
       'in the body of a request',
       `${formatRequest({ method: 'POST', target: '/upload', fields: chunked })}zz\r\n`,

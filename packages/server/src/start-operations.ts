@@ -68,7 +68,7 @@ export async function startOperations({
     watch(listener) {
       return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
     },
-    watchConnection: observeRefusals(observers, peerOf),
+    noteRefusal: observeRefusals(observers, peerOf),
     noteDrop() {
       for (const { drop } of observers) drop?.()
     },

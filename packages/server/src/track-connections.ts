@@ -1,10 +1,11 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
+import { statusOfParseError } from './status-of-parse-error.ts'
 import { takeWhatHasCome } from './take-what-has-come.ts'
 
-/** Knows which connections of a server have an answer under way. */
+/** Knows which connections of a server have an answer under way, and how each of them ends. */
 export interface ConnectionTracker {
   /** Notes that an answer is under way, until it is sent or its client has gone. */
   track(response: ServerResponse): void
@@ -21,57 +22,85 @@ interface ConnectionState {
   answersUnderWay: number
   /** What had come when the last answer was sent: more than that is a next request. */
   bytesRead: number
-  /** The last request that came. */
-  asked: IncomingMessage | undefined
-  /** The request of the last answer that was sent. */
-  answered: IncomingMessage | undefined
+  /** The answer to the last request that came. */
+  last: ServerResponse | undefined
+  /** Why nothing more can be read. */
+  failure: Error | undefined
 }
 
 /**
  * Watches a server's connections from now on.
  *
  * Node's own `closeIdleConnections` (and `close`, which calls it) takes an answer that is still being
- * flushed for done and cuts it off, and a connection on which nothing ever came for busy.
+ * flushed for done and cuts it off, and a connection on which nothing ever came for busy. Its own refusal of what
+ * it cannot read is also sent behind the answer to the very request whose body that is, and cuts off the answers to
+ * the requests before it.
+ *
+ * @param noteRefusal - told of each refusal of what is no request.
  */
-export function trackConnections(server: Server): ConnectionTracker {
+export function trackConnections(
+  server: Server,
+  noteRefusal: (socket: Socket, failure: Error) => void,
+): ConnectionTracker {
   const connections = new Map<Socket, ConnectionState>()
   let isDraining = false
 
   server.on('connection', (socket: Socket) => {
-    const state: ConnectionState = {
+    connections.set(socket, {
       since: performance.now(),
       answersUnderWay: 0,
       bytesRead: 0,
-      asked: undefined,
-      answered: undefined,
-    }
-    connections.set(socket, state)
-    socket.destroySoon = destroySoon
-    // A body that breaks off after its request was answered: Node would answer a second time, with 400.
-    socket.prependListener('end', () => {
-      if (state.answersUnderWay === 0 && state.answered?.complete === false) socket.destroySoon()
+      last: undefined,
+      failure: undefined,
     })
+    socket.destroySoon = destroySoon
     socket.once('close', () => connections.delete(socket))
   })
+
+  server.on('clientError', (failure: Error, socket) => {
+    const state = socket instanceof Socket ? connections.get(socket) : undefined
+    if (!(socket instanceof Socket) || state === undefined) {
+      socket.destroy(failure)
+      return
+    }
+    // Whatever comes behind it is told as an error again.
+    if (state.failure !== undefined) return
+    state.failure = failure
+    endUnreadable(socket, state, failure)
+  })
+
+  /** Ends a connection of which nothing more can be read, once it is clear what that belongs to. */
+  function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
+    const status = statusOfParseError(failure)
+    if (status === undefined) {
+      socket.destroy(failure)
+      return
+    }
+    // Its end is under way.
+    if (!socket.writable) return
+    const isOfBody = last?.req.complete === false
+    // 1. Requests before it are answered first.
+    if (answersUnderWay > (isOfBody ? 1 : 0)) return
+    // 2. It belongs to a request that was answered: there is no second answer.
+    if (isOfBody && last.writableEnded) socket.destroySoon()
+    // 3. Or whose answer has begun: it is cut off, as the body is.
+    else if (isOfBody && last.headersSent) socket.destroy(failure)
+    // 4. Or nothing was said to it.
+    else {
+      if (!isOfBody) noteRefusal(socket, failure)
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`)
+      socket.destroy(failure)
+    }
+  }
 
   /**
    * What comes of a request's body after its connection was closed makes the system reset it, and the client lose
    * what it has not read of the answer (RFC 9112 §9.6): until the body is there only our half is closed.
    */
   function destroySoon(this: Socket): void {
-    const asked = connections.get(this)?.asked
-    const close = (): void => {
-      // oxlint-disable-next-line typescript/unbound-method -- bound right here
-      Reflect.apply(Socket.prototype.destroySoon, this, [])
-    }
-    if (asked === undefined || asked.complete || this.readableEnded) {
-      close()
-      return
-    }
-    this.end()
-    asked.once('end', close)
-    const deadline = setTimeout(close, youth)
-    this.once('close', () => clearTimeout(deadline))
+    const request = connections.get(this)?.last?.req
+    if (request === undefined || request.complete || this.readableEnded) destroySoonAsNode(this)
+    else closeBehindBody(this, request)
   }
 
   /** One function for all responses: a closure for each would be work on the hot path. */
@@ -81,8 +110,9 @@ export function trackConnections(server: Server): ConnectionTracker {
     if (state === undefined) return
     state.answersUnderWay -= 1
     state.bytesRead = socket.bytesRead
-    state.answered = this.req
-    if (isDraining) closeIfIdle(socket, state)
+    // Others are told of the answer's end first.
+    if (state.failure !== undefined) process.nextTick(endUnreadable, socket, state, state.failure)
+    else if (isDraining) closeIfIdle(socket, state)
   }
 
   return {
@@ -90,7 +120,7 @@ export function trackConnections(server: Server): ConnectionTracker {
       const state = connections.get(response.req.socket)
       if (state === undefined) return
       state.answersUnderWay += 1
-      state.asked = response.req
+      state.last = response
       response.on('close', noteEnd)
     },
     async drain() {
@@ -105,6 +135,19 @@ export function trackConnections(server: Server): ConnectionTracker {
       server.close()
     },
   }
+}
+
+function closeBehindBody(socket: Socket, request: IncomingMessage): void {
+  const close = (): void => destroySoonAsNode(socket)
+  socket.end()
+  request.once('end', close)
+  const deadline = setTimeout(close, youth)
+  socket.once('close', () => clearTimeout(deadline))
+}
+
+function destroySoonAsNode(socket: Socket): void {
+  // oxlint-disable-next-line typescript/unbound-method -- bound right here
+  Reflect.apply(Socket.prototype.destroySoon, socket, [])
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */

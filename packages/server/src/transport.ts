@@ -8,8 +8,8 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 export interface TransportWatcher {
   /** Makes a listener whose answers are known. */
   watch(listener: RequestListener): RequestListener
-  /** A connection came whose requests may turn out to be none. */
-  watchConnection(socket: Socket): void
+  /** What came on a connection was refused before it was a request. */
+  noteRefusal(socket: Socket, failure: Error): void
   /** A connection was closed unheard: there are as many as there may be. */
   noteDrop(): void
 }
