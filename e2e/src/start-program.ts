@@ -23,7 +23,7 @@ export async function startProgram(
   })
   const url = await new Promise<URL>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      const match = /^http:\/\/\S+$/m.exec(text)
+      const match = /\bhttp:\/\/\S+$/m.exec(text)
       if (match !== null) resolve(new URL(match[0]))
     })
     void ended.then(() => reject(new Error(`${program} ended before it listened`)))

@@ -12,13 +12,14 @@ const bunTarget = `${platform}-${arch === 'arm64' ? 'aarch64' : 'x64'}`
 const denoTarget = `${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`
 const permissions = ['--allow-net', '--allow-read', '--allow-env', '--allow-sys=cpus']
 
-/** How each example's `start` begins: with a binary, of Bun and Deno that of their packages. */
+/** How each example is started: by a binary, of Bun and Deno that of their packages. */
 const hosts: readonly (readonly [string, string | undefined, readonly string[]])[] = [
-  ['express', process.execPath, []],
-  ['fastify', process.execPath, []],
-  ['hono', process.execPath, []],
-  ['bun', findBinary('bun', `@oven/bun-${bunTarget}/bin/bun`), []],
-  ['deno', findBinary('deno', `@deno/${denoTarget}/deno`), ['run', ...permissions]],
+  ['express', process.execPath, ['server.js']],
+  ['fastify', process.execPath, ['server.js']],
+  ['hono', process.execPath, ['server.js']],
+  ['bun', findBinary('bun', `@oven/bun-${bunTarget}/bin/bun`), ['server.js']],
+  ['deno', findBinary('deno', `@deno/${denoTarget}/deno`), ['run', ...permissions, 'server.js']],
+  ['preview', process.execPath, ['node_modules/vite/bin/vite.js', 'preview']],
 ]
 
 describe.each(hosts)('examples/%s', (name, program, args) => {
@@ -27,7 +28,7 @@ describe.each(hosts)('examples/%s', (name, program, args) => {
     async () => {
       const project = path.join(examples, name)
       await buildExample(name, project)
-      const running = await startProgram(program ?? name, [...args, 'server.js'], project)
+      const running = await startProgram(program ?? name, args, project)
       try {
         const page = await sendRequest(running.url)
         const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.body.toString())?.[1] ?? ''
