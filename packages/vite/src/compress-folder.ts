@@ -4,8 +4,8 @@ import {
   precompress,
   PrecompressError,
   type PrecompressReport,
-  servedBase,
 } from '@serve-dist/precompress'
+import { servedBase } from '@serve-dist/precompress/served-base'
 import { formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import type { Environment, ResolvedConfig } from 'vite'

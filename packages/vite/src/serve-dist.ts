@@ -1,4 +1,4 @@
-import { servedBase } from '@serve-dist/precompress'
+import { servedBase } from '@serve-dist/precompress/served-base'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
 import { compressFolders } from './compress-folders.ts'
