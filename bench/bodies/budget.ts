@@ -2,6 +2,8 @@
 import { parseArgs } from 'node:util'
 import { loadSite, type Site } from '@serve-dist/server'
 import { measure } from '../serve/measure.ts'
+import { positive } from '../serve/positive.ts'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { serveDistWith } from '../serve/serve-dist.ts'
 import { median } from '../serve/statistics.ts'
 import type { PreparedWorkload } from '../serve/workload.ts'
@@ -9,25 +11,37 @@ import { zipf } from '../serve/workloads/zipf.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const { values } = parseArgs({
-  options: {
-    /** In MiB. */
-    budgets: { type: 'string', default: '0,4,8,16,32,64,128' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
-  },
-})
-const budgets = values.budgets.split(',').map(Number)
+const usage = `bench:budget [options]
+
+  --budgets a,b    budgets in MiB (default: 0,4,8,16,32,64,128)
+  --rounds n       rounds, the budgets taking turns (default: 3)
+  --seconds s      seconds of each load (default: 3)
+`
+const { budgets, rounds, seconds } = readCommandLine((args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      budgets: { type: 'string', default: '0,4,8,16,32,64,128' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+    },
+  })
+  return {
+    budgets: values.budgets.split(',').map(Number),
+    rounds: positive('rounds', values.rounds),
+    seconds: positive('seconds', values.seconds),
+  }
+}, usage)
 const workload = await zipf.prepare()
 const rates = new Map(budgets.map((budget) => [budget, [] as number[]]))
 const peaks = new Map(budgets.map((budget) => [budget, [] as number[]]))
 
-for (let round = 0; round < Number(values.rounds); round += 1) {
+for (let round = 0; round < rounds; round += 1) {
   for (const budget of budgets) {
     const server = await serveDistWith(['--memory-budget', `${budget}m`])
     const { sample } = await measure(server, workload, {
       connections: 64,
-      seconds: Number(values.seconds),
+      seconds,
       warmUpSeconds: 1,
       serverCores: '0',
       loadCores: '1',

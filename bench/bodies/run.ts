@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measure, type MeasureOptions } from '../serve/measure.ts'
 import { peerEnvironment } from '../serve/peer-program.ts'
+import { positive } from '../serve/positive.ts'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
 import type { FoundServer } from '../serve/server-definition.ts'
 import { median } from '../serve/statistics.ts'
@@ -14,21 +16,39 @@ import { writeBodyFiles } from './write-body-files.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const { values } = parseArgs({
-  options: {
-    /** Executables of Node, the one that runs this by default. */
-    nodes: { type: 'string', default: process.execPath },
-    /** In KiB. */
-    sizes: { type: 'string', default: '4,16,64,256,1024,4096' },
-    connections: { type: 'string', default: '10,256' },
-    caches: { type: 'string', default: 'hot,cold' },
-    ways: { type: 'string', default: ways.map(({ name }) => name).join(',') },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-    save: { type: 'string' },
-  },
-})
+const everyWay = ways.map(({ name }) => name).join(',')
+const usage = `bench:bodies [options]
+
+  --nodes a,b          programs of Node (default: the one that runs this)
+  --sizes a,b          sizes of bodies in KiB (default: 4,16,64,256,1024,4096)
+  --connections a,b    connections at once (default: 10,256)
+  --caches a,b         the page cache: hot, cold (default: both)
+  --ways a,b           ways of sending (default: ${everyWay})
+  --rounds n           rounds, the ways taking turns (default: 3)
+  --seconds s          seconds of each load (default: 2)
+  --save file          save the report
+`
 const list = (text: string): string[] => text.split(',').filter(Boolean)
+const { values, rounds, seconds } = readCommandLine((args) => {
+  const parsed = parseArgs({
+    args,
+    options: {
+      nodes: { type: 'string', default: process.execPath },
+      sizes: { type: 'string', default: '4,16,64,256,1024,4096' },
+      connections: { type: 'string', default: '10,256' },
+      caches: { type: 'string', default: 'hot,cold' },
+      ways: { type: 'string', default: everyWay },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2' },
+      save: { type: 'string' },
+    },
+  })
+  return {
+    values: parsed.values,
+    rounds: positive('rounds', parsed.values.rounds),
+    seconds: positive('seconds', parsed.values.seconds),
+  }
+}, usage)
 const chosen = ways.filter(({ name }) => list(values.ways).includes(name))
 
 interface Point {
@@ -61,7 +81,7 @@ for (const node of list(values.nodes)) {
   }
 }
 if (values.save !== undefined) {
-  const report = { date: new Date().toISOString(), machine: readMachine(), seconds: values.seconds, points }
+  const report = { date: new Date().toISOString(), machine: readMachine(), seconds, points }
   await writeFile(values.save, `${JSON.stringify(report, null, 1)}\n`)
 }
 
@@ -76,13 +96,13 @@ async function sweep({ node, version, cache, connections, size }: Place): Promis
   const swept = chosen.map(({ name }): Point => ({ ...place, way: name, rates: [], cpu: [], p99: [] }))
   const options: MeasureOptions = {
     connections,
-    seconds: Number(values.seconds),
+    seconds,
     warmUpSeconds: 1,
     serverCores: '0',
     loadCores: '1',
     workers: 1,
   }
-  for (let round = 0; round < Number(values.rounds); round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const [index, way] of chosen.entries()) {
       const evicting = cache === 'cold' ? evictFiles(workload.directory, '1') : undefined
       try {

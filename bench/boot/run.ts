@@ -3,20 +3,37 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadSite } from '@serve-dist/server'
 import { benchDirectory } from '../serve/bench-directory.ts'
+import { positive } from '../serve/positive.ts'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { median } from '../serve/statistics.ts'
 import { type Boot, bootOnce } from './boot-once.ts'
 import { prepareFolders } from './boot-folders.ts'
 
-const { values } = parseArgs({
-  options: {
-    files: { type: 'string', default: '10000' },
-    rounds: { type: 'string', default: '5' },
-    /** Programs of Node. */
-    nodes: { type: 'string', default: process.execPath },
-    /** Another checkout, built: its command takes turns with this one's. */
-    before: { type: 'string' },
-  },
-})
+const usage = `bench:boot [options]
+
+  --files n       files in each folder (default: 10000)
+  --rounds n      rounds, the contenders taking turns (default: 5)
+  --nodes a,b     programs of Node (default: the one that runs this)
+  --before dir    another checkout, built: its command takes turns with this one's
+`
+const options = readCommandLine((args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      files: { type: 'string', default: '10000' },
+      rounds: { type: 'string', default: '5' },
+      nodes: { type: 'string', default: process.execPath },
+      before: { type: 'string' },
+    },
+  })
+  const { files, rounds, nodes, before } = values
+  return {
+    files: positive('files', files),
+    rounds: positive('rounds', rounds),
+    nodes: nodes.split(','),
+    before,
+  }
+}, usage)
 
 interface Contender {
   readonly node: string
@@ -30,12 +47,12 @@ interface Contender {
 const bareServer = `const server = require('node:http').createServer((_, response) => response.end())
 server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port))`
 const checkouts = [
-  ...(values.before === undefined ? [] : [{ title: 'before: ', root: values.before }]),
+  ...(options.before === undefined ? [] : [{ title: 'before: ', root: options.before }]),
   { title: '', root: join(benchDirectory, '..') },
 ]
-const folders = await prepareFolders(Number(values.files))
+const folders = await prepareFolders(options.files)
 const contenders: Contender[] = []
-for (const node of values.nodes.split(',')) {
+for (const node of options.nodes) {
   contenders.push({
     node,
     title: 'node -e, nothing to serve',
@@ -53,7 +70,7 @@ for (const node of values.nodes.split(',')) {
   }
 }
 
-for (let round = 0; round < Number(values.rounds); round += 1) {
+for (let round = 0; round < options.rounds; round += 1) {
   for (const { node, parameters, boots } of contenders) boots.push(await bootOnce(node, parameters))
 }
 

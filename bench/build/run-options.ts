@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { positive } from '../serve/positive.ts'
 
 /** What the command line asks for. */
 export interface BuildRunOptions {
@@ -44,14 +45,10 @@ export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 
     },
   })
   if (values.help) return 'help'
-  const rounds = Number(values.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1) {
-    throw new TypeError(`--rounds: expected a whole number above 0, found "${values.rounds}"`)
-  }
   return {
     contenders: values.contenders?.split(',') ?? [],
     trees: values.trees?.split(',') ?? [],
-    rounds,
+    rounds: positive('rounds', values.rounds),
     flushes: !values['no-flushes'],
     baseline: values.baseline,
     save: values.save,

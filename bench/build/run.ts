@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { usableCores } from '@serve-dist/precompress'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { choose } from '../serve/choose.ts'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
 import { runProcess } from '../serve/run-process.ts'
 import type { BuildReport, BuildRow, BuildTable } from './build-report.ts'
@@ -19,7 +20,7 @@ import { type BuildRunOptions, readBuildRunOptions, usage } from './run-options.
 import { formatTargets, targetsOf } from './targets-of.ts'
 import { prepareTree, type Tree, trees as allTrees } from './tree.ts'
 
-const options = readBuildRunOptions(process.argv.slice(2))
+const options = readCommandLine(readBuildRunOptions, usage)
 if (options === 'help') print(usage)
 else await run(options)
 

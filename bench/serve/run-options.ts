@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { positive } from './positive.ts'
 
 /** What the command line asks for. */
 export interface RunOptions {
@@ -112,10 +113,4 @@ export function commandOf(options: RunOptions): string {
 
 function listOf(text: string | undefined): string[] | undefined {
   return text?.split(',').filter(Boolean)
-}
-
-function positive(name: string, text: string): number {
-  const number = Number(text)
-  if (Number.isInteger(number) && number > 0) return number
-  throw new TypeError(`--${name}: expected a whole number above 0, found "${text}"`)
 }

@@ -7,6 +7,7 @@ import { drawChart } from './draw-chart.ts'
 import { findFailures } from './find-failures.ts'
 import { formatTable } from './format-table.ts'
 import { isSameLoad } from './ratio-to.ts'
+import { readCommandLine } from './read-command-line.ts'
 import { readMachine } from './read-machine.ts'
 import type { Report, Row } from './report.ts'
 import { commandOf, readRunOptions, type RunOptions, usage } from './run-options.ts'
@@ -20,21 +21,10 @@ import { workloads as allWorkloads } from './workloads.ts'
 // Exit handlers, which stop the servers, run only on an exit of our own.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const options = readOptions()
+const options = readCommandLine(readRunOptions, usage)
 if (options === 'help') print(usage)
 else if (options === 'list') await list()
 else await run(options)
-
-/** What the command line asks for; what is wrong with it ends the program. */
-function readOptions(): ReturnType<typeof readRunOptions> {
-  try {
-    return readRunOptions(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    process.stderr.write(`${error.message}\n\n${usage}`)
-    return process.exit(2)
-  }
-}
 
 async function run(settings: RunOptions): Promise<void> {
   const workloads = choose(allWorkloads, settings.workloads)
