@@ -1,18 +1,22 @@
 // What workers bring on one core, on two, and with two of which a control group pays for one: requests per second
 // for a small file. wrk has core 1, which with two cores it shares with the server.
-// `node bench/dist/workers/cores.js [seconds]`
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { runProcess } from '../serve/run-process.ts'
 import { median } from '../serve/statistics.ts'
 import { createQuota } from './create-quota.ts'
+import { readWorkersRunOptions, usageWith } from './run-options.ts'
 
-const seconds = Number(process.argv[2] ?? 3)
-const rounds = 3
+const defaults = { rounds: 2, seconds: 2 }
+const { rounds, seconds } = readCommandLine(
+  (argv) => readWorkersRunOptions(argv, defaults),
+  usageWith(defaults),
+)
 const server = dirname(createRequire(import.meta.url).resolve('@serve-dist/server/package.json'))
 
 interface Variant {
@@ -42,20 +46,24 @@ const samples = variants.map((): number[] => [])
 const lines = variants.map(() => '')
 for (let round = 0; round < rounds; round += 1) {
   for (const [index, variant] of variants.entries()) {
+    process.stderr.write(`round ${round + 1} of ${rounds}: ${titleOf(variant)}\n`)
     const { line, perSecond } = await measure(variant)
     samples[index]?.push(perSecond)
     lines[index] = line
   }
 }
-for (const [index, { cores, workers, group }] of variants.entries()) {
-  const limit = group === undefined ? '' : ', quota of one'
+for (const [index, variant] of variants.entries()) {
   const [, count = '1 process'] = / · (\d+ workers) of /.exec(lines[index] ?? '') ?? []
   process.stdout.write(
-    `cores ${cores}${limit}, --workers ${workers} (${count}): ${median(samples[index] ?? []).toFixed(0)} requests per second\n`,
+    `${titleOf(variant)} (${count}): ${median(samples[index] ?? []).toFixed(0)} requests per second\n`,
   )
 }
 await rm(directory, { recursive: true })
 await quota?.remove()
+
+function titleOf({ cores, workers, group }: Variant): string {
+  return `cores ${cores}${group === undefined ? '' : ', quota of one'}, --workers ${workers}`
+}
 
 async function measure({ cores, workers, group }: Variant): Promise<{ line: string; perSecond: number }> {
   const command = [join(server, 'bin/serve-dist.js'), directory, '--port', '0', '--workers', workers]

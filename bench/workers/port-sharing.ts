@@ -1,15 +1,20 @@
 // How workers share a port best: connections handed out by the primary (rr), one socket that all accept from
-// (none), a socket for each (reuseport, where this Node has it). `node bench/dist/workers/port-sharing.js [seconds]`
+// (none), a socket for each (reuseport, where this Node has it).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
+import { readCommandLine } from '../serve/read-command-line.ts'
 import { runProcess } from '../serve/run-process.ts'
 import { median, percentile } from '../serve/statistics.ts'
+import { readWorkersRunOptions, usageWith } from './run-options.ts'
 
-const seconds = Number(process.argv[2] ?? 4)
-const rounds = 3
+const defaults = { rounds: 2, seconds: 2 }
+const { rounds, seconds } = readCommandLine(
+  (argv) => readWorkersRunOptions(argv, defaults),
+  usageWith(defaults),
+)
 const program = fileURLToPath(new URL('sharing-server.js', import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const hasReusePort = major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
@@ -27,7 +32,10 @@ interface Sample {
 
 const samples = new Map<string, Sample[]>(ways.map((way) => [way, []]))
 for (let round = 0; round < rounds; round += 1) {
-  for (const way of ways) samples.get(way)?.push(await measure(way))
+  for (const way of ways) {
+    process.stderr.write(`round ${round + 1} of ${rounds}: ${way}\n`)
+    samples.get(way)?.push(await measure(way))
+  }
 }
 process.stdout.write(
   `Node ${process.versions.node}, 2 workers, medians of ${rounds} rounds; wrk shares the cores with them\n`,

@@ -18,11 +18,12 @@ function startWorkers(): void {
   let port = '0'
   const launch = (): void => void cluster.fork({ SHARING_PORT: port })
   let listening = 0
-  cluster.on('listening', (_worker, address) => {
+  // Not the event `listening`: there is none for a socket that a worker opens by itself.
+  cluster.on('message', (_worker, found: number) => {
     listening += 1
-    if (way === 'reuseport') port = String(address.port)
+    if (way === 'reuseport') port = String(found)
     if (listening < Number(count)) launch()
-    else process.stdout.write(`${address.port}\n`)
+    else process.stdout.write(`${found}\n`)
   })
   process.once('SIGTERM', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
@@ -39,9 +40,9 @@ function serve(): void {
     }
     response.writeHead(200, { 'Content-Length': body.length, 'X-Worker': process.pid }).end(body)
   })
-  server.listen({
-    port: Number(process.env['SHARING_PORT']),
-    host: '127.0.0.1',
-    ...(way === 'reuseport' && { reusePort: true }),
+  const place = { port: Number(process.env['SHARING_PORT']), host: '127.0.0.1' }
+  server.listen({ ...place, ...(way === 'reuseport' && { reusePort: true }) }, () => {
+    const address = server.address()
+    if (typeof address === 'object') process.send?.(address?.port)
   })
 }
