@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
+import { dialTls } from './testing/dial-tls.ts'
+import { writeCertificate } from './testing/make-certificate.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
@@ -9,10 +11,12 @@ import { type StartedServer, startServer } from './testing/start-server.ts'
 const large = Buffer.alloc(2_000_000, 'abcdefg')
 let server: StartedServer
 let streamed: StartedServer
+let encrypted: StartedServer
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'secret.txt': 'secret', 'large.bin': large })
   server = await startServer(directory)
   streamed = await startServer(directory, { site: { memoryBudget: 0 } })
+  encrypted = await startServer(directory, { tls: await writeCertificate() })
 })
 
 const smuggled = 'GET /secret.txt HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -134,10 +138,11 @@ test.each(['0.9', '2.0'])('HTTP/%s, which Node reads as 1.1, is refused with 505
 
 describe('what is no request behind requests', () => {
   test.each([
-    ['from memory', () => server],
-    ['streamed', () => streamed],
-  ])('has its 400 when all of them are answered, %s', async (_how, serverOf) => {
-    const connection = await openConnection(serverOf().port)
+    ['from memory', () => server, undefined],
+    ['streamed', () => streamed, undefined],
+    ['over TLS', () => encrypted, dialTls],
+  ])('has its 400 when all of them are answered, %s', async (_how, serverOf, dial) => {
+    const connection = await openConnection(serverOf().port, dial)
     const request = 'GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n'
     connection.send(`${request}${request}hello\r\n\r\n`)
     const answers = [await connection.receive(), await connection.receive()]
