@@ -1,8 +1,9 @@
-import { type ManifestFile, type ManifestLink, variantPath } from '@serve-dist/manifest'
+import type { ManifestFile, ManifestLink } from '@serve-dist/manifest'
 import { preflightAnswer } from './answers.ts'
 import { buildRepresentation, type ResourceParts } from './build-representation.ts'
 import type { FieldOverrides } from './field-list.ts'
 import { formatHttpDate } from './http-date.ts'
+import type { ManifestEntry } from './inspect-file.ts'
 import { namesOf } from './names-of.ts'
 import { encodePath } from './request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
@@ -13,7 +14,7 @@ export interface ResourceContext {
   /** As in the manifest. */
   readonly base: string
   readonly timesAreFixed: boolean
-  readonly stored: ReadonlyMap<string, StoredBytes>
+  readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
   readonly serving: Pick<ResolvedServing, 'prefer' | 'isImmutable' | 'overridesFor'>
 }
 
@@ -44,11 +45,15 @@ export function buildResource(
     earlyHints: linksOf(base, file.links),
     size: file.size,
   }
-  const variants = file.variants.map((variant) => {
-    const bytes = storedUnder(variantPath(file.path, variant.coding), stored)
-    return buildRepresentation(variant.coding, bytes, { validator: variant, parts })
-  })
-  const identity = buildRepresentation('identity', storedUnder(file.path, stored), { validator: file, parts })
+  const bytesOf = (entry: ManifestEntry): StoredBytes => {
+    const bytes = stored.get(entry)
+    if (bytes === undefined) throw new TypeError(`"${file.path}" was not read from the disk`)
+    return bytes
+  }
+  const variants = file.variants.map((variant) =>
+    buildRepresentation(variant.coding, bytesOf(variant), { validator: variant, parts }),
+  )
+  const identity = buildRepresentation('identity', bytesOf(file), { validator: file, parts })
   const inOrder = [...variants, identity]
   return {
     kind: 'resource',
@@ -78,10 +83,4 @@ function linksOf(base: string, links?: readonly ManifestLink[]): readonly string
     const mode = crossorigin || rel === 'modulepreload' || as === 'font' ? '; crossorigin' : ''
     return `<${encodePath(base + path)}>; rel=${rel}${kind}${mode}`
   })
-}
-
-function storedUnder(path: string, stored: ReadonlyMap<string, StoredBytes>): StoredBytes {
-  const bytes = stored.get(path)
-  if (bytes === undefined) throw new TypeError(`"${path}" was not read from the disk`)
-  return bytes
 }

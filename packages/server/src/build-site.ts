@@ -1,6 +1,7 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { buildResource } from './build-resource.ts'
 import { buildTable } from './build-table.ts'
+import type { ManifestEntry } from './inspect-file.ts'
 import { encodePath } from './request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, StoredBytes } from './site.ts'
@@ -8,11 +9,11 @@ import type { Site, StoredBytes } from './site.ts'
 /**
  * Builds the table that requests are answered from, with all that their answers are made of.
  *
- * @param stored - by path relative to the build's folder, variants included.
+ * @param stored - by what the manifest says of them: its files and their variants.
  */
 export function buildSite(
   manifest: Manifest,
-  stored: ReadonlyMap<string, StoredBytes>,
+  stored: ReadonlyMap<ManifestEntry, StoredBytes>,
   serving: ResolvedServing,
 ): Site {
   const base = encodePath(manifest.base)

@@ -1,3 +1,4 @@
+import type { ManifestFile, ManifestVariant } from '@serve-dist/manifest'
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
 import { digestFile } from './digest-file.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
@@ -5,11 +6,15 @@ import { keepFile } from './kept-file.ts'
 import { expectRegular, readingFlags } from './open-regular-file.ts'
 import type { StoredBytes } from './site.ts'
 
+/** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
+export type ManifestEntry = ManifestFile | ManifestVariant
+
 /** A file or a variant, as the manifest tells of it. */
 export interface ExpectedFile {
   readonly path: string
   readonly size: number
   readonly sha256: string
+  readonly entry: ManifestEntry
 }
 
 /** What becomes of a file besides a look at its existence and size. */

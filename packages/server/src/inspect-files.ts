@@ -1,6 +1,6 @@
 import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type ExpectedFile, inspectFile, Mismatch } from './inspect-file.ts'
+import { type ExpectedFile, inspectFile, type ManifestEntry, Mismatch } from './inspect-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
 import type { StoredBytes } from './site.ts'
@@ -13,10 +13,10 @@ const longestSlice = 4
 export interface Inspection {
   /** Whether the digest of every file is compared; of those that are held it always is. */
   readonly verify: 'size' | 'hash'
-  /** The paths whose bodies are held in memory. */
-  readonly held: ReadonlySet<string>
-  /** The paths of streamed files that are kept open. */
-  readonly kept: ReadonlySet<string>
+  /** The files whose bodies are not held in memory. */
+  readonly streamed: ReadonlySet<ExpectedFile>
+  /** Those of them that are kept open. */
+  readonly kept: ReadonlySet<ExpectedFile>
 }
 
 /**
@@ -24,29 +24,29 @@ export interface Inspection {
  * keeps files open. Two builds of a page differ in hashes of equal length: what is held is compared byte
  * for byte, by digest.
  *
- * @returns the files by path, variants included; who asked for files to be kept retires them.
+ * @returns the files by what the manifest says of them; who asked for files to be kept retires them.
  * @throws SiteError that names each file which is missing or not what the manifest says; then none is kept.
  */
 export async function inspectFiles(
   root: string,
   expectedFiles: readonly ExpectedFile[],
   inspection: Inspection,
-): Promise<ReadonlyMap<string, StoredBytes>> {
+): Promise<ReadonlyMap<ManifestEntry, StoredBytes>> {
   const problems: string[] = []
-  const files = new Map<string, StoredBytes>()
-  const { verify, held, kept } = inspection
+  const files = new Map<ManifestEntry, StoredBytes>()
+  const { verify, streamed, kept } = inspection
   const readBody = createBodyReader()
   // Both are normal already; `join` would look at each character of 10,000 paths.
   const folder = root + sep
   let begun = performance.now()
   for (const expected of expectedFiles) {
-    const { path } = expected
+    const { path, entry } = expected
     const file = folder + (sep === '/' ? path : path.replaceAll('/', sep))
     try {
-      const found = held.has(path)
-        ? readBody(file, expected)
-        : inspectFile(file, expected, { isHashed: verify === 'hash', isKept: kept.has(path) })
-      files.set(path, found instanceof Promise ? await found : found)
+      const found = streamed.has(expected)
+        ? inspectFile(file, expected, { isHashed: verify === 'hash', isKept: kept.has(expected) })
+        : readBody(file, expected)
+      files.set(entry, found instanceof Promise ? await found : found)
     } catch (error) {
       problems.push(`  ${path}: ${describeProblem(error)}`)
     }

@@ -2,8 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from './build-site.ts'
-import { chooseHeldBodies } from './choose-held-bodies.ts'
-import { chooseKeptFiles } from './choose-kept-files.ts'
+import { chooseStreamedFiles } from './choose-streamed-files.ts'
 import { idleHeaderRules } from './idle-header-rules.ts'
 import { idleRedirects } from './idle-redirects.ts'
 import { expectedFiles } from './expected-files.ts'
@@ -86,9 +85,13 @@ async function loadOnce(
   })
   const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
   const expected = expectedFiles(wanted)
-  const held = chooseHeldBodies(expected, { memoryBudget, largestBody })
-  const kept = chooseKeptFiles(expected, held, openFiles)
-  const files = await inspectFiles(root, expected, { verify, held, kept })
+  const streamed = chooseStreamedFiles(expected, { memoryBudget, largestBody })
+  const files = await inspectFiles(root, expected, {
+    verify,
+    streamed: new Set(streamed),
+    // The smallest: opening a file costs most beside sending it when there is little to send.
+    kept: new Set(streamed.slice(0, openFiles)),
+  })
   const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
   const site = buildSite(manifest, files, serving)
   for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
@@ -97,7 +100,7 @@ async function loadOnce(
   return {
     site,
     hasManifest,
-    identity: identify(site, files),
+    identity: identify(site, files.values()),
     retire() {
       for (const file of open) file.retire()
     },
@@ -110,11 +113,11 @@ function withoutSourceMaps(manifest: Manifest): Manifest {
 }
 
 /** Held bodies are what the build's id says; a streamed file may have been written anew. */
-function identify({ directory, buildId }: Site, files: ReadonlyMap<string, StoredBytes>): string {
+function identify({ directory, buildId }: Site, files: Iterable<StoredBytes>): string {
   const streamed: string[] = []
-  for (const [path, stored] of files) {
+  for (const stored of files) {
     if (stored.body === undefined) {
-      streamed.push(`${path}:${Object.values(stored.fingerprint).join(':')}`)
+      streamed.push(`${stored.file}:${Object.values(stored.fingerprint).join(':')}`)
     }
   }
   return [directory, buildId, ...streamed].join('\n')

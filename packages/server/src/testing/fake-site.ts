@@ -10,6 +10,7 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../build-site.ts'
+import type { ManifestEntry } from '../inspect-file.ts'
 import { resolveServing } from '../resolve-serving.ts'
 import type { Resource, Site, StoredBytes } from '../site.ts'
 
@@ -45,7 +46,7 @@ export function fakeSite(
     timesAreFixed,
   }: FakeSiteOptions = {},
 ): Site {
-  const stored = new Map<string, StoredBytes>()
+  const stored = new Map<ManifestEntry, StoredBytes>()
   const described = Object.entries(files).map(([path, file]) =>
     describe(path, typeof file === 'string' ? { body: file } : file, stored),
   )
@@ -77,17 +78,17 @@ export function resourceAt(site: Site, path: string): Resource {
 
 const defaultTime = '2026-01-31T12:00:00Z'
 
-function describe(path: string, file: FakeFile, stored: Map<string, StoredBytes>): ManifestFile {
+function describe(path: string, file: FakeFile, stored: Map<ManifestEntry, StoredBytes>): ManifestFile {
   const { body, variants = {}, mediaType = 'text/plain; charset=utf-8' } = file
   const isHeld = file.isStreamed !== true
-  stored.set(path, store(path, body, isHeld))
   const inOrder = contentCodings.flatMap(({ name }) => {
     const encoded = variants[name]
     if (encoded === undefined) return []
-    stored.set(variantPath(path, name), store(variantPath(path, name), encoded, isHeld))
-    return [{ coding: name, size: Buffer.byteLength(encoded), sha256: digestOf(encoded) }]
+    const variant = { coding: name, size: Buffer.byteLength(encoded), sha256: digestOf(encoded) }
+    stored.set(variant, store(variantPath(path, name), encoded, isHeld))
+    return [variant]
   })
-  return {
+  const described: ManifestFile = {
     path,
     mediaType,
     size: Buffer.byteLength(body),
@@ -96,6 +97,8 @@ function describe(path: string, file: FakeFile, stored: Map<string, StoredBytes>
     lastModified: file.lastModified ?? defaultTime,
     variants: inOrder,
   }
+  stored.set(described, store(path, body, isHeld))
+  return described
 }
 
 function store(path: string, text: string, isHeld: boolean): StoredBytes {
