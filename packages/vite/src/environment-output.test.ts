@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createEnvironmentOutput, type OutputOptions } from './environment-output.ts'
 import type { BundledFile } from './hashed-names.ts'
 
+const once = { workerNames: new Set<string>(), isWatched: false }
 const dist: OutputOptions = { dir: resolve('dist') }
 const other: OutputOptions = { dir: resolve('other') }
 const index: BundledFile = {
@@ -18,7 +19,7 @@ function bundle(...files: BundledFile[]): Record<string, BundledFile> {
 
 describe('createEnvironmentOutput', () => {
   test('gives the folders of a build once', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     output.beginOutput()
     output.endOutput(dist, bundle(index))
     expect(output.takeFolders()).toEqual([dist.dir])
@@ -26,14 +27,14 @@ describe('createEnvironmentOutput', () => {
   })
 
   test('gives none of a build that wrote nothing', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     expect(output.takeFolders()).toEqual([])
     output.beginOutput()
     expect(output.takeFolders()).toEqual([])
   })
 
   test('gives none when a later output failed, and all when the next build succeeds', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     output.beginOutput()
     output.endOutput(dist, bundle(index))
     output.beginOutput()
@@ -46,7 +47,7 @@ describe('createEnvironmentOutput', () => {
   })
 
   test('gives none when the build began again and has written nothing yet', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     output.beginBuild()
     output.beginOutput()
     output.endOutput(dist, bundle(index))
@@ -54,8 +55,40 @@ describe('createEnvironmentOutput', () => {
     expect(output.takeFolders()).toEqual([])
   })
 
+  test.each([
+    {
+      what: 'gives those of the build before when the next watched one fails',
+      error: new Error('no'),
+      count: 1,
+    },
+    { what: 'gives none when the next watched build is about to write', error: undefined, count: 0 },
+  ])('$what', async ({ error, count }) => {
+    const output = createEnvironmentOutput({ ...once, isWatched: true })
+    output.beginBuild()
+    output.endBuild(undefined)
+    output.beginOutput()
+    output.endOutput(dist, bundle(index))
+    output.beginBuild()
+    const isLast = output.isLast()
+    output.endBuild(error)
+    expect(await isLast).toBe(count > 0)
+    expect(output.takeFolders()).toHaveLength(count)
+  })
+
+  test('gives none of a watched build of which one output failed and the next succeeded', async () => {
+    const output = createEnvironmentOutput({ ...once, isWatched: true })
+    for (const isWritten of [false, true]) {
+      output.beginBuild()
+      output.endBuild(undefined)
+      output.beginOutput()
+      if (isWritten) output.endOutput(dist, bundle(index))
+    }
+    expect(await output.isLast()).toBe(true)
+    expect(output.takeFolders()).toEqual([])
+  })
+
   test('keeps what one output wrote when the build begins again for the next', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     for (const options of [dist, other]) {
       output.beginBuild()
       output.beginOutput()
@@ -66,7 +99,10 @@ describe('createEnvironmentOutput', () => {
   })
 
   test('knows a file of a worker only when the worker hashed it and the build emitted it', () => {
-    const output = createEnvironmentOutput(new Set([worker.fileName, 'assets/gone-RWCFSJJH.js']))
+    const output = createEnvironmentOutput({
+      ...once,
+      workerNames: new Set([worker.fileName, 'assets/gone-RWCFSJJH.js']),
+    })
     output.endOutput(dist, bundle(worker, { ...worker, fileName: 'assets/x-RWCFSJJH.js' }))
     expect(output.isHashed(resolve('dist/assets/w-RWCFSJJH.js'))).toBe(true)
     expect(output.isHashed(resolve('dist/assets/x-RWCFSJJH.js'))).toBe(false)
@@ -74,7 +110,7 @@ describe('createEnvironmentOutput', () => {
   })
 
   test('knows an asset only where its name was asked for', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     const logo: BundledFile = { type: 'asset', fileName: 'assets/logo-Czd1YBCc.svg', names: ['logo.svg'] }
     output.askedNames(dist).record('assets/[name]-[hash].[ext]')({ names: ['logo.svg'], source: '' })
     for (const options of [dist, other]) output.endOutput(options, bundle(logo))
@@ -83,7 +119,7 @@ describe('createEnvironmentOutput', () => {
   })
 
   test('forgets a name that a later build uses without a hash', () => {
-    const output = createEnvironmentOutput(new Set())
+    const output = createEnvironmentOutput(once)
     output.endOutput(dist, bundle(index))
     output.endOutput(dist, bundle({ ...index, preliminaryFileName: index.fileName }))
     expect(output.isHashed(resolve('dist/assets/index-Dvjc6kbW.js'))).toBe(false)

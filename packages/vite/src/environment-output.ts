@@ -19,9 +19,13 @@ export interface EnvironmentOutput {
   endBuild(error: unknown): void
   /** Tells of a failure of the build before at once, or, while a build is under way, only when that fails. */
   readonly tellFailure: (tell: () => void) => void
+  /** Whether what was written stays, when a newer build under way has ended: no such build is, or it failed. */
+  readonly isLast: () => Promise<boolean>
   /** The record of the names that are asked for in the folder of this output. */
   askedNames(place: OutputPlace): AskedNames
   beginOutput(): void
+  /** What was written is there no more. */
+  readonly forget: () => void
   endOutput(options: OutputOptions, bundle: Readonly<Record<string, BundledFile & BundledChunk>>): void
   /** The folders of a build that wrote every output that it began, once; else none. */
   takeFolders(): readonly string[]
@@ -31,16 +35,26 @@ export interface EnvironmentOutput {
   readonly graph: ChunkGraph
 }
 
-/** Starts the account of one environment; `workerNames` are those that bundles of workers hashed. */
-export function createEnvironmentOutput(workerNames: ReadonlySet<string>): EnvironmentOutput {
+export interface EnvironmentOutputOptions {
+  /** The names that bundles of workers hashed. */
+  readonly workerNames: ReadonlySet<string>
+  /** Whether a build may begin before the one before is closed. */
+  readonly isWatched: boolean
+}
+
+/** Starts the account of one environment. */
+export function createEnvironmentOutput({
+  workerNames,
+  isWatched,
+}: EnvironmentOutputOptions): EnvironmentOutput {
   const folders = new Set<string>()
   const hashed = new Set<string>()
   // By folder: watched outputs of Rollup are written at once, so that none is the current one.
   const asked = new Map<string, AskedNames>()
   const graph = new Map<string, ChunkNeeds>()
   let withheld: (() => void)[] = []
+  const waiting: ((isLast: boolean) => void)[] = []
   let isBuilding = false
-  let isBuildWritten = false
   let begun = 0
   let ended = 0
 
@@ -51,15 +65,28 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
     return names
   }
 
+  const forget = (): void => {
+    begun = 0
+    ended = 0
+  }
+
   return {
     askedNames,
+    forget,
     // Rolldown begins a build once an output: what earlier outputs wrote must outlast it.
     beginBuild() {
       isBuilding = true
-      isBuildWritten = false
+      // Of a build that is watched the next one may fail, and then the one before is what there is.
+      if (!isWatched) forget()
     },
     endBuild(error) {
       isBuilding = false
+      // From here on it writes, and gets a pass of its own; an output that failed is not forgotten by that.
+      if (error === undefined) {
+        begun -= ended
+        ended = 0
+      }
+      for (const decide of waiting.splice(0)) decide(error !== undefined)
       const due = error === undefined ? [] : withheld
       withheld = []
       for (const tell of due) tell()
@@ -68,6 +95,8 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
       if (isBuilding) withheld.push(tell)
       else tell()
     },
+    isLast: async () =>
+      isWatched && isBuilding ? await new Promise((decide) => waiting.push(decide)) : true,
     beginOutput() {
       begun += 1
     },
@@ -75,7 +104,6 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
       const folder = folderOf(options)
       folders.add(folder)
       ended += 1
-      isBuildWritten = true
       const files = Object.values(bundle)
       const names = hashedNames(files, options, askedNames(options))
       for (const file of files) {
@@ -89,9 +117,8 @@ export function createEnvironmentOutput(workerNames: ReadonlySet<string>): Envir
     },
     takeFolders() {
       // An output that failed began and never ended; one of `build.write: false` neither.
-      const isComplete = isBuildWritten && ended > 0 && ended >= begun
-      begun = 0
-      ended = 0
+      const isComplete = ended > 0 && ended >= begun
+      forget()
       return isComplete ? [...folders] : []
     },
     isHashed: (path) => hashed.has(path),

@@ -1,7 +1,9 @@
 import { servedBase } from '@serve-dist/precompress/served-base'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
+import type { PassContext } from './compress-folder.ts'
 import { compressFolders } from './compress-folders.ts'
+import { emptiesAtStart } from './empties-at-start.ts'
 import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './environment-output.ts'
 import { markFolders } from './mark-folders.ts'
 import { outermostFolders } from './outermost-folders.ts'
@@ -31,9 +33,24 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
   let marking: Promise<unknown> = Promise.resolve()
 
   const outputOf = (environment: Environment): EnvironmentOutput => {
-    const output = outputs.get(environment) ?? createEnvironmentOutput(workerNames)
+    const isWatched = Boolean(environment.config.build.watch)
+    const output = outputs.get(environment) ?? createEnvironmentOutput({ workerNames, isWatched })
     outputs.set(environment, output)
     return output
+  }
+  const mark = async (environment: Environment, folder?: string): Promise<void> => {
+    // Watched outputs of Rollup begin at once: one marks after the other.
+    const marked = Promise.allSettled([pass, marking]).then(
+      async () => await markFolders(environment, folder),
+    )
+    marking = marked
+    markedFolders.set(environment, await marked)
+  }
+  const tellUnserved = (context: PassContext): void => {
+    for (const folder of markedFolders.get(context.environment) ?? []) {
+      context.warn(`the build did not come to its end: ${folder} is not served until one does`)
+    }
+    markedFolders.delete(context.environment)
   }
   const isFirst = (config: ResolvedConfig) =>
     config.plugins.find(({ name }) => name === pluginName) === plugin
@@ -53,8 +70,15 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       for (const problem of pluginOrderProblems(plugin, config.plugins)) config.logger.warnOnce(problem)
     },
 
-    buildStart() {
-      outputOf(this.environment).beginBuild()
+    async buildStart() {
+      const { environment, meta } = this
+      const output = outputOf(environment)
+      output.beginBuild()
+      if (!isFirst(environment.getTopLevelConfig()) || !emptiesAtStart(environment, meta)) return
+      // The build before is gone: its pass would describe what is left.
+      output.forget()
+      lastPasses.get(environment)?.abort()
+      await mark(environment)
     },
 
     // After every other plugin's: what is recorded is what the bundler is told.
@@ -73,6 +97,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
       if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
       await pass
+      if (error !== undefined && emptiesAtStart(environment, meta)) tellUnserved(this)
       if (error === undefined && isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
     },
 
@@ -83,14 +108,13 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       async handler(outputOptions) {
         const { environment } = this
         outputOf(environment).beginOutput()
-        if (!isFirst(environment.getTopLevelConfig())) return
-        // Watched outputs of Rollup begin at once: one marks after the other.
-        const marked = Promise.allSettled([pass, marking]).then(
-          async () => await markFolders(environment, folderOf(outputOptions)),
-        )
-        marking = marked
-        markedFolders.set(environment, await marked)
+        if (isFirst(environment.getTopLevelConfig())) await mark(environment, folderOf(outputOptions))
       },
+    },
+
+    // A watched build that fails here is not closed.
+    renderError() {
+      if (this.meta.watchMode) tellUnserved(this)
     },
 
     // After every other plugin's: when one of them fails, the output counts as not written.
@@ -107,17 +131,15 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       sequential: true,
       async handler() {
         const output = outputOf(this.environment)
+        if (!(await output.isLast())) return
         const folders = outermostFolders(output.takeFolders())
-        const marked = markedFolders.get(this.environment) ?? []
-        markedFolders.delete(this.environment)
         if (!isFirst(this.environment.getTopLevelConfig())) return
         if (folders.length === 0) {
-          // A watched build tells of its failure, and another one follows.
-          for (const folder of this.meta.watchMode ? [] : marked) {
-            this.warn(`the build did not come to its end: ${folder} is not served until one does`)
-          }
+          // A watched build that is closed late may leave the folder to the next one.
+          if (!this.meta.watchMode) tellUnserved(this)
           return
         }
+        markedFolders.delete(this.environment)
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)
         const passOptions = {

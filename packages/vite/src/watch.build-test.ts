@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { pendingPath } from '@serve-dist/precompress'
 import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import serveDist from './index.ts'
@@ -43,7 +45,21 @@ async function isStaging(folder: string): Promise<boolean> {
   return (await readdir(join(folder, '.serve-dist/staging')).catch(() => [])).length > 0
 }
 
-describe.each(vites)('serveDist watching with $name', ({ load }) => {
+/** Holds the first build between its output and its end, until the next one has failed. */
+function breakBetween(project: Project, logger: RecordingLogger): Plugin {
+  let isFirst = true
+  return {
+    name: 'break-between',
+    async closeBundle() {
+      if (!isFirst) return
+      isFirst = false
+      await project.write('lazy.js', 'export default (')
+      await vi.waitUntil(() => logger.errors.length > 0, patience)
+    },
+  }
+}
+
+describe.each(vites)('serveDist watching with $name', ({ name: viteName, load }) => {
   test('makes one pass for each build that succeeds', async () => {
     const vite = await load()
     const project = await createProject(application)
@@ -188,6 +204,62 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
     await vi.waitFor(() => expectWhole(project), patience)
   })
 
+  describe('when the next build fails before this one is closed', () => {
+    test('comes to the end of its pass', async () => {
+      const vite = await load()
+      const project = await createProject(application)
+      const logger = createRecordingLogger()
+      const plugins = [breakBetween(project, logger), serveDist()]
+      await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
+      await vi.waitUntil(() => countPasses(logger) === 1, patience)
+      expect((await project.manifest()).files.map(({ path }) => path)).toContain('index.html')
+      await expectWhole(project)
+    })
+
+    test('is complete, or is refused and told of where Vite emptied it already', async () => {
+      const vite = await load()
+      const project = await createProject({ ...application, 'public/robots.txt': 'nothing' })
+      const logger = createRecordingLogger()
+      const plugins = [breakBetween(project, logger), serveDist()]
+      await watch(vite, project.config({ plugins, customLogger: logger }))
+      const told = `${join(project.root, 'dist')} is not served until`
+      const isTold = () => logger.warnings.some((line) => line.includes(told))
+      await vi.waitUntil(() => isTold() || countPasses(logger) === 1, patience)
+      expect(isTold()).toBe(viteName === 'Vite 6')
+      expect(await project.list()).toContain(viteName === 'Vite 6' ? pendingPath : manifestPath)
+      expect(await project.list()).not.toContain(viteName === 'Vite 6' ? manifestPath : pendingPath)
+      await lazyText(project, 'mended')
+      await vi.waitFor(async () => {
+        expect(Object.keys(await project.classes())).toContain('index.html')
+        await expectWhole(project)
+      }, patience)
+    })
+  })
+
+  test('tells that the folder is not served when a build fails while it renders', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    let isBroken = false
+    const breaker: Plugin = {
+      name: 'breaker',
+      renderChunk() {
+        if (isBroken) throw new Error('broken on purpose')
+      },
+    }
+    await watch(vite, project.config({ plugins: [breaker, serveDist()], customLogger: logger }))
+    await vi.waitUntil(() => countPasses(logger) === 1, patience)
+    isBroken = true
+    await lazyText(project, 'second')
+    await vi.waitUntil(() => logger.errors.length > 0, patience)
+    const folder = join(project.root, 'dist')
+    await vi.waitUntil(
+      () => logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
+      patience,
+    )
+    expect(await project.list()).toEqual([pendingPath])
+  })
+
   describe('when the next build fails while a pass runs', () => {
     // Some seconds of work for brotli: long enough for the next build to begin and fail.
     const large = Array.from({ length: 24_000 }, (_, index) => sha256(String(index))).join('\n')
@@ -199,6 +271,8 @@ describe.each(vites)('serveDist watching with $name', ({ load }) => {
       const output = ['a', 'b'].map((name) => ({ dir: join(project.root, 'dist', name) }))
       const build = { emptyOutDir: false, rollupOptions: { output } }
       await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
+      // Rolldown begins the pass of the first folder before it reads for the second.
+      await vi.waitUntil(() => project.read('dist/b/index.html').catch(() => false), patience)
       await vi.waitUntil(() => isStaging(join(project.root, 'dist/a')), patience)
       await project.write('lazy.js', 'export default (')
       await vi.waitUntil(() => logger.errors.length > 0, patience)
