@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory } from '../serve/bench-directory.ts'
+import { noise } from '../serve/noise.ts'
 import type { PreparedWorkload } from '../serve/workload.ts'
 
 /** As many bytes of files as are asked for by turns, so that the processor's caches do not hold them all. */
@@ -21,8 +21,4 @@ export async function writeBodyFiles(size: number): Promise<PreparedWorkload> {
     sequence: names.map((_, index) => index),
     newConnections: false,
   }
-}
-
-function noise(seed: number, size: number): Buffer {
-  return createHash('shake256', { outputLength: size }).update(String(seed)).digest()
 }

@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../serve/bench-directory.ts'
+import { cutScript } from '../serve/fixture-corpus.ts'
+import { makeFolderOnce } from '../serve/make-folder-once.ts'
+import { noise } from '../serve/noise.ts'
 
 /** A folder to be served. */
 export interface BootFolder {
@@ -12,67 +14,33 @@ export interface BootFolder {
 
 /** Folders of many small files, made once: one with variants, one whose files nothing makes smaller. */
 export async function prepareFolders(count: number): Promise<readonly BootFolder[]> {
-  const text = join(cacheDirectory, `boot/${count}-compressed`)
-  const noise = join(cacheDirectory, `boot/${count}-incompressible`)
-  await makeOnce(text, async (folder) => {
-    await fill(folder, count, { extension: 'js', write: words(2048) })
-    await precompress(folder)
+  const scripts = join(cacheDirectory, `boot/${count}-scripts`)
+  const images = join(cacheDirectory, `boot/${count}-images`)
+  await makeFolderOnce(scripts, async (folder) => {
+    for (let index = 0; index < count; index += 1) {
+      await write(folder, `${index % 100}/file-${index}.js`, await cutScript(index * 7919, 2048))
+    }
+    await finish(folder)
   })
-  await makeOnce(noise, async (folder) => {
-    await fill(folder, count, { extension: 'png', write: octets(4096) })
-    await precompress(folder)
+  await makeFolderOnce(images, async (folder) => {
+    for (let index = 0; index < count; index += 1) {
+      await write(folder, `${index % 100}/file-${index}.png`, noise(index, 4096))
+    }
+    await finish(folder)
   })
   return [
-    { title: `${count} files of 2 kB, three variants each`, directory: text },
-    { title: `${count} files of 4 kB, no variants`, directory: noise },
+    { title: `${count} files of 2 kB, three variants each`, directory: scripts },
+    { title: `${count} files of 4 kB, no variants`, directory: images },
   ]
 }
 
-async function makeOnce(folder: string, make: (folder: string) => Promise<void>): Promise<void> {
-  if (existsSync(folder)) return
-  const unfinished = `${folder}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
-  await make(unfinished)
-  await rename(unfinished, folder)
+async function write(folder: string, asset: string, bytes: Buffer): Promise<void> {
+  const file = join(folder, 'assets', asset)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, bytes)
 }
 
-interface Content {
-  readonly extension: string
-  readonly write: () => Buffer
-}
-
-async function fill(folder: string, count: number, { extension, write }: Content): Promise<void> {
-  for (let index = 0; index < count; index += 1) {
-    const file = join(folder, `assets/${index % 100}/file-${index}.${extension}`)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, write())
-  }
+async function finish(folder: string): Promise<void> {
   await writeFile(join(folder, 'index.html'), '<!doctype html><title>boot</title>')
-}
-
-/** The same numbers in each run (Numerical Recipes' generator). */
-function createRandom(): () => number {
-  let state = 1
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state >>> 8
-  }
-}
-
-function words(size: number): () => Buffer {
-  const random = createRandom()
-  const letters = 'etaoinshrdlucmfwypvbgkjqxz'
-  const vocabulary = Array.from({ length: 600 }, () =>
-    Array.from({ length: 3 + (random() % 8) }, () => letters.charAt(random() % letters.length)).join(''),
-  )
-  return () => {
-    let text = ''
-    while (text.length < size) text += `${vocabulary[random() % vocabulary.length] ?? ''} `
-    return Buffer.from(text.slice(0, size))
-  }
-}
-
-function octets(size: number): () => Buffer {
-  const random = createRandom()
-  return () => Buffer.from(Array.from({ length: size }, () => random() & 255))
+  await precompress(folder)
 }

@@ -1,8 +1,9 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { cacheDirectory } from '../serve/bench-directory.ts'
+import { makeFolderOnce } from '../serve/make-folder-once.ts'
 
 /** Files as a bundler would leave them. */
 export interface Tree {
@@ -23,12 +24,7 @@ export const trees: readonly Tree[] = [
 /** The folder of a tree, made once. */
 export async function prepareTree(tree: Tree): Promise<string> {
   const folder = join(cacheDirectory, 'trees', tree.name)
-  if ((await filesIn(folder).catch(() => [])).length > 0) return folder
-  const unfinished = `${folder}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
-  await mkdir(unfinished, { recursive: true })
-  await tree.fill(unfinished)
-  await rename(unfinished, folder)
+  await makeFolderOnce(folder, tree.fill)
   return folder
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { cutScript } from '../fixture-corpus.ts'
 import { writeFixtureSite } from '../fixture-site.ts'
+import { noise } from '../noise.ts'
 import type { Workload } from '../workload.ts'
 
 const kilobytes = [1, 10, 30, 50, 100, 1024]
@@ -28,15 +28,7 @@ async function writeSizes(): Promise<string> {
   const files = new Map<string, Buffer>()
   for (const size of kilobytes) {
     files.set(`assets/script-${size}k.js`, await cutScript(size * 1000, size * 1024))
-    files.set(`assets/image-${size}k.png`, noise(size * 1024))
+    files.set(`assets/image-${size}k.png`, noise(size, size * 1024))
   }
   return writeFixtureSite('sizes', files)
-}
-
-/** As dense as an image's data, and the same in every run. */
-function noise(size: number): Buffer {
-  const blocks = Array.from({ length: Math.ceil(size / 32) }, (_, index) =>
-    createHash('sha256').update(`${size} ${index}`).digest(),
-  )
-  return Buffer.concat(blocks).subarray(0, size)
 }
