@@ -163,7 +163,7 @@ describe('/metrics', () => {
     })
   })
 
-  test('counts a request once, whatever comes behind it', async () => {
+  test('counts a request once, and what is no request behind it for itself', async () => {
     const { port, opsPort } = await startWatched()
     for (const fields of [{ Connection: 'close' }, {}]) {
       const connection = await openConnection(port)
@@ -176,6 +176,8 @@ describe('/metrics', () => {
       const metrics = await metricsOf(opsPort)
       expect(requestsOf(metrics)).toEqual({
         'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 2,
+        // Behind the last answer of a connection nothing is read.
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
       })
       expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
     })
