@@ -1,3 +1,4 @@
+import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { type FinishedPass, formatPass } from './format-pass.ts'
 
@@ -44,6 +45,11 @@ describe('formatPass', () => {
   test('counts what was written, what came from the cache and what went', () => {
     const changes = { written: ['a', 'b'], removed: ['c'], cacheHits: 1200, durationMs: 80.4 }
     expect(lastLine(changes)).toBe('✓ 1 file, 1 variant (2 written, 1,200 from the cache, 1 removed) in 80ms')
+  })
+
+  test('counts no manifest among the variants', () => {
+    expect(lastLine({ written: ['a.js.br', manifestPath] })).toBe('✓ 1 file, 1 variant (1 written) in 1.23s')
+    expect(lastLine({ written: [manifestPath] })).toBe('✓ 1 file, 1 variant (manifest written) in 1.23s')
   })
 
   test('is plain where there are no colours', () => {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Manifest } from '@serve-dist/manifest'
+import { type Manifest, manifestPath } from '@serve-dist/manifest'
 import { createColors } from './create-colors.ts'
 import { formatBuildTable } from './format-build-table.ts'
 
@@ -19,7 +19,7 @@ export function formatPass(pass: FinishedPass, options: { readonly colors: boole
   const colors = createColors(options.colors)
   const variants = manifest.files.reduce((sum, file) => sum + file.variants.length, 0)
   const changes = [
-    ...(written.length > 0 ? [`${written.length} written`] : []),
+    ...writtenOf(written),
     ...(cacheHits > 0 ? [`${cacheHits.toLocaleString('en-US')} from the cache`] : []),
     ...(removed.length > 0 ? [`${removed.length} removed`] : []),
   ]
@@ -28,6 +28,13 @@ export function formatPass(pass: FinishedPass, options: { readonly colors: boole
     colors.green(`✓ ${count(manifest.files.length, 'file')}, ${count(variants, 'variant')}`) +
       colors.dim(` (${changes.join(', ') || 'nothing changed'}) in ${seconds(durationMs)}`),
   ].join('\n')
+}
+
+/** Of variants how many, as in what stands before them; the manifest alone is a change too. */
+function writtenOf(paths: readonly string[]): string[] {
+  const variants = paths.filter((path) => path !== manifestPath)
+  if (variants.length > 0) return [`${variants.length.toLocaleString('en-US')} written`]
+  return paths.length > 0 ? ['manifest written'] : []
 }
 
 function count(amount: number, noun: string): string {
