@@ -16,7 +16,7 @@ function startQueue(limits: Partial<EncodeLimits>) {
     async (tasks) =>
       await new Promise((resolve, reject) => {
         const name = tasks.map(({ bytes, coding }) => `${coding} ${bytes.length}`).join(' + ')
-        const answers = tasks.map(({ bytes }) => ({ encoded: new Uint8Array(bytes) }))
+        const answers = tasks.map(({ bytes }) => ({ encoded: new Uint8Array(bytes), milliseconds: 0 }))
         begun.push({ name, end: () => resolve(answers), fail: reject })
       }),
     { tasks: 1, memory: Infinity, ...limits },

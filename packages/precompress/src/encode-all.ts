@@ -6,11 +6,14 @@ export function createEncodeAll(): EncodeAll {
   const encode = createEncode()
 
   const encodeOne = async ({ bytes, coding }: EncodeTask): Promise<EncodeAnswer> => {
+    const startedAt = performance.now()
+    const passed = (): number => performance.now() - startedAt
     try {
       // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
-      return { encoded: new Uint8Array(await encode(bytes, coding)) }
+      const encoded = new Uint8Array(await encode(bytes, coding))
+      return { encoded, milliseconds: passed() }
     } catch (error) {
-      return { error }
+      return { error, milliseconds: passed() }
     }
   }
 

@@ -4,14 +4,17 @@ import { createEncode } from './encode.ts'
 import { type Encoder, openEncoder } from './open-encoder.ts'
 import type * as StartEncodeThread from './start-encode-thread.ts'
 
-const started = vi.hoisted(() => ({ threads: 0 }))
+const started = vi.hoisted(() => ({ threads: 0, areFake: false }))
 
 vi.mock('./start-encode-thread.ts', async (importOriginal) => {
   const original = await importOriginal<typeof StartEncodeThread>()
   return {
     startEncodeThread: () => {
       started.threads += 1
-      return original.startEncodeThread()
+      const thread = original.startEncodeThread()
+      if (!started.areFake) return thread
+      const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
+      return { ...thread, encodeAll: async (tasks: readonly unknown[]) => tasks.map(() => answer) }
     },
   }
 })
@@ -50,6 +53,15 @@ describe('openEncoder', () => {
     expect(started.threads).toBeGreaterThan(0)
     expect(encoder.work.results).toBe(9)
     expect(encoder.work.milliseconds).toBeGreaterThan(0)
+  })
+
+  test('counts what codecs took, and no start of a thread', async () => {
+    started.areFake = true
+    onTestFinished(() => void (started.areFake = false))
+    const encoder = open(1)
+    await encoder.encode(sharedText(150_000), 'br')
+    await encoder.encode(sharedText(150_000), 'br')
+    expect(encoder.work).toEqual({ results: 2, milliseconds: 14 })
   })
 
   test('starts no thread for little work', async () => {

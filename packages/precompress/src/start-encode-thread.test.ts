@@ -26,9 +26,9 @@ describe('startEncodeThread', () => {
       { bytes: Buffer.alloc(1000, 'a'), coding: 'gzip' },
     ])
     expect(answers).toEqual([
-      { encoded: expect.any(Uint8Array) },
-      { error: expect.any(TypeError) },
-      { encoded: expect.any(Uint8Array) },
+      { encoded: expect.any(Uint8Array), milliseconds: expect.any(Number) },
+      { error: expect.any(TypeError), milliseconds: expect.any(Number) },
+      { encoded: expect.any(Uint8Array), milliseconds: expect.any(Number) },
     ])
   })
 

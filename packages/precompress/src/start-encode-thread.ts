@@ -8,8 +8,10 @@ export interface EncodeTask {
   readonly coding: ContentCoding
 }
 
-/** What it answers to one. */
-export type EncodeAnswer = { readonly encoded: Uint8Array<ArrayBuffer> } | { readonly error: unknown }
+/** What it answers to one, and what that took. */
+export type EncodeAnswer = ({ readonly encoded: Uint8Array<ArrayBuffer> } | { readonly error: unknown }) & {
+  readonly milliseconds: number
+}
 
 /** Encodes one after the other and answers them all at once, in their order; fails when it cannot work at all. */
 export type EncodeAll = (tasks: readonly EncodeTask[]) => Promise<readonly EncodeAnswer[]>
