@@ -18,6 +18,8 @@ export interface BuildTable {
   readonly title: string
   /** The codecs' own CPU time for the files, gzip and brotli, in one thread. */
   readonly codecSeconds: number
+  /** The same for zstd; not in reports of before it was measured. */
+  readonly zstdSeconds?: number
   readonly rows: readonly BuildRow[]
 }
 

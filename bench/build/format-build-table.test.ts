@@ -55,6 +55,19 @@ describe('targetsOf', () => {
     ])
   })
 
+  test('judges the default configuration by the CPU time of its three codecs', () => {
+    const rows = [row('vite', [1, 1]), row('serve-dist', [10, 10]), row('serve-dist-zstd', [13, 13])]
+    const withZstd = { ...table(rows), zstdSeconds: 6 }
+    expect(formatTargets(targetsOf(withZstd, 2)).split('\n').slice(2)).toEqual([
+      'met: cold with zstd ÷ (codec CPU ÷ cores) = 1.000 (at most 1.15)',
+      'MISSED: peak above Vite with zstd, MiB = 1200.000 (at most 300)',
+    ])
+    // A report that was saved before has not measured it.
+    expect(targetsOf(table(rows), 2).map(({ name }) => name)).not.toContain(
+      'cold with zstd ÷ (codec CPU ÷ cores)',
+    )
+  })
+
   test('says nothing of a row that is void', () => {
     expect(targetsOf(table([row('vite', [1]), row('serve-dist', [], 'wrong')]), 2)).toEqual([])
   })

@@ -9,6 +9,7 @@ import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
 import { runProcess } from '../serve/run-process.ts'
 import type { BuildReport, BuildRow, BuildTable } from './build-report.ts'
+import type { CodecSeconds } from './codec-program.ts'
 import { checkoutBefore } from './checkout-before.ts'
 import { compareBuilds } from './compare-builds.ts'
 import { type Contender, contenders as allContenders } from './contender.ts'
@@ -97,7 +98,7 @@ async function measureTree(
   const folder = await prepareTree(tree)
   const program = new URL('codec-program.js', import.meta.url).pathname
   progress(`${tree.name}: the codecs' own time`)
-  const codecSeconds = Number(await runProcess(process.execPath, [program, folder]))
+  const codecs: CodecSeconds = JSON.parse(await runProcess(process.execPath, [program, folder]))
 
   const samples = new Map<Contender, BuildSample[]>(contenders.map((contender) => [contender, []]))
   const voids = new Map<Contender, string>()
@@ -124,7 +125,7 @@ async function measureTree(
       void: voids.get(contender),
     })
   }
-  return { tree: tree.name, title: tree.title, codecSeconds, rows }
+  return { tree: tree.name, title: tree.title, ...codecs, rows }
 }
 
 /** Nobody is always the first, or always behind the same one. */
