@@ -33,10 +33,9 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
     problems.push(`${problem} (${error instanceof Error ? error.message : String(error)})`)
     return undefined
   }
-  const [cert, key] = await Promise.all([
-    readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`)),
-    readFile(files.key).catch(note(`${files.key}: the key cannot be read`)),
-  ])
+  // One behind the other, as the problems are told.
+  const cert = await readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`))
+  const key = await readFile(files.key).catch(note(`${files.key}: the key cannot be read`))
   const certificate =
     cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: no certificate in PEM form`))
   const privateKey =
