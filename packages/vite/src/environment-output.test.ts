@@ -20,7 +20,7 @@ function bundle(...files: BundledFile[]): Record<string, BundledFile> {
 describe('createEnvironmentOutput', () => {
   test('gives the folders of a build once', () => {
     const output = createEnvironmentOutput(once)
-    output.beginOutput()
+    output.beginOutput(dist)
     output.endOutput(dist, bundle(index))
     expect(output.takeFolders()).toEqual([dist.dir])
     expect(output.takeFolders()).toEqual([])
@@ -29,18 +29,18 @@ describe('createEnvironmentOutput', () => {
   test('gives none of a build that wrote nothing', () => {
     const output = createEnvironmentOutput(once)
     expect(output.takeFolders()).toEqual([])
-    output.beginOutput()
+    output.beginOutput(dist)
     expect(output.takeFolders()).toEqual([])
   })
 
   test('gives none when a later output failed, and all when the next build succeeds', () => {
     const output = createEnvironmentOutput(once)
-    output.beginOutput()
+    output.beginOutput(dist)
     output.endOutput(dist, bundle(index))
-    output.beginOutput()
+    output.beginOutput(other)
     expect(output.takeFolders()).toEqual([])
     for (const options of [dist, other]) {
-      output.beginOutput()
+      output.beginOutput(options)
       output.endOutput(options, bundle(index))
     }
     expect(output.takeFolders()).toEqual([dist.dir, other.dir])
@@ -49,7 +49,7 @@ describe('createEnvironmentOutput', () => {
   test('gives none when the build began again and has written nothing yet', () => {
     const output = createEnvironmentOutput(once)
     output.beginBuild()
-    output.beginOutput()
+    output.beginOutput(dist)
     output.endOutput(dist, bundle(index))
     output.beginBuild()
     expect(output.takeFolders()).toEqual([])
@@ -66,7 +66,7 @@ describe('createEnvironmentOutput', () => {
     const output = createEnvironmentOutput({ ...once, isWatched: true })
     output.beginBuild()
     output.endBuild(undefined)
-    output.beginOutput()
+    output.beginOutput(dist)
     output.endOutput(dist, bundle(index))
     output.beginBuild()
     const isLast = output.isLast()
@@ -75,23 +75,38 @@ describe('createEnvironmentOutput', () => {
     expect(output.takeFolders()).toHaveLength(count)
   })
 
-  test('gives none of a watched build of which one output failed and the next succeeded', async () => {
+  test('gives none of a watched build of which one output failed, until it is written', async () => {
     const output = createEnvironmentOutput({ ...once, isWatched: true })
-    for (const isWritten of [false, true]) {
+    const build = (options: OutputOptions, isWritten: boolean): void => {
       output.beginBuild()
       output.endBuild(undefined)
-      output.beginOutput()
-      if (isWritten) output.endOutput(dist, bundle(index))
+      output.beginOutput(options)
+      if (isWritten) output.endOutput(options, bundle(index))
     }
+    build(dist, false)
+    build(other, true)
     expect(await output.isLast()).toBe(true)
     expect(output.takeFolders()).toEqual([])
+    build(dist, true)
+    expect(output.takeFolders()).toEqual([other.dir, dist.dir])
+  })
+
+  test('gives none while an output is written, which another one in its folder was before', () => {
+    const output = createEnvironmentOutput(once)
+    const classic = { ...dist, format: 'iife' }
+    output.beginOutput(dist)
+    output.beginOutput(classic)
+    output.endOutput(dist, bundle(index))
+    expect(output.takeFolders()).toEqual([])
+    output.endOutput(classic, bundle(index))
+    expect(output.takeFolders()).toEqual([dist.dir])
   })
 
   test('keeps what one output wrote when the build begins again for the next', () => {
     const output = createEnvironmentOutput(once)
     for (const options of [dist, other]) {
       output.beginBuild()
-      output.beginOutput()
+      output.beginOutput(options)
       output.endOutput(options, bundle(index))
     }
     expect(output.isHashed(resolve('dist/assets/index-Dvjc6kbW.js'))).toBe(true)

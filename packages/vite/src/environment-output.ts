@@ -10,7 +10,10 @@ interface OutputPlace {
 }
 
 /** The options of one output, as far as Rollup and Rolldown agree on them. */
-export interface OutputOptions extends OutputPlace, NamingRules {}
+export interface OutputOptions extends OutputPlace, NamingRules {
+  readonly format?: string | undefined
+  readonly entryFileNames?: unknown
+}
 
 /** What one environment has written since its build began; a watched build begins many times. */
 export interface EnvironmentOutput {
@@ -23,7 +26,7 @@ export interface EnvironmentOutput {
   readonly isLast: () => Promise<boolean>
   /** The record of the names that are asked for in the folder of this output. */
   askedNames(place: OutputPlace): AskedNames
-  beginOutput(): void
+  beginOutput(options: OutputOptions): void
   /** What was written is there no more. */
   readonly forget: () => void
   endOutput(options: OutputOptions, bundle: Readonly<Record<string, BundledFile & BundledChunk>>): void
@@ -55,8 +58,8 @@ export function createEnvironmentOutput({
   let withheld: (() => void)[] = []
   const waiting: ((isLast: boolean) => void)[] = []
   let isBuilding = false
-  let begun = 0
-  let ended = 0
+  /** Whether each output was written that began: one that failed is open until it is made again. */
+  const written = new Map<string, boolean>()
 
   const askedNames = (place: OutputPlace): AskedNames => {
     const folder = folderOf(place)
@@ -65,26 +68,20 @@ export function createEnvironmentOutput({
     return names
   }
 
-  const forget = (): void => {
-    begun = 0
-    ended = 0
-  }
-
   return {
     askedNames,
-    forget,
+    forget: () => written.clear(),
     // Rolldown begins a build once an output: what earlier outputs wrote must outlast it.
     beginBuild() {
       isBuilding = true
       // Of a build that is watched the next one may fail, and then the one before is what there is.
-      if (!isWatched) forget()
+      if (!isWatched) written.clear()
     },
     endBuild(error) {
       isBuilding = false
       // From here on it writes, and gets a pass of its own; an output that failed is not forgotten by that.
       if (error === undefined) {
-        begun -= ended
-        ended = 0
+        for (const [output, isWritten] of written) if (isWritten) written.delete(output)
       }
       for (const decide of waiting.splice(0)) decide(error !== undefined)
       const due = error === undefined ? [] : withheld
@@ -97,13 +94,13 @@ export function createEnvironmentOutput({
     },
     isLast: async () =>
       isWatched && isBuilding ? await new Promise((decide) => waiting.push(decide)) : true,
-    beginOutput() {
-      begun += 1
+    beginOutput(options) {
+      written.set(nameOf(options), false)
     },
     endOutput(options, bundle) {
       const folder = folderOf(options)
       folders.add(folder)
-      ended += 1
+      written.set(nameOf(options), true)
       const files = Object.values(bundle)
       const names = hashedNames(files, options, askedNames(options))
       for (const file of files) {
@@ -117,13 +114,19 @@ export function createEnvironmentOutput({
     },
     takeFolders() {
       // An output that failed began and never ended; one of `build.write: false` neither.
-      const isComplete = ended > 0 && ended >= begun
-      forget()
-      return isComplete ? [...folders] : []
+      const isComplete = written.size > 0 && [...written.values()].every(Boolean)
+      if (!isComplete) return []
+      written.clear()
+      return [...folders]
     },
     isHashed: (path) => hashed.has(path),
     graph,
   }
+}
+
+/** Tells outputs apart, also those that share a folder, in this build and the next. */
+function nameOf({ dir, file, format, entryFileNames }: OutputOptions): string {
+  return [folderOf({ dir, file }), file, format, entryFileNames].map(String).join('\0')
 }
 
 /** The folder of one output, absolute. */

@@ -96,9 +96,10 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       outputOf(environment).endBuild(error)
       // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
       if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
-      await pass
-      if (error !== undefined && emptiesAtStart(environment, meta)) tellUnserved(this)
-      if (error === undefined && isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
+      if (error === undefined) {
+        await pass
+        if (isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
+      } else if (emptiesAtStart(environment, meta)) tellUnserved(this)
     },
 
     // Vite's own plugin, which empties the folders, is among those before.
@@ -107,7 +108,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       sequential: true,
       async handler(outputOptions) {
         const { environment } = this
-        outputOf(environment).beginOutput()
+        outputOf(environment).beginOutput(outputOptions)
         if (isFirst(environment.getTopLevelConfig())) await mark(environment, folderOf(outputOptions))
       },
     },
@@ -129,8 +130,10 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     closeBundle: {
       order: 'post',
       sequential: true,
-      async handler() {
+      async handler(failure) {
         const output = outputOf(this.environment)
+        // Of a watched build that failed: the one before has an end of its own.
+        if (this.meta.watchMode && failure !== undefined) return
         if (!(await output.isLast())) return
         const folders = outermostFolders(output.takeFolders())
         if (!isFirst(this.environment.getTopLevelConfig())) return

@@ -55,6 +55,7 @@ function breakBetween(project: Project, logger: RecordingLogger): Plugin {
       isFirst = false
       await project.write('lazy.js', 'export default (')
       await vi.waitUntil(() => logger.errors.length > 0, patience)
+      await project.write('dist/late.txt', 'what the pass has to wait for')
     },
   }
 }
@@ -212,7 +213,8 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       const plugins = [breakBetween(project, logger), serveDist()]
       await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
       await vi.waitUntil(() => countPasses(logger) === 1, patience)
-      expect((await project.manifest()).files.map(({ path }) => path)).toContain('index.html')
+      const paths = (await project.manifest()).files.map(({ path }) => path)
+      expect(paths).toEqual(expect.arrayContaining(['index.html', 'late.txt']))
       await expectWhole(project)
     })
 
@@ -258,6 +260,12 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       patience,
     )
     expect(await project.list()).toEqual([pendingPath])
+    isBroken = false
+    await lazyText(project, 'mended')
+    await vi.waitFor(async () => {
+      expect(Object.keys(await project.classes())).toContain('index.html')
+      await expectWhole(project)
+    }, patience)
   })
 
   describe('when the next build fails while a pass runs', () => {
