@@ -62,7 +62,11 @@ export function createHttpTransport(
     if (expectationsOf(request).length > 0) refuse(request, response, 417)
     else answer(request, response)
   })
-  const tracker = trackConnections(server, (socket, failure) => watcher?.noteRefusal(socket, failure))
+  const tracker = trackConnections(server, {
+    takesUploads,
+    noteRefusal: (socket, failure) => watcher?.noteRefusal(socket, failure),
+  })
+  if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.noteConnection(socket))
   server.on('drop', () => watcher?.noteDrop())
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
   Object.assign(server, { httpAllowHalfOpen: true })

@@ -27,6 +27,6 @@ export async function hearFrom<Answer>(
     worker.on('message', onMessage)
     worker.on('exit', giveUp)
     signal.addEventListener('abort', giveUp)
-    if (!worker.isConnected()) giveUp()
+    if (signal.aborted || !worker.isConnected()) giveUp()
   })
 }

@@ -122,6 +122,20 @@ describe('a request that could be read in two ways', () => {
     },
   )
 
+  test.each([
+    ['from memory', () => server, undefined],
+    ['streamed', () => streamed, undefined],
+    ['over TLS', () => encrypted, dialTls],
+  ])('in malformed chunks takes nothing of a file, %s', async (_how, serverOf, dial) => {
+    const connection = await openConnection(serverOf().port, dial)
+    connection.send(
+      `GET /large.bin HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n${smuggled}`,
+    )
+    const { status, body } = await connection.receive()
+    expect([status, body.equals(large)]).toEqual([200, true])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
   test('in chunks has no second answer when it comes behind the first', async () => {
     const connection = await openConnection(server.port)
     connection.send('GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const watch = (listener: RequestListener): RequestListener =>
     observeRequests(listener, { observers, addressOf: () => '' })
   const noteRefusal = observeRefusals(observers, () => '')
-  const watcher = { watch, noteRefusal, noteDrop: () => undefined }
+  const watcher = { watch, noteConnection: () => undefined, noteRefusal, noteDrop: () => undefined }
   transport = createHttpTransport(watch(answer), { takesUploads: true, watcher })
   transport.server.on('connection', (socket: Socket) => {
     sockets.add(socket)

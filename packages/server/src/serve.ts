@@ -94,12 +94,12 @@ export async function serveStaged(
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
   const transport = await openTransport(listener, { takesUploads, watcher: operations }, tls).catch(giveUp)
-  await mayListen(store)
   const hangUp = async (error: unknown): Promise<never> => {
     // It may not listen, but it watches its certificate.
     await transport.drain(0)
     return giveUp(error)
   }
+  await mayListen(store).catch(hangUp)
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts, watcher: operations }

@@ -89,6 +89,18 @@ describe('a module behind the build', () => {
     expect(body.toString()).toBe('GET/seen')
   })
 
+  test('that answers a body without waiting for it has its page sent whole when that proves malformed', async () => {
+    const port = await serveWith(
+      'export default (req, res) => { res.setHeader("Content-Type", "text/html"); res.end("page ".repeat(1000)) }',
+    )
+    const connection = await openConnection(port)
+    const fields = { 'Transfer-Encoding': 'chunked', 'Accept-Encoding': 'gzip' }
+    connection.send(`${formatRequest({ method: 'POST', target: '/x', fields })}zz\r\n`)
+    const { status, body } = await connection.receive('POST')
+    expect([status, gunzipSync(body).toString()]).toEqual([200, 'page '.repeat(1000)])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
   test.each([
     ['a transfer coding that is not chunked', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['two Hosts', 'Host: a\r\nHost: b\r\n\r\n'],

@@ -68,6 +68,8 @@ export async function startOperations({
     watch(listener) {
       return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
     },
+    // Node remembers an address that it was asked for.
+    noteConnection: (socket) => void peerOf(socket),
     noteRefusal: observeRefusals(observers, peerOf),
     noteDrop() {
       for (const { drop } of observers) drop?.()

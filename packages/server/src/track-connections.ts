@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
@@ -28,6 +28,13 @@ interface ConnectionState {
   failure: Error | undefined
 }
 
+export interface ConnectionOptions {
+  /** Whether requests' bodies may be waited for. */
+  readonly takesUploads: boolean
+  /** Told of each refusal of what is no request. */
+  readonly noteRefusal: (socket: Socket, failure: Error) => void
+}
+
 /**
  * Watches a server's connections from now on.
  *
@@ -35,12 +42,10 @@ interface ConnectionState {
  * flushed for done and cuts it off, and a connection on which nothing ever came for busy. Its own refusal of what
  * it cannot read is also sent behind the answer to the very request whose body that is, and cuts off the answers to
  * the requests before it.
- *
- * @param noteRefusal - told of each refusal of what is no request.
  */
 export function trackConnections(
   server: Server,
-  noteRefusal: (socket: Socket, failure: Error) => void,
+  { takesUploads, noteRefusal }: ConnectionOptions,
 ): ConnectionTracker {
   const connections = new Map<Socket, ConnectionState>()
   let isDraining = false
@@ -59,17 +64,16 @@ export function trackConnections(
 
   server.on('clientError', (failure: Error, socket) => {
     const state = socket instanceof Socket ? connections.get(socket) : undefined
-    if (!(socket instanceof Socket) || state === undefined) {
-      socket.destroy(failure)
-      return
+    if (!(socket instanceof Socket) || state === undefined) socket.destroy(failure)
+    else if (state.failure === undefined) {
+      state.failure = failure
+      endUnreadable(socket, state, failure)
     }
-    // Whatever comes behind it is told as an error again.
-    if (state.failure !== undefined) return
-    state.failure = failure
-    endUnreadable(socket, state, failure)
+    // What comes behind it is told as an error again; it is no sign of a client that still reads.
+    else if (socket.writable) socket.pause()
   })
 
-  /** Ends a connection of which nothing more can be read, once it is clear what that belongs to. */
+  /** Ends a connection of which nothing more can be read, or that took too long. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
     if (status === undefined) {
@@ -79,28 +83,33 @@ export function trackConnections(
     // Its end is under way.
     if (!socket.writable) return
     const isOfBody = last?.req.complete === false
-    // 1. Requests before it are answered first.
-    if (answersUnderWay > (isOfBody ? 1 : 0)) return
-    // 2. It belongs to a request that was answered: there is no second answer.
-    if (isOfBody && last.writableEnded) socket.destroySoon()
-    // 3. Or whose answer has begun: it is cut off, as the body is.
-    else if (isOfBody && last.headersSent) socket.destroy(failure)
-    // 4. Or nothing was said to it.
-    else {
-      if (!isOfBody) noteRefusal(socket, failure)
-      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`)
+    const isOfOnlyAnswer = isOfBody && answersUnderWay === 1
+    if (isOfBody && answersUnderWay === 0) {
+      // 1. It belongs to a request that was answered: there is no second answer.
+      socket.destroySoon()
+    } else if (answersUnderWay > 0 && status !== 408 && !(isOfOnlyAnswer && mayWaitForBody(last))) {
+      // 2. What came before it is answered first; nothing is read meanwhile.
+      socket.pause()
+    } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
+      // 3. What has begun is cut off: its end may never come.
       socket.destroy(failure)
+    } else {
+      // 4. Nothing was said to it.
+      if (!isOfBody) noteRefusal(socket, failure)
+      endLingering(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`)
     }
   }
 
-  /**
-   * What comes of a request's body after its connection was closed makes the system reset it, and the client lose
-   * what it has not read of the answer (RFC 9112 §9.6): until the body is there only our half is closed.
-   */
+  /** Whether an application may wait for a body before it answers, or goes on. */
+  function mayWaitForBody({ writableEnded }: ServerResponse): boolean {
+    return takesUploads && !writableEnded
+  }
+
+  /** Where a request's body is still coming, its connection lingers. */
   function destroySoon(this: Socket): void {
     const request = connections.get(this)?.last?.req
     if (request === undefined || request.complete || this.readableEnded) destroySoonAsNode(this)
-    else closeBehindBody(this, request)
+    else request.once('end', endLingering(this))
   }
 
   /** One function for all responses: a closure for each would be work on the hot path. */
@@ -137,12 +146,25 @@ export function trackConnections(
   }
 }
 
-function closeBehindBody(socket: Socket, request: IncomingMessage): void {
-  const close = (): void => destroySoonAsNode(socket)
-  socket.end()
-  request.once('end', close)
+/**
+ * What comes after a connection was closed makes the system reset it, and the client lose what it has not read of the
+ * answer (RFC 9112 §9.6): for a second, or until the client has closed its own, only our half is closed.
+ *
+ * @returns what ends that sooner.
+ */
+function endLingering(socket: Socket, lastWords = ''): () => void {
+  socket.end(lastWords)
+  socket.resume()
+  const close = (): void => {
+    // Nor is what comes from here on a sign of life.
+    socket.pause()
+    destroySoonAsNode(socket)
+  }
+  if (socket.readableEnded) close()
+  socket.once('end', close)
   const deadline = setTimeout(close, youth)
   socket.once('close', () => clearTimeout(deadline))
+  return close
 }
 
 function destroySoonAsNode(socket: Socket): void {

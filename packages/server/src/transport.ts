@@ -8,6 +8,8 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 export interface TransportWatcher {
   /** Makes a listener whose answers are known. */
   watch(listener: RequestListener): RequestListener
+  /** A connection came; once it has gone, nobody knows whose it was. */
+  noteConnection(socket: Socket): void
   /** What came on a connection was refused before it was a request. */
   noteRefusal(socket: Socket, failure: Error): void
   /** A connection was closed unheard: there are as many as there may be. */
