@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           env,
-          include: ['packages/!(precompress)/src/**/*.test.ts', 'bench/{serve,build}/*.test.ts'],
+          include: ['packages/!(precompress)/src/**/*.test.ts', 'bench/{bodies,build,serve}/*.test.ts'],
           globalSetup: buildThreads,
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',

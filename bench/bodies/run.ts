@@ -1,8 +1,9 @@
 // Which way of sending a body is the fastest for which size; docs/decisions/003-memory.md draws the consequences.
 import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { choose } from '../serve/choose.ts'
 import { measure, type MeasureOptions } from '../serve/measure.ts'
 import { peerEnvironment } from '../serve/peer-program.ts'
 import { positive } from '../serve/positive.ts'
@@ -10,7 +11,9 @@ import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
 import type { FoundServer } from '../serve/server-definition.ts'
 import { median } from '../serve/statistics.ts'
+import { drawCurves } from './draw-curves.ts'
 import { evictFiles } from './evict-files.ts'
+import type { BodiesReport, Point } from './report.ts'
 import { type Way, ways } from './ways.ts'
 import { writeBodyFiles } from './write-body-files.ts'
 
@@ -27,9 +30,11 @@ const usage = `bench:bodies [options]
   --rounds n           rounds, the ways taking turns (default: 3)
   --seconds s          seconds of each load (default: 2)
   --save file          save the report
+  --chart file         draw it as an SVG
+  --from file          measure nothing: draw what was saved
 `
 const list = (text: string): string[] => text.split(',').filter(Boolean)
-const { values, rounds, seconds } = readCommandLine((args) => {
+const { values, chosen, sizes, connections, rounds, seconds } = readCommandLine((args) => {
   const parsed = parseArgs({
     args,
     options: {
@@ -41,48 +46,41 @@ const { values, rounds, seconds } = readCommandLine((args) => {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
       save: { type: 'string' },
+      chart: { type: 'string' },
+      from: { type: 'string' },
     },
   })
   return {
     values: parsed.values,
+    chosen: choose(ways, list(parsed.values.ways)),
+    sizes: list(parsed.values.sizes).map((size) => positive('sizes', size)),
+    connections: list(parsed.values.connections).map((count) => positive('connections', count)),
     rounds: positive('rounds', parsed.values.rounds),
     seconds: positive('seconds', parsed.values.seconds),
   }
 }, usage)
-const chosen = ways.filter(({ name }) => list(values.ways).includes(name))
 
-interface Point {
-  readonly node: string
-  readonly cache: string
-  readonly connections: number
-  /** In KiB. */
-  readonly size: number
-  readonly way: string
-  /** A number for each round. */
-  readonly rates: number[]
-  readonly cpu: number[]
-  readonly p99: number[]
-}
+const report: BodiesReport =
+  values.from === undefined ? await measureAll() : JSON.parse(await readFile(values.from, 'utf8'))
+if (values.save !== undefined) await writeFile(values.save, `${JSON.stringify(report, null, 1)}\n`)
+if (values.chart !== undefined) await writeFile(values.chart, drawCurves(report))
 
-const points: Point[] = []
-for (const node of list(values.nodes)) {
-  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
-  for (const cache of list(values.caches)) {
-    for (const connections of list(values.connections).map(Number)) {
-      for (const size of list(values.sizes).map(Number)) {
-        points.push(...(await sweep({ node, version, cache, connections, size })))
+async function measureAll(): Promise<BodiesReport> {
+  const points: Point[] = []
+  for (const node of list(values.nodes)) {
+    const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+    for (const cache of list(values.caches)) {
+      for (const atOnce of connections) {
+        const measured: Point[] = []
+        for (const size of sizes) {
+          measured.push(...(await sweep({ node, version, cache, connections: atOnce, size })))
+        }
+        print(tableOf(measured))
+        points.push(...measured)
       }
-      print(
-        tableOf(
-          points.filter((p) => p.node === version && p.cache === cache && p.connections === connections),
-        ),
-      )
     }
   }
-}
-if (values.save !== undefined) {
-  const report = { date: new Date().toISOString(), machine: readMachine(), seconds, points }
-  await writeFile(values.save, `${JSON.stringify(report, null, 1)}\n`)
+  return { date: new Date().toISOString(), machine: readMachine(), seconds, points }
 }
 
 interface Place extends Omit<Point, 'way' | 'rates' | 'cpu' | 'p99'> {
@@ -90,12 +88,19 @@ interface Place extends Omit<Point, 'way' | 'rates' | 'cpu' | 'p99'> {
 }
 
 /** Every way for one size, by turns. */
-async function sweep({ node, version, cache, connections, size }: Place): Promise<readonly Point[]> {
+async function sweep({ node, version, ...place }: Place): Promise<readonly Point[]> {
+  const { cache, size } = place
   const workload = await writeBodyFiles(size * 1024)
-  const place = { node: version, cache, connections, size }
-  const swept = chosen.map(({ name }): Point => ({ ...place, way: name, rates: [], cpu: [], p99: [] }))
+  const swept = chosen.map(({ name }): Point => ({
+    node: version,
+    ...place,
+    way: name,
+    rates: [],
+    cpu: [],
+    p99: [],
+  }))
   const options: MeasureOptions = {
-    connections,
+    connections: place.connections,
     seconds,
     warmUpSeconds: 1,
     serverCores: '0',
@@ -133,8 +138,8 @@ function serverOf(node: string, version: string, way: Way): FoundServer {
 function tableOf(rows: readonly Point[]): string {
   const [first] = rows
   if (first === undefined) return ''
-  const sizes = [...new Set(rows.map(({ size }) => size))]
-  const lines = sizes.map((size) => {
+  const rowSizes = [...new Set(rows.map(({ size }) => size))]
+  const lines = rowSizes.map((size) => {
     const rates = chosen.map(({ name }) =>
       median(rows.find((p) => p.size === size && p.way === name)?.rates ?? []),
     )

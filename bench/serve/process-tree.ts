@@ -11,22 +11,33 @@ export interface ProcessUsage {
 /** `USER_HZ`, which is 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100
 
-/** Reads it from `/proc`. */
+/**
+ * Reads it from `/proc`.
+ *
+ * @throws Error with the code ENOENT when the process has ended; what it started may end at any time.
+ */
 export async function readProcessUsage(pid: number): Promise<ProcessUsage> {
-  const usages = await Promise.all((await listTree(pid)).map(readOne))
+  const [root, ...others] = await listTree(pid)
+  const usages = await Promise.all([
+    readOne(root),
+    ...others.map((child) => readOne(child).catch(() => ended)),
+  ])
   return {
     cpuSeconds: usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
     peakBytes: usages.reduce((sum, { peakBytes }) => sum + peakBytes, 0),
   }
 }
 
-async function listTree(pid: number): Promise<number[]> {
+const ended: ProcessUsage = { cpuSeconds: 0, peakBytes: 0 }
+
+async function listTree(pid: number): Promise<[number, ...number[]]> {
   const threads = await readdir(`/proc/${pid}/task`)
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')),
   )
   const children = lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
-  return [pid, ...(await Promise.all(children.map(listTree))).flat()]
+  const trees = await Promise.all(children.map((child) => listTree(child).catch(() => [])))
+  return [pid, ...trees.flat()]
 }
 
 async function readOne(pid: number): Promise<ProcessUsage> {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { VoidRow } from './check-server.ts'
 import { findFreePort } from './free-port.ts'
 import { readProcessUsage, type ProcessUsage } from './process-tree.ts'
 import { exchange } from './raw-exchange.ts'
@@ -74,7 +75,14 @@ export async function startServer(
   const bootMilliseconds = performance.now() - startedAt
   const { pid } = child
   if (pid === undefined) throw new TypeError('a process without an id')
-  return { port, bootMilliseconds, usage: () => readProcessUsage(pid), stop }
+  const usage = async (): Promise<ProcessUsage> => {
+    try {
+      return await readProcessUsage(pid)
+    } catch (error) {
+      throw new VoidRow(`ended by itself: ${output().replaceAll(/\s+/g, ' ').slice(-400)}`, { cause: error })
+    }
+  }
+  return { port, bootMilliseconds, usage, stop }
 }
 
 async function firstAnswer(child: ChildProcess, port: number, workload: PreparedWorkload): Promise<void> {
