@@ -131,6 +131,8 @@ describe('resolveServing', () => {
         const isThere = overridesFor(script, ['/assets/a.js']).has('x-a')
         expect(isImmutable(script)).toBe(isThere)
       }),
+      // A slash at the beginning is taken off, but for one that is all there is.
+      { examples: [['/'], ['//'], ['/\n']] },
     )
   })
 })

@@ -93,7 +93,7 @@ function headerRules({ headers = {} }: ServingRules): FieldRule[] {
 function globMatcher(globs: readonly string[]): (path: string) => boolean {
   if (globs.length === 0) return () => false
   return picomatch(
-    globs.map((glob) => glob.replace(/^\//, '')),
+    globs.map((glob) => glob.replace(/^\/(?=.)/s, '')),
     { dot: true },
   )
 }
