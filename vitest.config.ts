@@ -12,6 +12,7 @@ const buildCommands = 'packages/server/src/testing/build-packages.ts'
 
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
 const env = { NO_COLOR: '1' }
+const setupFiles = 'scripts/seed-properties.mjs'
 
 export default defineConfig({
   test: {
@@ -21,6 +22,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           env,
+          setupFiles,
           include: ['packages/!(precompress)/src/**/*.test.ts', 'bench/{bodies,build,serve}/*.test.ts'],
           globalSetup: buildThreads,
           // Most of their time would be spent on loading the same modules once a file.
@@ -36,6 +38,7 @@ export default defineConfig({
           // Some of its tests replace modules.
           name: 'unit-precompress',
           env,
+          setupFiles,
           include: ['packages/precompress/src/**/*.test.ts'],
           globalSetup: buildThreads,
           testTimeout: 20_000,
@@ -46,6 +49,7 @@ export default defineConfig({
         test: {
           name: 'http',
           env,
+          setupFiles,
           include: ['packages/*/src/**/*.http-test.ts'],
           globalSetup: buildCommands,
           testTimeout: 20_000,
