@@ -37,6 +37,9 @@ export function drawCurves({ points, machine, date, seconds }: BodiesReport): st
   const xOf = (size: number): number => (sizes.indexOf(size) / Math.max(1, sizes.length - 1)) * panel.width
   const yOf = (share: number): number => panel.height * (1 - Math.min(share, highest) / highest)
 
+  const anchorOf = (place: number): string =>
+    place === 0 ? 'start' : place === sizes.length - 1 ? 'end' : 'middle'
+
   const panels = nodes.flatMap((node, row) =>
     columns.map((column, index) => {
       const here = points.filter((point) => point.node === node && columnOf(point) === column)
@@ -62,8 +65,8 @@ ${lines.join('\n')}
     ...columns.map((column, index) => text(left + index * (panel.width + panel.gap), top - 8, column)),
     ...nodes.map((node, row) => text(10, top + row * (panel.height + panel.gap) + 14, node)),
     ...columns.flatMap((_, index) =>
-      sizes.map((size) =>
-        text(left + index * (panel.width + panel.gap) + xOf(size) - 8, bottom - 10, `${size}`),
+      sizes.map((size, place) =>
+        text(left + index * (panel.width + panel.gap) + xOf(size), bottom - 10, `${size}`, anchorOf(place)),
       ),
     ),
     ...ways.map((way, colour) => {
@@ -103,8 +106,8 @@ function unique<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
 
-function text(x: number, y: number, content: string): string {
-  return `  <text x="${x.toFixed(1)}" y="${y}">${escape(content)}</text>`
+function text(x: number, y: number, content: string, anchor = 'start'): string {
+  return `  <text text-anchor="${anchor}" x="${x.toFixed(1)}" y="${y}">${escape(content)}</text>`
 }
 
 function escape(content: string): string {
