@@ -32,16 +32,18 @@ describe('a body that breaks off', () => {
 
 describe('a body that comes late', () => {
   test.each([
-    ['from memory', {}],
-    ['streamed', { memoryBudget: 0 }],
-  ])('costs nothing of the answer, %s', async (_what, site) => {
+    ['from memory', {}, false],
+    ['streamed', { memoryBudget: 0 }, false],
+    ['of a server that stops', {}, true],
+  ])('costs nothing of the answer, %s', async (_what, site, isStopped) => {
     const large = Buffer.alloc(4_000_000, 'abcdefg')
-    const { port } = await startServer(await buildFixture({ 'large.bin': large }), { site })
-    const connection = await openConnection(port)
+    const server = await startServer(await buildFixture({ 'large.bin': large }), { site })
+    const connection = await openConnection(server.port)
     connection.send(
       'GET /large.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 40000\r\n\r\n',
     )
     await once(connection.socket, 'data')
+    const closed = isStopped ? server.close() : undefined
     for (let part = 0; part < 40; part += 1) {
       connection.send('x'.repeat(1000))
       await setImmediate()
@@ -49,5 +51,6 @@ describe('a body that comes late', () => {
     const { status, body } = await connection.receive()
     expect([status, body.equals(large)]).toEqual([200, true])
     expect(await connection.rest()).toHaveLength(0)
+    await closed
   })
 })

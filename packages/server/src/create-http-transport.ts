@@ -27,7 +27,8 @@ export function createHttpTransport(
   }
   /** Whether a request may be answered; else it is refused, or nothing is to be done. */
   const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
-    if (ending.has(request.socket)) return false
+    // Nobody would get the answer.
+    if (ending.has(request.socket) || !request.socket.writable) return false
     const refusal = refusalOf(request)
     if (refusal !== undefined) refuse(request, response, refusal)
     return refusal === undefined

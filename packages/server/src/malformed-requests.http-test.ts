@@ -168,6 +168,25 @@ describe('what is no request behind requests', () => {
   })
 })
 
+describe('what comes behind a last request', () => {
+  test.each([
+    ['from memory', () => server, undefined],
+    ['streamed', () => streamed, undefined],
+    ['over TLS', () => encrypted, dialTls],
+  ])('takes nothing of its answer, %s', async (_how, serverOf, dial) => {
+    const connection = await openConnection(serverOf().port, dial)
+    connection.send(`GET /large.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${smuggled}`)
+    await once(connection.socket, 'data')
+    for (let part = 0; part < 40; part += 1) {
+      connection.send('x'.repeat(1000))
+      await setImmediate()
+    }
+    const { status, body } = await connection.receive()
+    expect([status, body.equals(large)]).toEqual([200, true])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+})
+
 describe('a refused request', () => {
   test('has its answer though its body is still coming', async () => {
     const connection = await openConnection(server.port)

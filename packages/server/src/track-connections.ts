@@ -96,7 +96,10 @@ export function trackConnections(
     } else {
       // 4. Nothing was said to it.
       if (!isOfBody) noteRefusal(socket, failure)
-      endLingering(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`)
+      const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
+      // Behind a 408 nothing may be read: the request could still come to its end.
+      if (status === 408) destroySoonAsNode(socket.end(refusal))
+      else endLingering(socket, refusal)
     }
   }
 
@@ -105,11 +108,17 @@ export function trackConnections(
     return takesUploads && !writableEnded
   }
 
-  /** Where a request's body is still coming, its connection lingers. */
+  /** Where something is still coming, a request's body for instance, its connection lingers. */
   function destroySoon(this: Socket): void {
-    const request = connections.get(this)?.last?.req
-    if (request === undefined || request.complete || this.readableEnded) destroySoonAsNode(this)
-    else request.once('end', endLingering(this))
+    const state = connections.get(this)
+    const request = state?.last?.req
+    const isBodyComing = request?.complete === false
+    if (this.readableEnded || !(isBodyComing || state?.failure !== undefined)) {
+      destroySoonAsNode(this)
+      return
+    }
+    const close = endLingering(this)
+    if (isBodyComing) request.once('end', close)
   }
 
   /** One function for all responses: a closure for each would be work on the hot path. */
@@ -153,7 +162,8 @@ export function trackConnections(
  * @returns what ends that sooner.
  */
 function endLingering(socket: Socket, lastWords = ''): () => void {
-  socket.end(lastWords)
+  // It may linger already.
+  if (socket.writable) socket.end(lastWords)
   socket.resume()
   const close = (): void => {
     // Nor is what comes from here on a sign of life.
