@@ -1,4 +1,5 @@
 import { median } from '../serve/statistics.ts'
+import { describeRun, escapeText } from '../serve/svg-text.ts'
 import type { BodiesReport, Point } from './report.ts'
 
 const panel = { width: 150, height: 110, gap: 26 }
@@ -28,7 +29,8 @@ const style = `
  *
  * @throws TypeError without answers from memory, or with more other ways than there are colours.
  */
-export function drawCurves({ points, machine, date, seconds }: BodiesReport): string {
+export function drawCurves(report: BodiesReport): string {
+  const { points } = report
   const nodes = unique(points.map(({ node }) => node))
   const columns = unique(points.map(columnOf))
   const sizes = unique(points.map(({ size }) => size)).toSorted((a, b) => a - b)
@@ -74,14 +76,14 @@ ${lines.join('\n')}
       return `  <line class="way way${colour}" x1="${x}" x2="${x + 20}" y1="48" y2="48" />\n${text(x + 26, 52, way)}`
     }),
   ]
-  const note = `${date.slice(0, 10)}, ${machine.processor}, ${machine.cores} cores, ${machine.system}; loads of ${seconds} s, medians`
+  const note = `${describeRun(report)}; loads of ${report.seconds} s, medians`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 30}" width="${width}" height="${bottom + 30}" role="img">
   <style>${style}
   </style>
   <text class="title" x="10" y="24">Requests per second as a share of answers from memory (dashed), by size in KiB</text>
 ${labels.join('\n')}
 ${panels.join('\n')}
-  <text class="note" x="10" y="${bottom + 18}">${escape(note)}</text>
+  <text class="note" x="10" y="${bottom + 18}">${escapeText(note)}</text>
 </svg>
 `
 }
@@ -107,9 +109,5 @@ function unique<Value>(values: readonly Value[]): Value[] {
 }
 
 function text(x: number, y: number, content: string, anchor = 'start'): string {
-  return `  <text text-anchor="${anchor}" x="${x.toFixed(1)}" y="${y}">${escape(content)}</text>`
-}
-
-function escape(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `  <text text-anchor="${anchor}" x="${x.toFixed(1)}" y="${y}">${escapeText(content)}</text>`
 }

@@ -1,6 +1,7 @@
 import { ratioTo, requestRates } from './ratio-to.ts'
 import type { Report, Row } from './report.ts'
 import { median } from './statistics.ts'
+import { describeRun, escapeText } from './svg-text.ts'
 
 const width = 760
 const labelWidth = 210
@@ -40,26 +41,18 @@ export function drawChart(report: Report, rows: readonly Row[]): string {
     const length = Math.max(1, (rate / fastest.rate) * longestBar)
     const ratio = ratioTo('sirv', row, rows)
     const times = ratio === undefined ? '' : ` (${ratio.toFixed(1)} × sirv)`
-    return `  <text class="label" x="${labelWidth - 10}" y="${y + 15}">${escape(`${row.server} ${row.version}`)}</text>
+    return `  <text class="label" x="${labelWidth - 10}" y="${y + 15}">${escapeText(`${row.server} ${row.version}`)}</text>
   <rect class="${row.server === 'serve-dist' ? 'bar ours' : 'bar'}" x="${labelWidth}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" rx="2" />
   <text x="${(labelWidth + length + 8).toFixed(1)}" y="${y + 15}">${Math.round(rate).toLocaleString('en')}${times}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
   <style>${style}
   </style>
-  <text class="title" x="10" y="24">${escape(report.titles[workload] ?? workload)}</text>
-  <text class="note" x="10" y="44">requests per second, median of ${fastest.row.samples.length} rounds, ${connections} connections; more is better${escape(missing)}</text>
+  <text class="title" x="10" y="24">${escapeText(report.titles[workload] ?? workload)}</text>
+  <text class="note" x="10" y="44">requests per second, median of ${fastest.row.samples.length} rounds, ${connections} connections; more is better${escapeText(missing)}</text>
 ${bars.join('\n')}
-  <text class="note" x="10" y="${height - 26}">${escape(describe(report))}</text>
-  <text class="note" x="10" y="${height - 10}">${escape(report.command)}</text>
+  <text class="note" x="10" y="${height - 26}">${escapeText(`${describeRun(report)}, Node ${report.machine.node}`)}</text>
+  <text class="note" x="10" y="${height - 10}">${escapeText(report.command)}</text>
 </svg>
 `
-}
-
-function describe({ machine, date }: Report): string {
-  return `${date.slice(0, 10)}, ${machine.processor}, ${machine.cores} cores, ${machine.system}, Node ${machine.node}`
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -68,7 +68,7 @@ export async function startServer(
   } catch (error) {
     const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
     await stop()
-    throw new Error(`does not answer: ${(output() + log).replaceAll(/\s+/g, ' ').slice(-400)}`, {
+    throw new Error(`does not answer: ${endOf(output() + log)}`, {
       cause: error,
     })
   }
@@ -79,10 +79,15 @@ export async function startServer(
     try {
       return await readProcessUsage(pid)
     } catch (error) {
-      throw new VoidRow(`ended by itself: ${output().replaceAll(/\s+/g, ' ').slice(-400)}`, { cause: error })
+      throw new VoidRow(`ended by itself: ${endOf(output())}`, { cause: error })
     }
   }
   return { port, bootMilliseconds, usage, stop }
+}
+
+/** What an error message has room for. */
+function endOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(-400)
 }
 
 async function firstAnswer(child: ChildProcess, port: number, workload: PreparedWorkload): Promise<void> {

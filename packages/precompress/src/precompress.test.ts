@@ -6,10 +6,10 @@ import { manifestPath, parseManifest, stringifyManifest, variantPath } from '@se
 import { describe, expect, test, vi } from 'vitest'
 import { pendingPath } from './journal.ts'
 import { precompress } from './precompress.ts'
-import { PrecompressError } from './precompress-error.ts'
 import type { Progress } from './precompress-options.ts'
 import { decode } from './testing/decode.ts'
 import { addFiles, makeFolder } from './testing/make-folder.ts'
+import { problemsOf } from './testing/problems-of.ts'
 import { readFolder } from './testing/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
@@ -30,15 +30,6 @@ const variantsToo = ['app.js', 'app.js.br', 'app.js.gz', 'app.js.zst']
 
 function digest(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-async function problemsOf(pass: Promise<unknown>): Promise<readonly string[]> {
-  const error: unknown = await pass.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (error instanceof PrecompressError) return error.problems
-  throw new Error('not a PrecompressError', { cause: error })
 }
 
 describe('precompress', () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { precompress } from './precompress.ts'
-import { PrecompressError } from './precompress-error.ts'
 import type { PrecompressOptions } from './precompress-options.ts'
 import { makeFolder } from './testing/make-folder.ts'
+import { problemsOf } from './testing/problems-of.ts'
 import { readFolder } from './testing/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
@@ -29,15 +29,6 @@ async function passDuring(
       return []
     },
   })
-}
-
-async function problemsOf(pass: Promise<unknown>): Promise<readonly string[]> {
-  const error: unknown = await pass.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (error instanceof PrecompressError) return error.problems
-  throw new Error('not a PrecompressError', { cause: error })
 }
 
 /** What the folder holds, and that nothing but `changed` differs from before. */

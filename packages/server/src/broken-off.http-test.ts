@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { openConnection } from './testing/open-connection.ts'
+import { sendInParts } from './testing/send-in-parts.ts'
 import { startServer } from './testing/start-server.ts'
 
 /** Sends literal text, closes this half once the answer has begun, and reads to the end. */
@@ -44,10 +44,7 @@ describe('a body that comes late', () => {
     )
     await once(connection.socket, 'data')
     const closed = isStopped ? server.close() : undefined
-    for (let part = 0; part < 40; part += 1) {
-      connection.send('x'.repeat(1000))
-      await setImmediate()
-    }
+    await sendInParts(connection, 40)
     const { status, body } = await connection.receive()
     expect([status, body.equals(large)]).toEqual([200, true])
     expect(await connection.rest()).toHaveLength(0)

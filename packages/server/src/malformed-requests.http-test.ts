@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from './testing/build-fixture.ts'
 import { dialTls } from './testing/dial-tls.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
-import { openConnection } from './testing/open-connection.ts'
+import { type Dial, openConnection } from './testing/open-connection.ts'
 import { rawRequest } from './testing/raw-request.ts'
+import { sendInParts } from './testing/send-in-parts.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
 const large = Buffer.alloc(2_000_000, 'abcdefg')
@@ -18,6 +18,12 @@ beforeAll(async () => {
   streamed = await startServer(directory, { site: { memoryBudget: 0 } })
   encrypted = await startServer(directory, { tls: await writeCertificate() })
 })
+
+const hosts: readonly (readonly [string, () => StartedServer, Dial | undefined])[] = [
+  ['from memory', () => server, undefined],
+  ['streamed', () => streamed, undefined],
+  ['over TLS', () => encrypted, dialTls],
+]
 
 const smuggled = 'GET /secret.txt HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -122,11 +128,7 @@ describe('a request that could be read in two ways', () => {
     },
   )
 
-  test.each([
-    ['from memory', () => server, undefined],
-    ['streamed', () => streamed, undefined],
-    ['over TLS', () => encrypted, dialTls],
-  ])('in malformed chunks takes nothing of a file, %s', async (_how, serverOf, dial) => {
+  test.each(hosts)('in malformed chunks takes nothing of a file, %s', async (_how, serverOf, dial) => {
     const connection = await openConnection(serverOf().port, dial)
     connection.send(
       `GET /large.bin HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n${smuggled}`,
@@ -151,11 +153,7 @@ test.each(['0.9', '2.0'])('HTTP/%s, which Node reads as 1.1, is refused with 505
 })
 
 describe('what is no request behind requests', () => {
-  test.each([
-    ['from memory', () => server, undefined],
-    ['streamed', () => streamed, undefined],
-    ['over TLS', () => encrypted, dialTls],
-  ])('has its 400 when all of them are answered, %s', async (_how, serverOf, dial) => {
+  test.each(hosts)('has its 400 when all of them are answered, %s', async (_how, serverOf, dial) => {
     const connection = await openConnection(serverOf().port, dial)
     const request = 'GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n'
     connection.send(`${request}${request}hello\r\n\r\n`)
@@ -169,18 +167,11 @@ describe('what is no request behind requests', () => {
 })
 
 describe('what comes behind a last request', () => {
-  test.each([
-    ['from memory', () => server, undefined],
-    ['streamed', () => streamed, undefined],
-    ['over TLS', () => encrypted, dialTls],
-  ])('takes nothing of its answer, %s', async (_how, serverOf, dial) => {
+  test.each(hosts)('takes nothing of its answer, %s', async (_how, serverOf, dial) => {
     const connection = await openConnection(serverOf().port, dial)
     connection.send(`GET /large.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${smuggled}`)
     await once(connection.socket, 'data')
-    for (let part = 0; part < 40; part += 1) {
-      connection.send('x'.repeat(1000))
-      await setImmediate()
-    }
+    await sendInParts(connection, 40)
     const { status, body } = await connection.receive()
     expect([status, body.equals(large)]).toEqual([200, true])
     expect(await connection.rest()).toHaveLength(0)
@@ -192,10 +183,7 @@ describe('a refused request', () => {
     const connection = await openConnection(server.port)
     connection.send('POST / HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 100000\r\n\r\n')
     await once(connection.socket, 'data')
-    for (let part = 0; part < 100; part += 1) {
-      connection.send('x'.repeat(1000))
-      await setImmediate()
-    }
+    await sendInParts(connection, 100)
     expect((await connection.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 400 /)
   })
 })

@@ -28,6 +28,7 @@ interface ConnectionState {
   failure: Error | undefined
 }
 
+/** What connections are for, and who is told of their ends. */
 export interface ConnectionOptions {
   /** Whether requests' bodies may be waited for. */
   readonly takesUploads: boolean

@@ -38,6 +38,7 @@ export interface EnvironmentOutput {
   readonly graph: ChunkGraph
 }
 
+/** What is known of an environment before it is built. */
 export interface EnvironmentOutputOptions {
   /** The names that bundles of workers hashed. */
   readonly workerNames: ReadonlySet<string>
