@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { openConnection } from './testing/open-connection.ts'
 import { frameTypes, openRawHttp2 } from './testing/open-raw-http2.ts'
 import { formatRequest } from './testing/raw-request.ts'
 import type { StartedServer } from './testing/start-server.ts'
+import { startTlsServer } from './testing/start-tls-server.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'
 import type { TlsFiles } from './tls-credentials.ts'
 
@@ -118,6 +119,39 @@ describe('close, over TLS', () => {
     const closed = millisecondsToClose(server)
     expect((await connection.receive()).body.length).toBe(large.length)
     expect(await connection.rest()).toHaveLength(0)
+    expect(await closed).toBeLessThan(soon)
+  })
+
+  test('sends to its end what has been handed over whole, over HTTP/1.1, to one who reads late', async () => {
+    const text = 'abcdefg'.repeat(2 ** 21)
+    const handed = new EventEmitter()
+    const server = await startTlsServer((_request, response) => {
+      response.end(text)
+      handed.emit('over')
+    })
+    const socket = dialTls(server.port)
+    socket.write(formatRequest({}))
+    await once(handed, 'over')
+    const drained = server.drain(15_000)
+    const received = await buffer(socket)
+    expect(received.subarray(-text.length).equals(Buffer.from(text))).toBe(true)
+    socket.end()
+    await drained
+  })
+
+  test('closes a connection over HTTP/1.1 within a second that was being opened, and asks nothing', async () => {
+    const server = await start()
+    const tcp = connectTcp({ port: server.port, host: '127.0.0.1' })
+    await once(tcp, 'connect')
+    const idle = await openConnection(server.port, dialTls)
+    idle.send(formatRequest({}))
+    await idle.receive()
+    const closed = millisecondsToClose(server)
+    // It is closed by then, and so the server is past its look at what is idle.
+    await idle.rest()
+    const late = connectTls({ socket: tcp, rejectUnauthorized: false })
+    await once(late, 'secureConnect')
+    late.resume()
     expect(await closed).toBeLessThan(soon)
   })
 

@@ -52,15 +52,18 @@ export function trackConnections(
   let isDraining = false
 
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, {
+    const state: ConnectionState = {
       since: performance.now(),
       answersUnderWay: 0,
       bytesRead: 0,
       last: undefined,
       failure: undefined,
-    })
+    }
+    connections.set(socket, state)
     socket.destroySoon = destroySoon
     socket.once('close', () => connections.delete(socket))
+    // Its handshake of TLS took until now.
+    if (isDraining) closeWhenGrown(server, socket, state)
   })
 
   server.on('clientError', (failure: Error, socket) => {
@@ -92,8 +95,9 @@ export function trackConnections(
       // 2. What came before it is answered first; nothing is read meanwhile.
       socket.pause()
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
-      // 3. What has begun is cut off: its end may never come.
-      socket.destroy(failure)
+      // 3. What has begun is cut off: its end may never come. What is before it is sent, where nobody takes it for whole.
+      if (status !== 408 && showsItsEnd(last)) endLingering(socket)
+      else socket.destroy(failure)
     } else {
       // 4. Nothing was said to it.
       if (!isOfBody) noteRefusal(socket, failure)
@@ -143,17 +147,29 @@ export function trackConnections(
       response.on('close', noteEnd)
     },
     async drain() {
-      isDraining = true
       await takeWhatHasCome(server)
-      await new Promise((resolve) => {
+      isDraining = true
+      const closed = new Promise((resolve) => {
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
-        for (const [socket, state] of connections) closeWhenGrown(server, socket, state)
       })
+      for (const [socket, state] of connections) closeWhenGrown(server, socket, state)
+      await closed
+      // One that does not listen, as behind TLS, is closed at once. What is added meanwhile is waited for, too.
+      for (const socket of connections.keys()) {
+        await new Promise((resolve) => {
+          socket.once('close', resolve)
+        })
+      }
       // Only to let go of Node's timer.
       server.close()
     },
   }
+}
+
+/** Whether a client sees that an answer is not whole when its connection is closed (RFC 9112 §8). */
+function showsItsEnd(response: ServerResponse | undefined): boolean {
+  return response?.chunkedEncoding === true || response?.hasHeader('Content-Length') === true
 }
 
 /**
