@@ -28,6 +28,15 @@ describe('idleFlags', () => {
       ['host'],
       /^--host does nothing.*--socket <path> listens instead/,
     ],
+    ...(['port', 'host', 'socket', 'socketMode'] as const).map(
+      (name) =>
+        [
+          `${name} beside a socket of a service manager`,
+          { descriptor: 3, socket: '/s' },
+          [name],
+          / does nothing: LISTEN_FDS listens instead; leave one out$/,
+        ] as const,
+    ),
     [
       'trust without a log',
       { trustProxy: '1' },

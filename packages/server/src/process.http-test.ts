@@ -136,7 +136,7 @@ describe.skipIf(process.platform === 'win32').each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
 ])('LISTEN_FDS, %s', (_what, args) => {
-  test('is the socket that is served, and --port is not', async () => {
+  test('is the socket that is served, and --port is not, which is told once', async () => {
     const socket = await openListeningSocket()
     const command = spawnCommand([directory, '--port', '0', ...args], { inherited: socket.descriptor })
     socket.close()
@@ -145,6 +145,9 @@ describe.skipIf(process.platform === 'win32').each([
     const response = await rawRequest(socket.port, { target: '/app/' })
     expect(response.body.toString()).toBe('page')
     expect(await stop(command)).toBe(0)
+    expect(command.complaints()).toBe(
+      'serve-dist: warning: --port does nothing: LISTEN_FDS listens instead; leave one out\n',
+    )
   })
 
   test('that names a descriptor which is no socket is refused', async () => {

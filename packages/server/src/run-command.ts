@@ -16,6 +16,7 @@ import { repeatable } from './repeatable.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
 import { serveDefaults } from './serve-options.ts'
+import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /** Variables of options whose empty value would be another one than none. */
 const environmentTwins = [
@@ -113,9 +114,10 @@ function createProgram(): Command {
   program
     .showHelpAfterError('(serve-dist --help shows what there is)')
     .action(async (directory: string, flags: ServeFlags) => {
+      const given = { ...flags, descriptor: takeInheritedSocket() }
       // The primary has told of it for its workers.
-      if (cluster.isPrimary) warnOfIdleFlags(program, flags)
-      await serveCommand(directory, flags, version)
+      if (cluster.isPrimary) warnOfIdleFlags(program, given)
+      await serveCommand(directory, given, version)
     })
     .hook('preAction', (_program, command) => {
       // Only a server has something to do then (`bin/serve-dist.js`); the others end, as by default.

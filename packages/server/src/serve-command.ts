@@ -19,7 +19,6 @@ import { reportApplicationError } from './start-application.ts'
 import { startPrimaryOperations } from './start-primary-operations.ts'
 import { startWorkers } from './start-workers.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
-import { takeInheritedSocket } from './take-inherited-socket.ts'
 import { takeWorkerRole, type WorkerRole } from './worker-role.ts'
 
 /** What the command line gave. */
@@ -35,6 +34,8 @@ export interface ServeFlags extends OperationsFlags, ProcessFlags, SwapFlags, Tl
   readonly fsFallback?: boolean
   readonly config?: string
   readonly ssr?: string
+  /** No flag: the socket that a service manager handed over. */
+  readonly descriptor?: number | undefined
 }
 
 /** What serves: this process, or workers of its own. */
@@ -59,12 +60,12 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     await runWorker(async (mayListen) => serveStaged(await toServeOptions(directory, own, role), mayListen))
     return
   }
+  const { descriptor } = flags
   const stopWith = stopOnSignal()
-  const descriptor = takeInheritedSocket()
   const startTriggers = await prepareReloadTriggers(directory, flags)
   const serving =
     flags.workers > 1
-      ? await serveByWorkers(flags, descriptor)
+      ? await serveByWorkers(flags)
       : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
   // Before the line: who reads it may send a signal at once.
   const started = startTriggers(serving.reload)
@@ -109,10 +110,8 @@ async function serveAlone(options: ServeOptions): Promise<Serving> {
   }
 }
 
-async function serveByWorkers(
-  { workers: count, grace: gracePeriod, socket, socketMode, host, port, ops }: ServeFlags,
-  descriptor: number | undefined,
-): Promise<Serving> {
+async function serveByWorkers(flags: ServeFlags): Promise<Serving> {
+  const { workers: count, grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
   const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
   // What is wrong with the host, the workers will say.
