@@ -65,7 +65,7 @@ export function createHttpTransport(
   })
   const tracker = trackConnections(server, {
     takesUploads,
-    noteRefusal: (socket, failure) => watcher?.noteRefusal(socket, failure),
+    noteRefusal: (socket, failure, response) => watcher?.noteRefusal(socket, failure, response),
   })
   if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.noteConnection(socket))
   server.on('drop', () => watcher?.noteDrop())

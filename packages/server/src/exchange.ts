@@ -23,6 +23,17 @@ export interface Exchange {
   readonly error?: string
 }
 
+/** What is told of everything that could not be read. */
+export const refusedExchange: Omit<Exchange, 'status' | 'address'> = {
+  request: { method: undefined, url: undefined, httpVersion: '', rawHeaders: [] },
+  coding: 'identity',
+  cache: 'other',
+  bytes: 0,
+  savedBytes: 0,
+  milliseconds: undefined,
+  isAborted: false,
+}
+
 /** What `Cache-Control` lets caches do. */
 export type CacheUse = 'immutable' | 'revalidate' | 'no-store' | 'other'
 

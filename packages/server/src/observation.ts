@@ -14,8 +14,17 @@ export interface Observation {
   isEnded: boolean
   /** Whether the observers were told. */
   isOver: boolean
+  /** With what its request was refused, as it could not be read to its end. */
+  refusal: Refusal | undefined
   /** What the table answered; `undefined` where an application did. */
   answer: Answer | undefined
+}
+
+/** What Node could not read. */
+export interface Refusal {
+  readonly status: number
+  /** The code of the error. */
+  readonly error: string
 }
 
 const observation: unique symbol = Symbol('observation')

@@ -95,10 +95,18 @@ describe('what is refused before it is a request', () => {
     [
       'in the body of a request',
       `${formatRequest({ method: 'POST', target: '/upload', fields: chunked })}zz\r\n`,
-      499,
+      'HPE_INVALID_CHUNK_SIZE',
     ],
   ])('is told with the request that it belongs to: %s', async (_where, octets, status) => {
     expect(await toldOf((connection) => connection.send(octets))).toEqual([status])
+  })
+
+  test('is the answer to the request in whose body it stands', async () => {
+    const head = formatRequest({ method: 'POST', target: '/upload', fields: chunked })
+    await toldOf((connection) => connection.send(`${head}zz\r\n`))
+    expect(seen).toMatchObject([
+      { request: { method: 'POST', url: '/upload' }, status: 400, bytes: 0, isAborted: false },
+    ])
   })
 
   test('is told with the request that it belongs to: in a body that is not waited for', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { cacheUseOf, type Exchange } from './exchange.ts'
+import { cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
 import { callOriginal, type Observation, observationOf, observe } from './observation.ts'
 import type { Answer } from './site.ts'
 import type { RequestListener } from './transport.ts'
@@ -51,6 +51,7 @@ export function observeRequests(
       bytes: 0,
       isEnded: false,
       isOver: false,
+      refusal: undefined,
       answer: undefined,
     })
     response.write = countWrite
@@ -89,7 +90,9 @@ function isBufferEncoding(coding: unknown): coding is BufferEncoding {
 }
 
 function describe(response: ServerResponse, noted: Observation): Exchange {
-  const { request, begin, address, answer } = noted
+  const { request, begin, address, answer, refusal } = noted
+  const milliseconds = performance.now() - begin
+  if (refusal !== undefined) return { ...refusedExchange, ...refusal, request, address, milliseconds }
   const isAborted = wasAborted(response)
   const hasBody = request.method !== 'HEAD'
   return {
@@ -100,7 +103,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
     cache: cacheUseOf(fieldOf(response, answer, 'Cache-Control')),
     bytes: hasBody ? noted.bytes : 0,
     savedBytes: hasBody && !isAborted ? (answer?.savedBytes ?? 0) : 0,
-    milliseconds: performance.now() - begin,
+    milliseconds,
     isAborted,
   }
 }

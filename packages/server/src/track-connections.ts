@@ -32,8 +32,8 @@ interface ConnectionState {
 export interface ConnectionOptions {
   /** Whether requests' bodies may be waited for. */
   readonly takesUploads: boolean
-  /** Told of each refusal of what is no request. */
-  readonly noteRefusal: (socket: Socket, failure: Error) => void
+  /** Told of each refusal of what is no request, or of the body of one that has no other answer. */
+  readonly noteRefusal: (socket: Socket, failure: Error, response?: ServerResponse) => void
 }
 
 /**
@@ -100,7 +100,7 @@ export function trackConnections(
       else socket.destroy(failure)
     } else {
       // 4. Nothing was said to it.
-      if (!isOfBody) noteRefusal(socket, failure)
+      noteRefusal(socket, failure, isOfBody ? last : undefined)
       const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
       // Behind a 408 nothing may be read: the request could still come to its end.
       if (status === 408) destroySoonAsNode(socket.end(refusal))

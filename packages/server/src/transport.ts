@@ -10,8 +10,8 @@ export interface TransportWatcher {
   watch(listener: RequestListener): RequestListener
   /** A connection came; once it has gone, nobody knows whose it was. */
   noteConnection(socket: Socket): void
-  /** What came on a connection was refused before it was a request. */
-  noteRefusal(socket: Socket, failure: Error): void
+  /** What came on a connection was refused: before it was a request, or as the body of one that had no other answer. */
+  noteRefusal(socket: Socket, failure: Error, response?: ServerResponse): void
   /** A connection was closed unheard: there are as many as there may be. */
   noteDrop(): void
 }
