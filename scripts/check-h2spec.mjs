@@ -33,8 +33,7 @@ try {
     start('streamed', [...ofOurs, '--memory-budget', '0']),
     start('node', [bare, cert, key]),
   ])
-  const [ofNode, ...results] = await Promise.all([node, ours, streamed].map((server) => judge(server)))
-  const [ofMemory, ofStreamed] = results
+  const [ofNode, ofMemory, ofStreamed] = await Promise.all([judge(node), judge(ours), judge(streamed)])
   console.log(
     `passed: ours ${count(ofMemory)}, ours streamed ${count(ofStreamed)}, Node alone ${count(ofNode)}`,
   )
@@ -43,9 +42,9 @@ try {
     console.log('✗ h2spec has asked nothing')
     process.exitCode = 1
   }
-  for (const [server, result] of [
-    [ours, ofMemory],
-    [streamed, ofStreamed],
+  for (const { server, result } of [
+    { server: ours, result: ofMemory },
+    { server: streamed, result: ofStreamed },
   ]) {
     for (const name of failuresOf(result)) {
       if (ofNode.get(name) === 'failed') continue
