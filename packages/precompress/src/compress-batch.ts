@@ -61,7 +61,7 @@ export function createCompressBatch(): (batch: FileBatch) => Promise<BatchAnswer
       encode,
       cache,
       writer: { isInPlace: ({ path, sha256 }) => ours.get(path) === sha256, stage: stager.stage },
-      allocate: (size) => new Uint8Array(size),
+      memory: { take: async (size) => new Uint8Array(size), giveBack: () => {} },
       onShare: () => {},
     }
 

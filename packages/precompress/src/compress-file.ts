@@ -1,5 +1,6 @@
 import type { ContentCoding } from '@serve-dist/manifest'
 import type { CompressedFile } from './build-manifest.ts'
+import type { SharedMemory } from './create-shared-memory.ts'
 import { describeFile, loadFile, type LoadedFile } from './describe-file.ts'
 import { encodingCost } from './encoding-cost.ts'
 import { findPlaces } from './find-places.ts'
@@ -30,8 +31,8 @@ export interface FileContext extends Staging {
   readonly folder: string
   /** The variants of earlier passes, path to digest: only those may be replaced. */
   readonly ours: ReadonlyMap<string, string>
-  /** The memory of a file that is read. */
-  readonly allocate: (size: number) => Uint8Array
+  /** Of the files that are read. */
+  readonly memory: SharedMemory
   /** Called when the variant of a coding is staged or left out, with its share of the file's work. */
   readonly onShare: (file: FileTask, share: number) => void
 }
@@ -44,12 +45,22 @@ export async function compressFile(task: FileTask, context: FileContext): Promis
     return { compressed: { file: await describeFile(folder, path), variants: [] }, taken: [], cacheHits: 0 }
   }
   const { free, taken } = findPlaces(folder, path, codings, ours)
-  const loaded = await loadFile(folder, path, context.allocate)
-  const work = free.reduce((sum, coding) => sum + encodingCost(coding, 1), 0)
-  const { variants, cacheHits } = await stageVariants({ ...loaded, codings: free }, context, (coding) =>
-    context.onShare(task, encodingCost(coding, 1) / work),
-  )
-  return { compressed: { file: withoutBytes(loaded), variants }, taken, cacheHits }
+  const held: Uint8Array[] = []
+  const take = async (size: number): Promise<Uint8Array> => {
+    const bytes = await context.memory.take(size)
+    held.push(bytes)
+    return bytes
+  }
+  try {
+    const loaded = await loadFile(folder, path, take)
+    const work = free.reduce((sum, coding) => sum + encodingCost(coding, 1), 0)
+    const { variants, cacheHits } = await stageVariants({ ...loaded, codings: free }, context, (coding) =>
+      context.onShare(task, encodingCost(coding, 1) / work),
+    )
+    return { compressed: { file: withoutBytes(loaded), variants }, taken, cacheHits }
+  } finally {
+    for (const bytes of held) context.memory.giveBack(bytes)
+  }
 }
 
 /** Lets go of the bytes. */

@@ -2,6 +2,7 @@ import type { ContentCoding } from '@serve-dist/manifest'
 import type { BuildWriter } from './build-writer.ts'
 import { failureOf } from './compress-batch.ts'
 import { compressFile, type FileContext, type FileTask } from './compress-file.ts'
+import { createSharedMemory, type SharedMemory } from './create-shared-memory.ts'
 import { compressSmallFiles } from './compress-small-files.ts'
 import { type Compressed, createTally } from './create-tally.ts'
 import type { EncodingCache } from './encoding-cache.ts'
@@ -54,7 +55,8 @@ export async function compressFiles(
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
   const tally = createTally(files, { onProgress, onFailure: encoder.abandon })
 
-  const context: FileContext = { ...compression, encode: encoder.encode, allocate, onShare: tally.countShare }
+  const memory = openMemory(files, bytesInFlight)
+  const context: FileContext = { ...compression, encode: encoder.encode, memory, onShare: tally.countShare }
   const compressOne = async (file: FileTask): Promise<void> => {
     if (signal?.aborted === true) return
     // After a failure all that is wrong is still found, but nothing encoded.
@@ -84,8 +86,21 @@ export async function compressFiles(
 }
 
 /** The encodings of all but small files use its memory together, in several threads. */
-function allocate(size: number): Uint8Array {
-  return size > 32 * 1024 ? new Uint8Array(new SharedArrayBuffer(size)) : new Uint8Array(size)
+function openMemory(files: readonly FileTask[], bytesInFlight: number): SharedMemory {
+  const sizes = files
+    .filter(({ size, codings }) => codings.length > 0 && isShared(size))
+    .map(({ size }) => size)
+  const all = sizes.reduce((sum, size) => sum + size, 0)
+  // They are in order of size, and the largest must fit.
+  const shared = createSharedMemory(Math.max(sizes[0] ?? 0, Math.min(all, bytesInFlight)))
+  return {
+    take: async (size) => (isShared(size) ? await shared.take(size) : new Uint8Array(size)),
+    giveBack: (bytes) => shared.giveBack(bytes),
+  }
+}
+
+function isShared(size: number): boolean {
+  return size > 32 * 1024
 }
 
 function taskOf({ path, size }: ListedFile, { codings, minimumSize }: Compression): FileTask {

@@ -113,6 +113,28 @@ describe('createEncodeQueue', () => {
     await Promise.all(all)
   })
 
+  test('lets no more work pass than what is held back is itself', async () => {
+    const memory = encodingMemory('br', 5_000_000)
+    const { queue, begun, names } = startQueue({ tasks: 2, memory })
+    const sizes = [2_500_000, ...Array.from({ length: 8 }, () => 1_000_000), 5_000_000]
+    const all = sizes.map(async (size) => await queue.encode(new Uint8Array(size), 'br'))
+    for (let turn = 0; turn < 10; turn += 1) {
+      // The first is the last to end.
+      begun[turn + 1 < begun.length ? turn + 1 : 0]?.end()
+      await settle()
+    }
+    for (let turn = 0; turn < 10; turn += 1) {
+      begun[turn]?.end()
+      await settle()
+    }
+    await Promise.all(all)
+    expect(names().slice(0, 8)).toEqual([
+      'br 2500000',
+      ...Array.from({ length: 6 }, () => 'br 1000000'),
+      'br 5000000',
+    ])
+  })
+
   test('encodes alone what is larger than its memory', async () => {
     const { queue, begun, names } = startQueue({ tasks: 4, memory: 1 })
     const all = [queue.encode(new Uint8Array(50), 'br'), queue.encode(new Uint8Array(60), 'br')]

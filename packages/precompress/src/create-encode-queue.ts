@@ -31,6 +31,8 @@ interface Waiting {
   readonly task: EncodeTask
   readonly cost: number
   readonly memory: number
+  /** Of the work that passed it because it fits where this does not. */
+  passedBy: number
   readonly resolve: (encoded: Uint8Array) => void
   readonly reject: (reason: unknown) => void
 }
@@ -55,13 +57,16 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
 
   const takeNext = (): Waiting[] => {
     const first = waiting.findIndex(({ memory }) => running === 0 || memoryHeld + memory <= limits.memory)
-    if (first === -1) return []
+    const passed = waiting.slice(0, Math.max(first, 0))
+    // Nothing is held back for ever: then what runs ends first.
+    if (first === -1 || passed.some(({ passedBy, cost }) => passedBy >= cost)) return []
     let end = first
     let cost = 0
     do {
       cost += waiting[end]?.cost ?? 0
       end += 1
     } while (cost + (waiting[end]?.cost ?? Infinity) <= smallWork)
+    for (const one of passed) one.passedBy += cost
     return waiting.splice(first, end - first)
   }
 
@@ -123,7 +128,7 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
         const cost = encodingCost(coding, bytes.length)
         const memory = encodingMemory(coding, bytes.length)
         const place = waiting.findIndex((other) => other.cost < cost)
-        const one = { task: { bytes, coding }, cost, memory, resolve, reject }
+        const one = { task: { bytes, coding }, cost, memory, passedBy: 0, resolve, reject }
         waiting.splice(place === -1 ? waiting.length : place, 0, one)
         startNext()
       }),

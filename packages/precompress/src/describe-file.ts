@@ -48,10 +48,10 @@ export async function describeFile(folder: string, path: string): Promise<Descri
 export async function loadFile(
   folder: string,
   path: string,
-  allocate: (size: number) => Uint8Array,
+  allocate: (size: number) => Uint8Array | Promise<Uint8Array>,
 ): Promise<LoadedFile> {
   return await readOnce(folder, path, async (descriptor, size) => {
-    const bytes = allocate(size)
+    const bytes = await allocate(size)
     await readFully(descriptor, bytes)
     return { sha256: digestOf(bytes), bytes }
   })

@@ -1,14 +1,14 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { findZstdEncoder, zstdCodec } from './zstd-encoder.ts'
+import { findZstdEncoder, isWasm, zstdCodec } from './zstd-encoder.ts'
 
 /** Encodes a whole file in one coding: same bytes and same codec, same result on every machine. */
 export type Encode = (bytes: Uint8Array, coding: ContentCoding) => Promise<Uint8Array>
 
 /** Codec, version and settings of each coding: what a result depends on beside the bytes. */
 export const codecs: Readonly<Record<ContentCoding, string>> = {
-  zstd: `${zstdCodec} level=19 window=23 ${process.arch}`,
-  br: `brotli/${process.versions['brotli']} quality=11 window=fit ${process.arch}`,
+  zstd: `${zstdCodec} level=19 window=23${isWasm ? ' streamed' : ''} ${process.arch}`,
+  br: `brotli/${process.versions['brotli']} quality=11 window=fit23 ${process.arch}`,
   gzip: `zlib/${process.versions['zlib']} level=9 memory=8 ${process.arch}`,
 }
 
@@ -32,10 +32,13 @@ function encodeBrotli(bytes: Uint8Array): Uint8Array {
   })
 }
 
-/** The smallest window that holds the whole file (RFC 7932 §9.1: less 16 bytes), 10 to 24 bits. */
+/** More bits bring next to nothing and cost twice the memory; see docs/decisions/007-encoding.md. */
+const largestWindowBits = 23
+
+/** The smallest window that holds the whole file (RFC 7932 §9.1: less 16 bytes), 10 to 23 bits. */
 function windowBits(size: number): number {
   const needed = Math.ceil(Math.log2(size + 16))
-  return Math.min(Math.max(needed, constants.BROTLI_MIN_WINDOW_BITS), constants.BROTLI_MAX_WINDOW_BITS)
+  return Math.min(Math.max(needed, constants.BROTLI_MIN_WINDOW_BITS), largestWindowBits)
 }
 
 const operatingSystemOffset = 9

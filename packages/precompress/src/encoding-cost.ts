@@ -5,16 +5,25 @@ const costPerByte: Readonly<Record<ContentCoding, number>> = { zstd: 15, br: 45,
 
 const mebibyte = 1024 * 1024
 
-/** Bytes of tables per byte of the window, the window at its largest, and what is taken for any file. */
-const memoryModels: Readonly<
-  Record<ContentCoding, { readonly perByte: number; readonly window: number; readonly base: number }>
-> = {
+/** No codec has a larger window. */
+const largestWindow = 8 * mebibyte
+
+interface MemoryModel {
+  /** Taken for any file. */
+  readonly base: number
+  /** For each byte of a file that the window holds. */
+  readonly perByte: number
+  /** For a file that it does not hold. */
+  readonly most: number
+}
+
+const memoryModels: Readonly<Record<ContentCoding, MemoryModel>> = {
   zstd:
     process.versions['zstd'] === undefined
-      ? { perByte: 18, window: 8 * mebibyte, base: 14 * mebibyte }
-      : { perByte: 11.5, window: 8 * mebibyte, base: mebibyte },
-  br: { perByte: 10, window: 16 * mebibyte, base: 2 * mebibyte },
-  gzip: { perByte: 0, window: 0, base: mebibyte },
+      ? { base: 14 * mebibyte, perByte: 19, most: 110 * mebibyte }
+      : { base: mebibyte, perByte: 11.5, most: 94 * mebibyte },
+  br: { base: 2 * mebibyte, perByte: 12, most: 112 * mebibyte },
+  gzip: { base: mebibyte, perByte: 0, most: 8 * mebibyte },
 }
 
 /** What is encoded in less, about 15 ms, is handed to a thread together: a message costs as much as encoding 500 bytes. */
@@ -26,7 +35,7 @@ export function encodingCost(coding: ContentCoding, size: number): number {
 }
 
 /** The codecs may take so much for each byte that originals may: with the defaults, two of the largest windows. */
-const codecShare = 5.25
+const codecShare = 3.5
 
 /** Bytes that the codecs may reserve together. */
 export function codecMemory(bytesInFlight: number): number {
@@ -35,6 +44,6 @@ export function codecMemory(bytesInFlight: number): number {
 
 /** Bytes that the codec reserves beside the file. */
 export function encodingMemory(coding: ContentCoding, size: number): number {
-  const { perByte, window, base } = memoryModels[coding]
-  return base + perByte * Math.min(size, window)
+  const { base, perByte, most } = memoryModels[coding]
+  return size > largestWindow ? most : base + perByte * size
 }

@@ -74,8 +74,8 @@ export interface PrecompressOptions extends DescribeOptions {
    */
   readonly minimumSize?: number
   /**
-   * How many bytes of originals may be in memory at once, and about a fifth of what the codecs may take beside them;
-   * a file above either is compressed alone.
+   * How many bytes of originals may be in memory at once; the codecs may take 3.5 times as much beside them, so 288 MiB
+   * in all by default, whatever the number of cores and files. A file above either is compressed alone.
    *
    * @default 67_108_864 (64 MiB)
    */
