@@ -18,7 +18,9 @@ describe('choose', () => {
     expect(choose(items, names).map(({ name }) => name)).toEqual(expected)
   })
 
-  test('names what there is when nothing has the name', () => {
-    expect(() => choose(items, ['koa'])).toThrow('"koa" is none of serve-dist, serve-dist-smallest')
+  test('names what there is, and what is nearest, when nothing has the name', () => {
+    expect(() => choose(items, ['bun-rotes'])).toThrow(
+      '"bun-rotes" is none of serve-dist, serve-dist-smallest, bun-routes, bun-directory; did you mean "bun-routes"?',
+    )
   })
 })

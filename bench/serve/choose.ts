@@ -1,3 +1,5 @@
+import { nearestName } from './nearest-name.ts'
+
 /** Something that is asked for by name. */
 interface Named {
   readonly name: string
@@ -17,8 +19,11 @@ export function choose<Item extends Named>(
   const fits = (name: string, item: Item): boolean =>
     isExact(name) ? item.name === name : item.name.startsWith(`${name}-`)
   const unknown = names.find((name) => !items.some((item) => fits(name, item)))
-  if (unknown !== undefined) {
-    throw new TypeError(`"${unknown}" is none of ${items.map(({ name }) => name).join(', ')}`)
-  }
+  if (unknown !== undefined) throw new TypeError(messageOf(unknown, items))
   return names.length === 0 ? items : items.filter((item) => names.some((name) => fits(name, item)))
+}
+
+function messageOf(unknown: string, items: readonly Named[]): string {
+  const names = items.map(({ name }) => name)
+  return `"${unknown}" is none of ${names.join(', ')}; did you mean "${nearestName(unknown, names)}"?`
 }

@@ -3,6 +3,7 @@ import { readFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from './bench-directory.ts'
+import { showProgress } from './progress.ts'
 
 /** The files of a fixture, by path relative to its folder. */
 export type FixtureFiles = ReadonlyMap<string, Buffer>
@@ -17,20 +18,28 @@ const page = `<!doctype html>
 </html>
 `
 
+const written = new Map<string, Promise<string>>()
+
 /**
- * Writes a build and compresses it as a user's is. What is there from an earlier run is kept if the same
- * files went into it; the pass over it runs again all the same.
+ * Writes a build and compresses it as a user's is, once in a run. What is there from an earlier run is kept if the
+ * same files went into it; the pass over it runs again all the same.
  *
  * @returns the folder.
  */
 export async function writeFixtureSite(name: string, files: FixtureFiles): Promise<string> {
-  const directory = join(cacheDirectory, name)
-  const digestPath = `${directory}.sha256`
   const all: FixtureFiles = new Map([['index.html', Buffer.from(page)], ...files])
   const digest = digestOf(all)
+  const site = written.get(digest) ?? writeSite(name, all, digest)
+  written.set(digest, site)
+  return site
+}
+
+async function writeSite(name: string, files: FixtureFiles, digest: string): Promise<string> {
+  const directory = join(cacheDirectory, name)
+  const digestPath = `${directory}.sha256`
   if ((await readText(digestPath)) !== digest) {
     await rm(directory, { recursive: true, force: true })
-    for (const [path, bytes] of all) {
+    for (const [path, bytes] of files) {
       await mkdir(dirname(join(directory, path)), { recursive: true })
       await writeFile(join(directory, path), bytes)
     }
@@ -39,10 +48,19 @@ export async function writeFixtureSite(name: string, files: FixtureFiles): Promi
     appType: 'spa',
     assetsDirectory: 'assets',
     isHashed: (path) => path.startsWith('assets/'),
+    durable: false,
+    onProgress: ({ files: done, totalFiles }) => {
+      const told = done - (done % tellEach)
+      if (totalFiles > tellEach)
+        showProgress(`${name}: ${told} of ${totalFiles} files compressed, which is kept`)
+    },
   })
   await writeFile(digestPath, digest)
   return directory
 }
+
+/** How many files take long enough to be told of. */
+const tellEach = 1000
 
 function digestOf(files: FixtureFiles): string {
   const hash = createHash('sha256')

@@ -61,7 +61,7 @@ function besideRemarks({ samples }: Row): string[] {
   if (latencies.length === 0) return []
   const p50 = median(latencies.map((latency) => latency.p50))
   const p99 = median(latencies.map((latency) => latency.p99))
-  return [`rendered pages: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`]
+  return [`beside: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`]
 }
 
 function pad(text: string, column: number, widths: readonly number[]): string {

@@ -13,6 +13,7 @@ import { hasWrk, wrkLoad } from './wrk-load.ts'
 export interface MeasureOptions {
   readonly connections: number
   readonly seconds: number
+  /** 0 for none. */
   readonly warmUpSeconds: number
   /** As `taskset -c` takes them. */
   readonly serverCores: string
@@ -41,34 +42,55 @@ export async function measure(
   const started = await startOrVoid(server, workload, options)
   try {
     const checked = await checkServer(started.port, workload)
-    const { codings, remarks } = checked
-    const input = loadInput({ started, checked, workload, options })
-    const load = (await canUseWrk(workload)) ? wrkLoad : socketLoad
-    await load({ ...input, seconds: options.warmUpSeconds })
-
-    const before = await readClocks(started)
-    const probe = workload.beside === undefined ? undefined : startProbe(started.port, workload.beside)
-    const result = await load(input)
-    const beside = await stopOrVoid(probe)
-    const after = await readClocks(started)
-
-    expectWhole(input, result)
-    await recheckServer(started.port, workload)
-    const sample = sampleOf(result, {
-      before,
-      after,
-      bootMilliseconds: started.bootMilliseconds,
-      wireBytesPerRequest: meanOf(sizesOf(input)),
-      ...(beside !== undefined && { beside }),
-    })
-    return { sample, codings, remarks }
+    return await measureStarted({ started, checked, workload }, options)
   } finally {
     await started.stop()
   }
 }
 
+/** A server that stands, and what it was checked with. */
+export interface MeasuredServer {
+  readonly started: StartedServer
+  readonly checked: CheckedServer
+  /** With the targets under which this server has the files. */
+  readonly workload: PreparedWorkload
+}
+
+/**
+ * Warms a server up, loads it, and checks it again.
+ *
+ * @throws VoidRow when an answer is wrong under or after load.
+ */
+export async function measureStarted(
+  { started, checked, workload }: MeasuredServer,
+  options: MeasureOptions,
+): Promise<Measured> {
+  const { codings, remarks } = checked
+  const input = loadInput({ started, checked, workload, options })
+  const load = (await canUseWrk(workload)) ? wrkLoad : socketLoad
+  if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
+
+  await started.forgetPeak()
+  const before = await readClocks(started)
+  const probe = workload.beside === undefined ? undefined : startProbe(started.port, workload.beside)
+  const result = await load(input)
+  const beside = await stopOrVoid(probe)
+  const after = await readClocks(started)
+
+  expectWhole(input, result)
+  await recheckServer(started.port, workload)
+  const sample = sampleOf(result, {
+    before,
+    after,
+    bootMilliseconds: started.bootMilliseconds,
+    wireBytesPerRequest: meanOf(sizesOf(input)),
+    ...(beside !== undefined && { beside }),
+  })
+  return { sample, codings, remarks }
+}
+
 /** The workload with the targets under which this server has the files. */
-function addressedTo(
+export function addressedTo(
   { targetOf = (target) => target }: FoundServer,
   workload: PreparedWorkload,
 ): PreparedWorkload {
@@ -78,10 +100,15 @@ function addressedTo(
   return { ...workload, requests }
 }
 
-async function startOrVoid(
+/**
+ * Starts a server for a workload that is addressed to it.
+ *
+ * @throws VoidRow when it does not answer.
+ */
+export async function startOrVoid(
   server: FoundServer,
   workload: PreparedWorkload,
-  { serverCores, workers }: MeasureOptions,
+  { serverCores, workers }: Pick<MeasureOptions, 'serverCores' | 'workers'>,
 ): Promise<StartedServer> {
   try {
     return await startServer(server, workload, { cores: serverCores, workers })
@@ -100,10 +127,7 @@ async function stopOrVoid(probe: Probe | undefined): Promise<Latencies | undefin
   }
 }
 
-interface LoadPlan {
-  readonly started: StartedServer
-  readonly checked: CheckedServer
-  readonly workload: PreparedWorkload
+interface LoadPlan extends MeasuredServer {
   readonly options: MeasureOptions
 }
 

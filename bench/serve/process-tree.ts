@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 
 /** What a process and all that it started have used. */
 export interface ProcessUsage {
@@ -26,6 +26,13 @@ export async function readProcessUsage(pid: number): Promise<ProcessUsage> {
     cpuSeconds: usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
     peakBytes: usages.reduce((sum, { peakBytes }) => sum + peakBytes, 0),
   }
+}
+
+/** Sets the peaks of a process and of all that it started to what they have resident now. */
+export async function forgetPeaks(pid: number): Promise<void> {
+  const tree = await listTree(pid).catch(() => [])
+  // proc(5): 5 resets VmHWM. One that has ended meanwhile, or that belongs to somebody else, keeps its peak.
+  await Promise.all(tree.map((one) => writeFile(`/proc/${one}/clear_refs`, '5').catch(() => {})))
 }
 
 const ended: ProcessUsage = { cpuSeconds: 0, peakBytes: 0 }

@@ -14,7 +14,7 @@ export interface RawAnswer {
 /**
  * Sends the very bytes of a request and reads the one answer to them.
  *
- * @throws when the answer is malformed, cut short, or not complete within five seconds.
+ * @throws when the answer is malformed, cut short, or not complete within ten seconds.
  */
 export async function exchange(port: number, request: string): Promise<RawAnswer> {
   const isHead = request.startsWith('HEAD ')
@@ -25,7 +25,7 @@ export async function exchange(port: number, request: string): Promise<RawAnswer
       socket.destroy()
       reject(new Error(reason))
     }
-    socket.setTimeout(5000, () => fail('no complete answer within 5 s'))
+    socket.setTimeout(10_000, () => fail('no complete answer within 10 s'))
     socket.on('error', (error) => fail(error.message))
     socket.on('close', () => fail('connection closed before the answer was complete'))
     socket.on('data', (part) => {

@@ -10,7 +10,26 @@ describe('readRunOptions', () => {
     expect(readRunOptions(['--quick', '--duration', '9'])).toMatchObject({ rounds: 2, seconds: 9 })
   })
 
+  test('sweeps over three numbers of connections', () => {
+    expect(readRunOptions(['--sweep'])).toMatchObject({
+      connections: [10, 64, 256],
+      rounds: 3,
+      warmUpSeconds: 0.5,
+    })
+  })
+
+  test('leaves nothing out of what was saved unless it is told', () => {
+    expect(readRunOptions(['--from', 'a.json,b.json', '--quick'])).toMatchObject({
+      from: ['a.json', 'b.json'],
+      servers: [],
+      workloads: [],
+      connections: [],
+    })
+  })
+
   test.each([
+    [['--quick', '--sweep'], 'one of them'],
+    [['--warm-up', 'long'], '--warm-up: expected seconds, found "long"'],
     [['--rounds', '0'], '--rounds: expected a whole number above 0, found "0"'],
     [['--connections', '10,many'], '--connections: expected a whole number above 0, found "many"'],
     [['--fast'], '--fast'],

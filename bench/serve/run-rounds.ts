@@ -1,57 +1,95 @@
 import { VoidRow } from './check-server.ts'
-import { measure, type MeasureOptions, type Measured } from './measure.ts'
+import { collectRows, type RowCollection, type RowKey } from './collect-rows.ts'
+import { measureStarted, type MeasureOptions } from './measure.ts'
 import type { Row } from './report.ts'
 import type { FoundServer } from './server-definition.ts'
-import type { PreparedWorkload, Workload } from './workload.ts'
+import { standServers, type StandingServers } from './standing-servers.ts'
+import { withoutPaths } from './without-paths.ts'
+import { groupBySite, type Turn } from './turn.ts'
 
 /** What takes turns at what. */
 export interface RoundsInput {
-  readonly workload: Workload
-  readonly prepared: PreparedWorkload
-  readonly servers: ReadonlyMap<string, FoundServer>
+  readonly turns: readonly Turn[]
+  readonly connections: readonly number[]
   readonly rounds: number
-  readonly onProgress: (message: string) => void
+  readonly onProgress: (step: string, server: string) => void
+  /** Called with all rows so far, whenever each server had its turn. */
+  readonly onRows: (rows: readonly Row[]) => Promise<void>
 }
 
-/** Measures servers in turn, round after round (A B C A B C …); one that is void takes no further turn. */
-export async function runRounds(input: RoundsInput, options: MeasureOptions): Promise<readonly Row[]> {
-  const { workload, prepared, servers, rounds, onProgress } = input
-  const measured = new Map<string, Measured[]>([...servers.keys()].map((name) => [name, []]))
-  const voids = new Map<string, string>()
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const [name, server] of servers) {
-      if (voids.has(name)) continue
-      onProgress(`${workload.name}: round ${round} of ${rounds}, ${name}`)
-      const result = await measureOrVoid(server, prepared, options)
-      if (typeof result === 'string') voids.set(name, result)
-      else measured.get(name)?.push(result)
+/**
+ * Measures servers in turn, round after round (A B C A B C …); a row that is void takes no further turn. A server
+ * is started once a round for all that is asked of one folder, and waits while others have their turn.
+ */
+export async function runRounds(
+  input: RoundsInput,
+  options: Omit<MeasureOptions, 'connections'>,
+): Promise<readonly Row[]> {
+  const collection = collectRows()
+  const groups = groupBySite(input.turns)
+  for (let round = 1; round <= input.rounds; round += 1) {
+    for (const group of groups) {
+      const standing = standServers(options)
+      try {
+        for (const turn of group) await runTurn({ turn, round, standing, collection }, input, options)
+      } finally {
+        await standing.stop()
+      }
     }
   }
-  return [...servers].map(([name, { version }]) => {
-    const results = measured.get(name) ?? []
-    const reason = voids.get(name)
-    return {
-      server: name,
-      version,
-      workload: workload.name,
-      connections: options.connections,
-      samples: reason === undefined ? results.map(({ sample }) => sample) : [],
-      codings: [...new Set(results.flatMap(({ codings }) => codings))],
-      remarks: [...new Set(results.flatMap(({ remarks }) => remarks))],
-      void: reason,
-    }
-  })
+  return collection.rows()
 }
 
-async function measureOrVoid(
-  server: FoundServer,
-  prepared: PreparedWorkload,
+interface TurnInRound {
+  readonly turn: Turn
+  readonly round: number
+  readonly standing: StandingServers
+  readonly collection: RowCollection
+}
+
+async function runTurn(
+  { turn, round, standing, collection }: TurnInRound,
+  { connections: counts, rounds, onProgress, onRows }: RoundsInput,
+  options: Omit<MeasureOptions, 'connections'>,
+): Promise<void> {
+  const { workload, servers } = turn
+  for (const [index, connections] of counts.entries()) {
+    for (const [name, server] of servers) {
+      const key = { server: name, version: server.version, workload: workload.name, connections }
+      if (collection.isVoid(key)) continue
+      onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
+      const seconds = Math.max(options.seconds, workload.leastSeconds ?? 0)
+      // Warm for one number of connections is warm for the others.
+      const warmUpSeconds = index === 0 ? options.warmUpSeconds : 0
+      await runLoad(
+        { key, server, turn, standing, collection },
+        {
+          ...options,
+          connections,
+          seconds,
+          warmUpSeconds,
+        },
+      )
+    }
+    await onRows(collection.rows())
+  }
+}
+
+interface Load extends Omit<TurnInRound, 'round'> {
+  readonly key: RowKey
+  readonly server: FoundServer
+}
+
+async function runLoad(
+  { key, server, turn, standing, collection }: Load,
   options: MeasureOptions,
-): Promise<Measured | string> {
+): Promise<void> {
   try {
-    return await measure(server, prepared, options)
+    const ready = await standing.ready(key.server, server, turn.prepared)
+    collection.add(key, await measureStarted(ready, options))
   } catch (error) {
-    if (error instanceof VoidRow) return error.message
-    throw error
+    if (!(error instanceof VoidRow)) throw error
+    collection.void(key, withoutPaths(error.message))
+    await standing.drop(key.server)
   }
 }

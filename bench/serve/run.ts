@@ -1,80 +1,117 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
 import { choose } from './choose.ts'
 import { compareBaseline, type Comparison, formatComparisons } from './compare-baseline.ts'
 import { drawChart } from './draw-chart.ts'
+import { estimateSeconds } from './estimate-seconds.ts'
 import { findFailures } from './find-failures.ts'
+import { formatRatios } from './format-ratios.ts'
 import { formatTable } from './format-table.ts'
+import { mergeReports } from './merge-reports.ts'
+import { placeBetween } from './place-between.ts'
+import { showProgress } from './progress.ts'
 import { isSameLoad } from './ratio-to.ts'
 import { readCommandLine } from './read-command-line.ts'
 import { readMachine } from './read-machine.ts'
 import type { Report, Row } from './report.ts'
 import { commandOf, readRunOptions, type RunOptions, usage } from './run-options.ts'
+import { runProcess } from './run-process.ts'
 import { runRounds } from './run-rounds.ts'
 import type { FoundServer, ServerDefinition } from './server-definition.ts'
 import { servers as allServers } from './servers.ts'
 import { median } from './statistics.ts'
-import type { Workload } from './workload.ts'
+import type { Turn } from './turn.ts'
+import { withoutPaths } from './without-paths.ts'
 import { workloads as allWorkloads } from './workloads.ts'
 
 // Exit handlers, which stop the servers, run only on an exit of our own.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const options = readCommandLine(readRunOptions, usage)
-if (options === 'help') print(usage)
-else if (options === 'list') await list()
-else await run(options)
+const chosen = readCommandLine((argv) => {
+  const options = readRunOptions(argv)
+  if (typeof options === 'string' || options.from.length > 0) return { options, servers: [], workloads: [] }
+  return {
+    options,
+    servers: choose(allServers, options.servers),
+    workloads: choose(allWorkloads, options.workloads),
+  }
+}, usage)
+if (chosen.options === 'help') print(usage)
+else if (chosen.options === 'list') await list()
+else await run(chosen.options)
 
 async function run(settings: RunOptions): Promise<void> {
-  const workloads = choose(allWorkloads, settings.workloads)
-  const { found, missing } = await findServers(settings.servers)
-  for (const [name, reason] of Object.entries(missing)) print(`${name} is missing: ${reason}`)
-
-  const rows: Row[] = []
-  for (const workload of workloads) rows.push(...(await runWorkload(workload, found, settings)))
-
-  const report: Report = {
-    date: new Date().toISOString(),
-    command: commandOf(settings),
-    machine: readMachine(),
-    missing,
-    titles: Object.fromEntries(workloads.map(({ name, title }) => [name, title])),
-    rows,
-  }
-  warnOfNoise(rows)
-  if (settings.save !== undefined) await writeFile(settings.save, `${JSON.stringify(report, null, 2)}\n`)
+  const report = settings.from.length > 0 ? await readReports(settings) : await measureAll(settings)
+  printTables(report)
+  warnOfNoise(report.rows)
+  if (settings.save !== undefined) await saveReport(settings.save, report)
   if (settings.chart) await writeCharts(report)
+  if (settings.write) await writeRatios(report)
   const comparisons = settings.baseline === undefined ? [] : await compare(report, settings.baseline)
   if (settings.gate) failOn(findFailures(report, comparisons))
 }
 
-async function runWorkload(
-  workload: Workload,
-  allFound: ReadonlyMap<string, FoundServer>,
-  settings: RunOptions,
-): Promise<readonly Row[]> {
-  progress(`${workload.name}: fixtures`)
-  const prepared = await workload.prepare()
-  const servers = workload.servers === undefined ? allFound : await findAmong(workload.servers, allFound)
-  const tables: Row[] = []
-  for (const connections of settings.connections) {
-    const input = { workload, prepared, servers, rounds: settings.rounds, onProgress: progress }
-    const rows = await runRounds(input, { ...settings, connections })
-    print(`\n${workload.title} (${workload.name}), ${connections} connections\n${formatTable(rows)}`)
-    tables.push(...rows)
+async function readReports(settings: RunOptions): Promise<Report> {
+  const reports = settings.from.map(async (file): Promise<Report> => JSON.parse(await readFile(file, 'utf8')))
+  return mergeReports(await Promise.all(reports), settings)
+}
+
+async function measureAll(settings: RunOptions): Promise<Report> {
+  const { found, missing } = await findServers(chosen.servers)
+  for (const [name, reason] of Object.entries(missing)) print(`${name} is missing: ${reason}`)
+  const turns: Turn[] = []
+  for (const workload of chosen.workloads) {
+    showProgress('fixtures', workload.name)
+    const prepared = await workload.prepare()
+    const servers = workload.servers === undefined ? found : await findAmong(workload.servers, found)
+    turns.push({ workload, prepared, servers })
   }
-  return tables
+  showProgress(`about ${Math.ceil(estimateSeconds(turns, settings) / 60)} minutes of measuring`)
+  const reportOf = (rows: readonly Row[]): Report => ({
+    date: new Date().toISOString(),
+    command: commandOf(settings),
+    machine: readMachine(),
+    missing,
+    titles: Object.fromEntries(chosen.workloads.map(({ name, title }) => [name, title])),
+    rows,
+  })
+  const { connections, rounds, save } = settings
+  const onRows = async (rows: readonly Row[]): Promise<void> => {
+    if (save !== undefined) await saveReport(save, reportOf(rows))
+  }
+  return reportOf(await runRounds({ turns, connections, rounds, onProgress: showProgress, onRows }, settings))
+}
+
+/** Whole or not at all: it is written again and again, and a run may be stopped at any time. */
+async function saveReport(file: string, report: Report): Promise<void> {
+  await writeFile(`${file}.unfinished`, `${JSON.stringify(report, null, 2)}\n`)
+  await rename(`${file}.unfinished`, file)
+}
+
+function printTables({ rows, titles }: Report): void {
+  const firsts = rows.filter((row, index) => rows.findIndex((other) => isSameLoad(row, other)) === index)
+  for (const { workload, connections } of firsts) {
+    const table = formatTable(rows.filter((row) => isSameLoad(row, { workload, connections })))
+    print(`\n${titles[workload] ?? workload} (${workload}), ${connections} connections\n${table}`)
+  }
+}
+
+/** Into the documentation, as the repository formats it. */
+async function writeRatios(report: Report): Promise<void> {
+  const document = join(benchDirectory, 'README.md')
+  await writeFile(document, placeBetween(await readFile(document, 'utf8'), 'servers', formatRatios(report)))
+  await runProcess(join(benchDirectory, '../node_modules/.bin/oxfmt'), [document])
 }
 
 async function findServers(
-  names: readonly string[],
+  definitions: readonly ServerDefinition[],
 ): Promise<{ found: Map<string, FoundServer>; missing: Record<string, string> }> {
   const found = new Map<string, FoundServer>()
   const missing: Record<string, string> = {}
-  for (const definition of choose(allServers, names)) {
+  for (const definition of definitions) {
     const server = await definition.find()
-    if (typeof server === 'string') missing[definition.name] = server
+    if (typeof server === 'string') missing[definition.name] = withoutPaths(server)
     else found.set(definition.name, server)
   }
   return { found, missing }
@@ -94,7 +131,7 @@ async function findAmong(
 }
 
 async function list(): Promise<void> {
-  const { found, missing } = await findServers([])
+  const { found, missing } = await findServers(allServers)
   print('servers:')
   for (const [name, { version }] of found) print(`  ${name} ${version}`)
   for (const [name, reason] of Object.entries(missing)) print(`  ${name}: missing, ${reason}`)
@@ -134,8 +171,4 @@ function failOn(failures: readonly string[]): void {
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`)
-}
-
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}\r`)
 }

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { LoadInput, LoadResult } from './load.ts'
 import type { PlannedRequest } from './request-text.ts'
 import { percentile } from './statistics.ts'
 
-const input: LoadInput = JSON.parse(process.argv[2] ?? '{}')
+const input: LoadInput = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 const startedAt = performance.now()
 const end = startedAt + input.seconds * 1000
 const latencies: number[] = []

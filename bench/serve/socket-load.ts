@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadInput, LoadResult } from './load.ts'
 import { runProcess } from './run-process.ts'
@@ -9,7 +12,13 @@ const program = fileURLToPath(new URL('socket-load-program.js', import.meta.url)
  * have the status and the very number of bytes that the check saw.
  */
 export async function socketLoad(input: LoadInput): Promise<LoadResult> {
-  const parameters = ['-c', input.cores, process.execPath, program, JSON.stringify(input)]
-  const output = await runProcess('taskset', parameters)
-  return JSON.parse(output)
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-load-'))
+  try {
+    // Thousands of requests are more than an argument may hold.
+    const file = join(folder, 'input.json')
+    await writeFile(file, JSON.stringify(input))
+    return JSON.parse(await runProcess('taskset', ['-c', input.cores, process.execPath, program, file]))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }

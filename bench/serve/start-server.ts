@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { VoidRow } from './check-server.ts'
 import { findFreePort } from './free-port.ts'
-import { readProcessUsage, type ProcessUsage } from './process-tree.ts'
+import { forgetPeaks, readProcessUsage, type ProcessUsage } from './process-tree.ts'
 import { exchange } from './raw-exchange.ts'
 import { requestText } from './request-text.ts'
 import type { FoundServer } from './server-definition.ts'
@@ -17,6 +17,8 @@ export interface StartedServer {
   /** From the start of the process to its first whole answer. */
   readonly bootMilliseconds: number
   usage(): Promise<ProcessUsage>
+  /** Lets the peak of memory begin anew. */
+  forgetPeak(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -82,7 +84,7 @@ export async function startServer(
       throw new VoidRow(`ended by itself: ${endOf(output())}`, { cause: error })
     }
   }
-  return { port, bootMilliseconds, usage, stop }
+  return { port, bootMilliseconds, usage, forgetPeak: () => forgetPeaks(pid), stop }
 }
 
 /** What an error message has room for. */

@@ -33,6 +33,8 @@ export interface Workload {
   readonly title: string
   /** The servers that it is for, by the names of those that others are for; by default all. */
   readonly servers?: readonly ServerDefinition[]
+  /** A round of it has at least so many seconds of load: what stands beside it is asked for seldom. */
+  readonly leastSeconds?: number
   /** Makes the fixtures. */
   prepare(): Promise<PreparedWorkload>
 }

@@ -1,5 +1,5 @@
 import type { Workload } from './workload.ts'
-import { besideRendering } from './workloads/beside-rendering.ts'
+import { besideFiles, besideRendering } from './workloads/beside-rendering.ts'
 import { bundles, heads, newConnections, notModifiedByDate, notModifiedByTag } from './workloads/bundles.ts'
 import { pageLoad } from './workloads/page-load.ts'
 import { sizes } from './workloads/sizes.ts'
@@ -18,4 +18,5 @@ export const workloads: readonly Workload[] = [
   ...sizes,
   zipf,
   besideRendering,
+  besideFiles,
 ]

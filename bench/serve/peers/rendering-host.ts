@@ -3,10 +3,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createHandler, loadSite } from '@serve-dist/server'
 import express from 'express'
-import { createElement } from 'react'
-import { renderToString } from 'react-dom/server'
 import sirv from 'sirv'
 import { readPeerInput } from './peer-input.ts'
+import { renderPage } from './render-page.ts'
 
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
@@ -16,7 +15,6 @@ const middlewares: Readonly<Record<string, (directory: string) => Middleware | P
   express: (directory) => express().use(express.static(directory, { maxAge: '1y', immutable: true })),
 }
 
-const rowCount = 2000
 const { directory, port } = readPeerInput()
 const make = middlewares[process.argv[2] ?? '']
 if (make === undefined) throw new TypeError(`the argument is one of ${Object.keys(middlewares).join(', ')}`)
@@ -25,7 +23,7 @@ const serveStatic = await make(directory)
 createServer((request, response) => {
   if (request.url === '/rendered') {
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
-    response.end(renderToString(createElement(Table)))
+    response.end(renderPage())
     return
   }
   serveStatic(request, response, () => {
@@ -33,11 +31,3 @@ createServer((request, response) => {
     response.end()
   })
 }).listen(port, '127.0.0.1')
-
-/** Some ten milliseconds of work. */
-function Table() {
-  const rows = Array.from({ length: rowCount }, (_, index) =>
-    createElement('tr', { key: index, className: 'row' }, createElement('td', undefined, `Row ${index}`)),
-  )
-  return createElement('table', undefined, createElement('tbody', undefined, rows))
-}

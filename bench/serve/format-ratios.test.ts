@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { formatRatios } from './format-ratios.ts'
+import type { Row } from './report.ts'
+import type { Sample } from './sample.ts'
+import { reportOf, voidRow } from './testing/report-of.ts'
+
+const report = {
+  ...reportOf({ floor: 1000, 'serve-dist': [800, 1000], sirv: 200, express: 100, nginx: 2000 }),
+  titles: { bundles50k: 'Five bundles' },
+}
+
+function withSamples(row: Row, changed: Partial<Sample>): Row {
+  return Object.assign({}, row, {
+    samples: row.samples.map((sample) => Object.assign({}, sample, changed)),
+  })
+}
+
+describe('formatRatios', () => {
+  test('has a line for each load of ours, with ratios within the rounds', () => {
+    expect(formatRatios(report)).toContain(
+      '| Five bundles | 64 | 0.80 | 4.00 | 8.00 | – | – | 0.40 | 2.0 | 2.0 (sirv) |',
+    )
+  })
+
+  test('says void where a reference is, and marks what the load generator limited', () => {
+    const rows = report.rows
+      .filter(({ server }) => server !== 'sirv')
+      .map((row) => (row.server === 'nginx' ? withSamples(row, { cpuShare: 0.5 }) : row))
+    expect(formatRatios({ ...report, rows: [...rows, voidRow('sirv')] })).toContain(
+      '| Five bundles | 64 | 0.80 | void | 8.00 | – | – | 0.40* | 2.0 | 2.0 (express) |',
+    )
+  })
+
+  test('has what was asked for beside a load in a table of its own', () => {
+    const rows = report.rows.map((row) => withSamples(row, { beside: { p50: 3, p99: 7 } }))
+    const text = formatRatios({ ...report, rows: [...rows, voidRow('hono')] })
+    expect(text).toContain('| Five bundles | 64 | serve-dist | 900 | 2.0 | 3.0 | 7.0 |')
+    expect(text).toContain('| Five bundles | 64 | hono | void |')
+    expect(text).not.toContain('× floor')
+  })
+})

@@ -1,0 +1,43 @@
+import { isSameLoad } from './ratio-to.ts'
+import type { Report, Row } from './report.ts'
+
+/** Which rows of a report are wanted; an empty list is all. */
+export interface RowFilter {
+  readonly servers: readonly string[]
+  readonly workloads: readonly string[]
+  readonly connections: readonly number[]
+}
+
+/**
+ * Makes one report of several: of a row that is in more than one of them, the last counts. Ratios are made within a
+ * report, so the last one that measured a workload at a number of connections gives all its rows.
+ *
+ * @throws TypeError for no report, or none of the wanted rows.
+ */
+export function mergeReports(reports: readonly Report[], wanted: RowFilter): Report {
+  const last = reports.at(-1)
+  if (last === undefined) throw new TypeError('no report')
+  const rows = reports.flatMap((report, index) =>
+    report.rows.filter(
+      (row) =>
+        isWanted(row, wanted) &&
+        !reports.slice(index + 1).some((later) => later.rows.some((other) => isSameLoad(row, other))),
+    ),
+  )
+  if (rows.length === 0) throw new TypeError('no row of the reports is wanted')
+  return {
+    ...last,
+    command: [...new Set(reports.map(({ command }) => command))].join('; '),
+    missing: Object.assign({}, ...reports.map(({ missing }) => missing)),
+    titles: Object.assign({}, ...reports.map(({ titles }) => titles)),
+    rows,
+  }
+}
+
+function isWanted(row: Row, { servers, workloads, connections }: RowFilter): boolean {
+  return has(servers, row.server) && has(workloads, row.workload) && has(connections, row.connections)
+}
+
+function has<Value>(list: readonly Value[], value: Value): boolean {
+  return list.length === 0 || list.includes(value)
+}
