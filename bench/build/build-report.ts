@@ -20,6 +20,8 @@ export interface BuildTable {
   readonly codecSeconds: number
   /** The same for zstd; not in reports of before it was measured. */
   readonly zstdSeconds?: number
+  /** With how many of the files both were measured, and scaled by bytes; not there when with all. */
+  readonly codecSample?: number
   readonly rows: readonly BuildRow[]
 }
 

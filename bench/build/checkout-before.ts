@@ -28,5 +28,11 @@ export async function checkoutBefore(ref: string): Promise<Contender> {
     await runProcess(join(worktree, 'node_modules/.bin/tsc'), ['-b', 'packages/vite'], { cwd: worktree })
   }
   const ours = contenders.find(({ name }) => name === 'serve-dist')
-  return { extensions: [], ...ours, name: 'serve-dist-before', from: pathToFileURL(plugin).href }
+  return {
+    extensions: [],
+    ...ours,
+    fillsCache: false,
+    name: 'serve-dist-before',
+    from: pathToFileURL(plugin).href,
+  }
 }

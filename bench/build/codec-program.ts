@@ -1,9 +1,10 @@
-// The codecs' own CPU time: every file of a tree in every coding, one after the other, in one thread.
+// The codecs' own CPU time: the files of a tree in every coding, one after the other, in one thread; of a sample, scaled.
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compressible, smallestFile } from './contender.ts'
+import { spreadOver } from './spread-over.ts'
 import { filesIn } from './tree.ts'
 
 /** What is printed, as JSON. */
@@ -11,6 +12,8 @@ export interface CodecSeconds {
   /** Of gzip and brotli. */
   readonly codecSeconds: number
   readonly zstdSeconds: number
+  /** With how many files it was measured; not there when with all. */
+  readonly codecSample?: number
 }
 
 /** Node 20 has no zstd: the one that the passes use, whichever Node it is. */
@@ -23,12 +26,19 @@ const encode = createEncode()
 // What it takes to be loaded is not of the codec.
 await encode(randomBytes(10_000), 'zstd')
 
-const [tree = ''] = process.argv.slice(2)
-const microseconds = { codecs: 0, zstd: 0 }
+const [tree = '', sample] = process.argv.slice(2)
+const files: { readonly path: string; readonly size: number }[] = []
 for (const path of (await filesIn(tree)).filter((name) => compressible.test(name))) {
+  const { size } = await stat(join(tree, path))
+  if (size >= smallestFile) files.push({ path, size })
+}
+const chosen = sample === undefined ? files : spreadOver(files, Number(sample))
+const scale = bytesOf(files) / bytesOf(chosen)
+
+const microseconds = { codecs: 0, zstd: 0 }
+for (const { path } of chosen) {
   const bytes = await readFile(join(tree, path))
-  if (bytes.length < smallestFile) continue
-  const window = Math.min(24, Math.max(10, Math.ceil(Math.log2(bytes.length + 16))))
+  const window = Math.min(23, Math.max(10, Math.ceil(Math.log2(bytes.length + 16))))
   const before = process.cpuUsage()
   gzipSync(bytes, { level: 9 })
   brotliCompressSync(bytes, {
@@ -44,10 +54,15 @@ for (const path of (await filesIn(tree)).filter((name) => compressible.test(name
   microseconds.zstd += passed(beforeZstd)
 }
 const seconds: CodecSeconds = {
-  codecSeconds: microseconds.codecs / 1e6,
-  zstdSeconds: microseconds.zstd / 1e6,
+  codecSeconds: (microseconds.codecs / 1e6) * scale,
+  zstdSeconds: (microseconds.zstd / 1e6) * scale,
+  ...(chosen.length < files.length ? { codecSample: chosen.length } : {}),
 }
 process.stdout.write(`${JSON.stringify(seconds)}\n`)
+
+function bytesOf(some: readonly { readonly size: number }[]): number {
+  return some.reduce((sum, { size }) => sum + size, 0)
+}
 
 function passed(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since)

@@ -9,7 +9,9 @@ export interface Contender {
   readonly options?: Readonly<Record<string, unknown>>
   /** Where the plugin is, when it is not the one of this checkout. */
   readonly from?: string
-  /** Whether a build before, which is not measured, fills the cache. */
+  /** Whether its cache is kept for those that begin with a filled one. */
+  readonly fillsCache?: boolean
+  /** Whether it begins with the cache of a build before: the one that was kept, else of one that is not measured. */
   readonly isWarm?: boolean
   /** Whether one chunk differs from the build before. */
   readonly isChanged?: boolean
@@ -28,7 +30,7 @@ const ours = { package: '@serve-dist/vite', extensions, options: alike }
 /** All with gzip 9 and brotli 11, for the same files. */
 export const contenders: readonly Contender[] = [
   { name: 'vite', extensions: [] },
-  { name: 'serve-dist', ...ours },
+  { name: 'serve-dist', ...ours, fillsCache: true },
   { name: 'serve-dist-warm', ...ours, isWarm: true },
   { name: 'serve-dist-changed', ...ours, isWarm: true, isChanged: true },
   { name: 'serve-dist-hasty', ...ours, options: { ...alike, durable: false } },

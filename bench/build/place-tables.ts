@@ -18,7 +18,7 @@ export function placeTables(document: string, report: BuildReport): string {
     const parts = [
       `### ${table.title}`,
       formatBuildTable(table),
-      formatTargets(targetsOf(table, report.machine.cores)).replaceAll(/^/gm, '- '),
+      formatTargets(targetsOf(table, report.machine.cores), table.codecSample).replaceAll(/^/gm, '- '),
       originOf(report),
     ]
     placed = `${placed.slice(0, from)}${begin}\n\n${parts.join('\n\n')}\n\n${placed.slice(to)}`

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -23,29 +23,46 @@ export interface BuildRun {
   readonly tree: string
   /** Before the program: `node`, or what watches it. */
   readonly command?: readonly string[]
+  /** Where caches of this tree are kept from one build to the next. */
+  readonly kept?: string
 }
 
 const program = new URL('build-program.js', import.meta.url).pathname
 const measure = new URL('measure-process.js', import.meta.url).href
 
 /** Runs a build in a process and folders of its own and checks every file that it wrote. */
-export async function runBuild({ contender, tree, command = [] }: BuildRun): Promise<BuildSample> {
+export async function runBuild({ contender, tree, command = [], kept }: BuildRun): Promise<BuildSample> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const outDir = join(folder, 'dist')
   const changed = contender.isChanged === true ? await chunkToChange(tree) : undefined
-  const parameters = [JSON.stringify(contender), tree, outDir, join(folder, 'cache')]
+  const cache = join(folder, 'cache')
+  const parameters = [JSON.stringify(contender), tree, outDir, cache]
   try {
-    if (contender.isWarm === true) await runProgram(parameters, [], join(folder, 'cost.json'))
+    if (contender.isWarm === true && !(await takeCache(kept, cache))) {
+      await runProgram(parameters, [], join(folder, 'cost.json'))
+    }
     const sample = await runProgram(
       changed === undefined ? parameters : [...parameters, changed],
       command,
       join(folder, 'cost.json'),
     )
+    if (contender.fillsCache === true && kept !== undefined) await copy(cache, join(kept, 'cache'))
     const { extensions } = contender
     return { ...sample, variantBytes: await verifyOutput({ tree, outDir, extensions, changed }) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Whether there was one. */
+async function takeCache(kept: string | undefined, cache: string): Promise<boolean> {
+  if (kept === undefined || (await readdir(kept)).length === 0) return false
+  await copy(join(kept, 'cache'), cache)
+  return true
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  await cp(from, to, { recursive: true, force: true, preserveTimestamps: true })
 }
 
 /** The script in the middle, by name: of the editor's, a language; the others are all alike. */

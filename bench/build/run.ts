@@ -1,6 +1,7 @@
 // Measures builds: ours beside other plugins, the same files, each in a process of its own, taking turns.
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { usableCores } from '@serve-dist/precompress'
 import { benchDirectory } from '../serve/bench-directory.ts'
@@ -41,7 +42,7 @@ async function run(settings: BuildRunOptions): Promise<void> {
     const isWhole = table.rows.every((row) => row.void === undefined)
     if (isWhole)
       print(
-        `\n${tree.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores))}`,
+        `\n${tree.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores), table.codecSample)}`,
       )
     tables.push(table)
   }
@@ -98,21 +99,25 @@ async function measureTree(
   const folder = await prepareTree(tree)
   const program = new URL('codec-program.js', import.meta.url).pathname
   progress(`${tree.name}: the codecs' own time`)
-  const codecs: CodecSeconds = JSON.parse(await runProcess(process.execPath, [program, folder]))
+  const sample = tree.codecSample === undefined ? [] : [String(tree.codecSample)]
+  const codecs: CodecSeconds = JSON.parse(await runProcess(process.execPath, [program, folder, ...sample]))
 
   const samples = new Map<Contender, BuildSample[]>(contenders.map((contender) => [contender, []]))
   const voids = new Map<Contender, string>()
+  const kept = await mkdtemp(join(tmpdir(), 'serve-dist-bench-cache-'))
   for (let round = 0; round < rounds; round += 1) {
     for (const contender of turn(contenders, round)) {
       if (voids.has(contender)) continue
       progress(`${tree.name}: round ${round + 1} of ${rounds}, ${contender.name}`)
       try {
-        samples.get(contender)?.push(await runBuild({ contender, tree: folder }))
+        samples.get(contender)?.push(await runBuild({ contender, tree: folder, kept }))
       } catch (error) {
         voids.set(contender, reasonOf(error))
       }
     }
   }
+
+  await rm(kept, { recursive: true, force: true })
 
   const rows: BuildRow[] = []
   for (const contender of contenders) {

@@ -38,14 +38,17 @@ function withZstd(table: BuildTable, cores: number): readonly Target[] {
   ]
 }
 
-/** A line for each target. */
-export function formatTargets(targets: readonly Target[]): string {
-  return targets
-    .map(
+/** A line for each target, and one that says where what they are reckoned by is an estimate. */
+export function formatTargets(targets: readonly Target[], codecSample?: number): string {
+  return [
+    ...targets.map(
       ({ name, value, limit }) =>
         `${value <= limit ? 'met' : 'MISSED'}: ${name} = ${value.toFixed(3)} (at most ${limit})`,
-    )
-    .join('\n')
+    ),
+    ...(codecSample === undefined
+      ? []
+      : [`codec CPU: measured with ${codecSample} of the files, scaled by bytes`]),
+  ].join('\n')
 }
 
 function above(table: BuildTable, name: string, quantity: 'wallSeconds' | 'peakBytes'): number | undefined {
