@@ -80,7 +80,11 @@ export function createHttpTransport(
     server,
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(() => server.closeAllConnections(), gracePeriod)
+      const deadline = setTimeout(() => {
+        // Those from the queue may be taken later still.
+        server.on('connection', (socket: Socket) => socket.destroy())
+        server.closeAllConnections()
+      }, gracePeriod)
       await tracker.drain()
       clearTimeout(deadline)
     },

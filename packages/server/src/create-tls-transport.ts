@@ -110,7 +110,11 @@ export function createTlsTransport(
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       isClosing = true
-      const deadline = setTimeout(destroyAll, gracePeriod, sockets)
+      const deadline = setTimeout(() => {
+        // Those from the queue may be taken later still.
+        server.on('connection', (socket: Socket) => socket.destroy())
+        destroyAll(sockets)
+      }, gracePeriod)
       await takeWhatHasCome(server)
       const closed = new Promise((resolve) => {
         // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.

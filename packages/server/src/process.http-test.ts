@@ -292,4 +292,39 @@ describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait to
     for (const { socket } of connections) socket.end()
     expect((await exited).code).toBe(0)
   })
+
+  test.each([
+    ['HTTP', undefined],
+    ['HTTPS', dialTls],
+  ])('ends those that it takes when --grace is over: %s', async (_scheme, dial) => {
+    const module = join(await temporaryDirectory(), 'entry.mjs')
+    await writeFile(module, 'export default () => {}')
+    const { cert, key } = await writeCertificate()
+    const flags = dial === undefined ? [] : ['--tls-cert', cert, '--tls-key', key]
+    const args = [directory, '--port', '0', '--grace', '0ms', '--ssr', module, ...flags]
+    const { child, exited, listening } = spawnCommand(args)
+    const { port } = await listening
+    child.kill('SIGSTOP')
+    const connections = await Promise.all(
+      Array.from({ length: 100 }, async () => await openConnection(port, dial)),
+    )
+    for (const connection of connections) connection.send(formatRequest({ target: '/app/never' }))
+    child.kill('SIGTERM')
+    child.kill('SIGCONT')
+    const { code, stderr } = await exited
+    expect([code, stderr]).toEqual([0, ''])
+    for (const { socket } of connections) socket.destroy()
+  })
+
+  test('takes any number of them that ask nothing', async () => {
+    const { child, exited, listening } = spawnCommand([directory, '--port', '0'])
+    const { port } = await listening
+    child.kill('SIGSTOP')
+    const connections = await Promise.all(Array.from({ length: 20 }, async () => await openConnection(port)))
+    child.kill('SIGTERM')
+    child.kill('SIGCONT')
+    const { code, stderr } = await exited
+    expect([code, stderr]).toEqual([0, ''])
+    for (const { socket } of connections) socket.destroy()
+  })
 })

@@ -18,9 +18,14 @@ export async function takeWhatHasCome(server: Server): Promise<void> {
   // Under load there are always more: those who come after so many may as well find nobody.
   for (let round = 0; round < backlog; round += 1) {
     hasTaken = false
-    await nextTurn()
-    await nextTurn()
+    await readWhatHasCome()
     if (!hasTaken) break
   }
   server.off('connection', note)
+}
+
+/** Reads the requests that have reached this machine by now, of connections that were taken. */
+export async function readWhatHasCome(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
 }

@@ -3,7 +3,7 @@ import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
 import { statusOfParseError } from './status-of-parse-error.ts'
-import { takeWhatHasCome } from './take-what-has-come.ts'
+import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
 
 /** Knows which connections of a server have an answer under way, and how each of them ends. */
 export interface ConnectionTracker {
@@ -63,7 +63,7 @@ export function trackConnections(
     socket.destroySoon = destroySoon
     socket.once('close', () => connections.delete(socket))
     // Its handshake of TLS took until now.
-    if (isDraining) closeWhenGrown(server, socket, state)
+    if (isDraining) closeWhenGrown(socket, state)
   })
 
   server.on('clientError', (failure: Error, socket) => {
@@ -153,7 +153,7 @@ export function trackConnections(
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
       })
-      for (const [socket, state] of connections) closeWhenGrown(server, socket, state)
+      for (const [socket, state] of connections) closeWhenGrown(socket, state)
       await closed
       // One that does not listen, as behind TLS, is closed at once. What is added meanwhile is waited for, too.
       for (const socket of connections.keys()) {
@@ -200,12 +200,12 @@ function destroySoonAsNode(socket: Socket): void {
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
-function closeWhenGrown(server: Server, socket: Socket, state: ConnectionState): void {
+function closeWhenGrown(socket: Socket, state: ConnectionState): void {
   const rest = state.since + youth - performance.now()
   const isYoung = socket.bytesRead === 0 && rest > 0
   if (!isYoung) closeIfIdle(socket, state)
   // On a busy machine the timer is late, and what has come meanwhile is not read before it.
-  else setTimeout(() => void takeWhatHasCome(server).then(() => closeIfIdle(socket, state)), rest)
+  else setTimeout(() => void readWhatHasCome().then(() => closeIfIdle(socket, state)), rest)
 }
 
 function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {
