@@ -1,69 +1,89 @@
-// What the budget of memory buys: hit rate, requests per second and resident memory with Zipf popularity.
-import { parseArgs } from 'node:util'
+// What the budget of memory buys: hit rate, requests per second and resident memory with Zipf popularity;
+// docs/decisions/003-memory.md draws the consequences.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { loadSite, type Site } from '@serve-dist/server'
+import { benchDirectory } from '../serve/bench-directory.ts'
 import { measure } from '../serve/measure.ts'
-import { positive } from '../serve/positive.ts'
+import { placeBetween } from '../serve/place-between.ts'
+import { showProgress } from '../serve/progress.ts'
 import { readCommandLine } from '../serve/read-command-line.ts'
+import { readMachine } from '../serve/read-machine.ts'
+import { runProcess } from '../serve/run-process.ts'
+import type { Sample } from '../serve/sample.ts'
 import { serveDistWith } from '../serve/serve-dist.ts'
-import { median } from '../serve/statistics.ts'
 import type { PreparedWorkload } from '../serve/workload.ts'
-import { zipf } from '../serve/workloads/zipf.ts'
+import { prepareZipf } from '../serve/workloads/zipf.ts'
+import { type BudgetOptions, readBudgetOptions, usage } from './budget-options.ts'
+import type { BudgetPoint, BudgetReport } from './budget-report.ts'
+import { drawBudget } from './draw-budget.ts'
+import { formatBudget } from './format-budget.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const usage = `bench:budget [options]
+const connections = 64
+const options = readCommandLine(readBudgetOptions, usage)
+if (options === 'help') print(usage)
+else await run(options)
 
-  --budgets a,b    budgets in MiB (default: 0,4,8,16,32,64,128)
-  --rounds n       rounds, the budgets taking turns (default: 3)
-  --seconds s      seconds of each load (default: 3)
-`
-const { budgets, rounds, seconds } = readCommandLine((args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      budgets: { type: 'string', default: '0,4,8,16,32,64,128' },
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '3' },
-    },
-  })
-  return {
-    budgets: values.budgets.split(',').map(Number),
-    rounds: positive('rounds', values.rounds),
-    seconds: positive('seconds', values.seconds),
-  }
-}, usage)
-const workload = await zipf.prepare()
-const rates = new Map(budgets.map((budget) => [budget, [] as number[]]))
-const peaks = new Map(budgets.map((budget) => [budget, [] as number[]]))
-
-for (let round = 0; round < rounds; round += 1) {
-  for (const budget of budgets) {
-    const server = await serveDistWith(['--memory-budget', `${budget}m`])
-    const { sample } = await measure(server, workload, {
-      connections: 64,
-      seconds,
-      warmUpSeconds: 1,
-      serverCores: '0',
-      loadCores: '1',
-      workers: 1,
-    })
-    rates.get(budget)?.push(sample.requestsPerSecond)
-    peaks.get(budget)?.push(sample.peakBytes)
-  }
+async function run(settings: BudgetOptions): Promise<void> {
+  const { save, chart, from, write } = settings
+  const report: BudgetReport =
+    from === undefined ? await measureAll(settings) : JSON.parse(await readFile(from, 'utf8'))
+  print(formatBudget(report))
+  if (save !== undefined) await writeFile(save, `${JSON.stringify(report, null, 1)}\n`)
+  if (chart !== undefined) await writeFile(chart, drawBudget(report))
+  if (write) await writeTable(report)
 }
 
-print('| budget | bodies in memory | answers from memory | requests per second | peak memory |')
-print('| --- | --- | --- | --- | --- |')
-for (const budget of budgets) {
+/** Into the documentation, as the repository formats it. */
+async function writeTable(report: BudgetReport): Promise<void> {
+  const { date, machine, files, connections: atOnce, seconds, points } = report
+  const origin = `Measured on ${date.slice(0, 10)} with \`pnpm bench:budget\`: ${files} files, ${atOnce} connections, medians of ${points[0]?.rates.length} rounds of ${seconds} s; Node.js ${machine.node}, ${machine.system}, ${machine.cores} cores of ${machine.processor}.`
+  const document = join(benchDirectory, '../docs/decisions/003-memory.md')
+  const text = `${formatBudget(report)}\n\n${origin}`
+  await writeFile(document, placeBetween(await readFile(document, 'utf8'), 'budget', text))
+  await runProcess(join(benchDirectory, '../node_modules/.bin/oxfmt'), [document])
+}
+
+async function measureAll({ budgets, files, rounds, seconds }: BudgetOptions): Promise<BudgetReport> {
+  showProgress(`a site of ${files} files, made once and kept`)
+  const workload = await prepareZipf(files)
+  const samples = new Map<number, Sample[]>(budgets.map((budget) => [budget, []]))
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const budget of budgets) {
+      showProgress(`round ${round} of ${rounds}: ${budget} MiB`)
+      const server = await serveDistWith(['--memory-budget', `${budget}m`])
+      const { sample } = await measure(server, workload, {
+        connections,
+        seconds,
+        warmUpSeconds: 1,
+        serverCores: '0',
+        loadCores: '1',
+        workers: 1,
+      })
+      samples.get(budget)?.push(sample)
+    }
+  }
+  const points: BudgetPoint[] = []
+  for (const [budget, taken] of samples) points.push(await pointOf(budget, workload, taken))
+  return { date: new Date().toISOString(), machine: readMachine(), seconds, connections, files, points }
+}
+
+async function pointOf(
+  budget: number,
+  workload: PreparedWorkload,
+  samples: readonly Sample[],
+): Promise<BudgetPoint> {
   const site = await loadSite(workload.directory, { memoryBudget: budget * 1024 * 1024 })
-  const cells = [
-    `${budget} MiB`,
-    `${(site.summary.bytesInMemory / 1e6).toFixed(1)} MB`,
-    `${(hitRate(site, workload) * 100).toFixed(1)} %`,
-    median(rates.get(budget) ?? []).toFixed(0),
-    `${(median(peaks.get(budget) ?? []) / 1e6).toFixed(0)} MB`,
-  ]
-  print(`| ${cells.join(' | ')} |`)
+  return {
+    budget,
+    bytesInMemory: site.summary.bytesInMemory,
+    hitRate: hitRate(site, workload),
+    rates: samples.map(({ requestsPerSecond }) => requestsPerSecond),
+    p99: samples.map(({ p99Milliseconds }) => p99Milliseconds),
+    peaks: samples.map(({ peakBytes }) => peakBytes),
+  }
 }
 
 /** The share of the workload's requests whose answer's body is in memory. */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { cutScript } from '../fixture-corpus.ts'
 import { writeFixtureSite } from '../fixture-site.ts'
-import type { Workload } from '../workload.ts'
+import type { PreparedWorkload, Workload } from '../workload.ts'
 
-const fileCount = 10_000
 const drawCount = 50_000
 const smallest = 512
 const largest = 24 * 1024
@@ -12,31 +11,34 @@ const largest = 24 * 1024
 export const zipf: Workload = {
   name: 'zipf',
   title: '10,000 files, popularity by Zipf',
-  async prepare() {
-    const files = new Map<string, Buffer>()
-    for (let index = 0; index < fileCount; index += 1) {
-      const size = Math.round(smallest * (largest / smallest) ** fraction(`size ${index}`))
-      files.set(pathOf(index), await cutScript(index * 7919, size))
-    }
-    return {
-      directory: await writeFixtureSite('zipf', files),
-      requests: Array.from({ length: fileCount }, (_, index) => ({
-        target: `/${pathOf(index)}`,
-        file: pathOf(index),
-        method: 'GET',
-        accept: ['zstd', 'br', 'gzip'],
-      })),
-      sequence: drawByPopularity(),
-      newConnections: false,
-    }
-  },
+  prepare: () => prepareZipf(10_000),
+}
+
+/** The same with another number of files. */
+export async function prepareZipf(fileCount: number): Promise<PreparedWorkload> {
+  const files = new Map<string, Buffer>()
+  for (let index = 0; index < fileCount; index += 1) {
+    const size = Math.round(smallest * (largest / smallest) ** fraction(`size ${index}`))
+    files.set(pathOf(index), await cutScript(index * 7919, size))
+  }
+  return {
+    directory: await writeFixtureSite(fileCount === 10_000 ? 'zipf' : `zipf-${fileCount}`, files),
+    requests: Array.from({ length: fileCount }, (_, index) => ({
+      target: `/${pathOf(index)}`,
+      file: pathOf(index),
+      method: 'GET',
+      accept: ['zstd', 'br', 'gzip'],
+    })),
+    sequence: drawByPopularity(fileCount),
+    newConnections: false,
+  }
 }
 
 function pathOf(index: number): string {
   return `assets/${String(index % 100).padStart(2, '0')}/chunk-${index}.js`
 }
 
-function drawByPopularity(): number[] {
+function drawByPopularity(fileCount: number): number[] {
   const sums: number[] = []
   for (let rank = 1, sum = 0; rank <= fileCount; rank += 1) sums.push((sum += 1 / rank))
   const total = sums.at(-1) ?? 0
