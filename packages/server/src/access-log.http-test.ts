@@ -283,6 +283,33 @@ describe('--access-log json', () => {
     ])
   })
 
+  test.each([
+    ['one signal', '200ms', 0],
+    ['a second one', '1m', 1],
+  ])('that nobody reads does not hold the process: %s ends it', async (_what, grace, expected) => {
+    const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--grace', grace])
+    const { port } = await command.listening
+    command.child.stdout?.removeAllListeners('data').pause()
+    const fields = { 'User-Agent': 'u'.repeat(1000) }
+    const connection = await openConnection(port)
+    for (let index = 0; index < 1000; index += 1) {
+      connection.send(formatRequest({ fields }))
+      await connection.receive()
+    }
+    connection.send(formatRequest({ target: '/large.bin' }))
+    await once(connection.socket, 'data')
+    connection.socket.pause()
+    const exited = once(command.child, 'exit')
+    command.child.kill('SIGTERM')
+    await vi.waitFor(async () => {
+      await expect(openConnection(port)).rejects.toThrow('ECONNREFUSED')
+    })
+    if (expected === 1) command.child.kill('SIGTERM')
+    expect(await exited).toEqual([expected, null])
+    connection.socket.destroy()
+    command.child.stdout?.destroy()
+  })
+
   test('may be left unread: the server goes on', async () => {
     const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
     const { port } = await command.listening

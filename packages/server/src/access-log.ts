@@ -8,6 +8,9 @@ import { toCombinedLine, toLogEntry } from './log-entry.ts'
 /** How a line of the access log is written. */
 export type AccessLogFormat = 'json' | 'common'
 
+/** Milliseconds that a reader has at the end to take the rest; it must not hold the process for longer. */
+const patience = 1000
+
 /** Where requests are written down. */
 export interface AccessLog {
   /** @param buildId - of the build that is served now. */
@@ -50,6 +53,7 @@ export async function openAccessLog(
     { name: 'pino', neededBy: 'the access log' },
     async () => await import('pino'),
   )
+  let deadline = Number.POSITIVE_INFINITY
   const destination = pino.destination({
     dest: descriptor,
     sync: false,
@@ -57,7 +61,19 @@ export async function openAccessLog(
     maxWrite: cluster.isWorker && !fstatSync(descriptor).isFile() ? atomicBatchSize : batchSize,
     maxLength: mostWaiting,
     periodicFlush: latestFlush,
+    retryEAGAIN: () => performance.now() < deadline,
   })
+  const writeRest = (): void => {
+    deadline = performance.now() + patience
+    try {
+      destination.flushSync()
+    } catch {
+      // Else pino would try again, for as long as it takes.
+      destination.destroy()
+    }
+  }
+  // Before pino's own.
+  process.prependListener('exit', writeRest)
   destination.once('drop', () => {
     onProblem('the access log drops lines: nobody reads standard output')
   })
@@ -68,9 +84,13 @@ export async function openAccessLog(
     isBroken = true
   })
   const close = async (): Promise<void> => {
-    if (isBroken) return
-    destination.end()
-    await Promise.race([once(destination, 'close'), once(destination, 'error')])
+    if (!isBroken) {
+      destination.end()
+      const timer = setTimeout(() => destination.destroy(), patience)
+      await Promise.race([once(destination, 'close'), once(destination, 'error')])
+      clearTimeout(timer)
+    }
+    process.off('exit', writeRest)
   }
   if (format === 'common') {
     return {
