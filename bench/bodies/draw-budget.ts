@@ -81,10 +81,14 @@ function drawPanel(points: readonly BudgetPoint[], { x, title, highest, of }: Pa
     .toSorted((a, b) => a.x - b.x)
     .map((place) => `${place.x.toFixed(1)},${place.y.toFixed(1)}`)
     .join(' ')
-  const marks = placed.map(
-    (place) =>
-      `    <circle class="point" cx="${place.x.toFixed(1)}" cy="${place.y.toFixed(1)}" r="3" /><text x="${(place.x + 6).toFixed(1)}" y="${(place.y + 14).toFixed(1)}">${place.budget} MiB</text>`,
-  )
+  const marks = placed.map((place) => {
+    const isRight = place.x > panel.width / 2
+    const anchor = isRight ? 'end' : 'start'
+    const labelX = place.x + (isRight ? -7 : 7)
+    // Within the frame, above or below the point.
+    const labelY = place.y < panel.height / 2 ? place.y + 16 : place.y - 7
+    return `    <circle class="point" cx="${place.x.toFixed(1)}" cy="${place.y.toFixed(1)}" r="3" /><text text-anchor="${anchor}" x="${labelX.toFixed(1)}" y="${labelY.toFixed(1)}">${place.budget} MiB</text>`
+  })
   return `  <g transform="translate(${x} ${top})">
     <rect class="frame" width="${panel.width}" height="${panel.height}" />
     <text y="-8">${title}</text>

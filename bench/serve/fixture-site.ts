@@ -3,6 +3,7 @@ import { readFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from './bench-directory.ts'
+import { readSiteManifest } from './copy-site.ts'
 import { showProgress } from './progress.ts'
 
 /** The files of a fixture, by path relative to its folder. */
@@ -21,8 +22,8 @@ const page = `<!doctype html>
 const written = new Map<string, Promise<string>>()
 
 /**
- * Writes a build and compresses it as a user's is, once in a run. What is there from an earlier run is kept if the
- * same files went into it; the pass over it runs again all the same.
+ * Writes a build and compresses it as a user's is. What is there from an earlier run is kept as it is if the same
+ * files went into it and today's server reads its manifest.
  *
  * @returns the folder.
  */
@@ -37,12 +38,12 @@ export async function writeFixtureSite(name: string, files: FixtureFiles): Promi
 async function writeSite(name: string, files: FixtureFiles, digest: string): Promise<string> {
   const directory = join(cacheDirectory, name)
   const digestPath = `${directory}.sha256`
-  if ((await readText(digestPath)) !== digest) {
-    await rm(directory, { recursive: true, force: true })
-    for (const [path, bytes] of files) {
-      await mkdir(dirname(join(directory, path)), { recursive: true })
-      await writeFile(join(directory, path), bytes)
-    }
+  if ((await readText(digestPath)) === digest && (await hasManifest(directory))) return directory
+  await rm(digestPath, { force: true })
+  await rm(directory, { recursive: true, force: true })
+  for (const [path, bytes] of files) {
+    await mkdir(dirname(join(directory, path)), { recursive: true })
+    await writeFile(join(directory, path), bytes)
   }
   await precompress(directory, {
     appType: 'spa',
@@ -61,6 +62,15 @@ async function writeSite(name: string, files: FixtureFiles, digest: string): Pro
 
 /** How many files take long enough to be told of. */
 const tellEach = 1000
+
+async function hasManifest(directory: string): Promise<boolean> {
+  try {
+    await readSiteManifest(directory)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function digestOf(files: FixtureFiles): string {
   const hash = createHash('sha256')
