@@ -9,6 +9,7 @@ import { placeBetween } from '../serve/place-between.ts'
 import { showProgress } from '../serve/progress.ts'
 import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
+import { endUnreadable, readSaved } from '../serve/read-saved.ts'
 import { runProcess } from '../serve/run-process.ts'
 import type { Sample } from '../serve/sample.ts'
 import { serveDistWith } from '../serve/serve-dist.ts'
@@ -24,12 +25,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const connections = 64
 const options = readCommandLine(readBudgetOptions, usage)
 if (options === 'help') print(usage)
-else await run(options)
+else await run(options).catch(endUnreadable)
 
 async function run(settings: BudgetOptions): Promise<void> {
   const { save, chart, from, write } = settings
-  const report: BudgetReport =
-    from === undefined ? await measureAll(settings) : JSON.parse(await readFile(from, 'utf8'))
+  const report = from === undefined ? await measureAll(settings) : await readSaved<BudgetReport>('from', from)
   print(formatBudget(report))
   if (save !== undefined) await writeFile(save, `${JSON.stringify(report, null, 1)}\n`)
   if (chart !== undefined) await writeFile(chart, drawBudget(report))

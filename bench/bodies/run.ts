@@ -34,7 +34,7 @@ const usage = `bench:bodies [options]
   --from file          measure nothing: draw what was saved
 `
 const list = (text: string): string[] => text.split(',').filter(Boolean)
-const { values, chosen, sizes, connections, rounds, seconds } = readCommandLine((args) => {
+const { values, chosen, caches, sizes, connections, rounds, seconds } = readCommandLine((args) => {
   const parsed = parseArgs({
     args,
     options: {
@@ -53,6 +53,7 @@ const { values, chosen, sizes, connections, rounds, seconds } = readCommandLine(
   return {
     values: parsed.values,
     chosen: choose(ways, list(parsed.values.ways)),
+    caches: choose([{ name: 'hot' }, { name: 'cold' }], list(parsed.values.caches)),
     sizes: list(parsed.values.sizes).map((size) => positive('sizes', size)),
     connections: list(parsed.values.connections).map((count) => positive('connections', count)),
     rounds: positive('rounds', parsed.values.rounds),
@@ -69,7 +70,7 @@ async function measureAll(): Promise<BodiesReport> {
   const points: Point[] = []
   for (const node of list(values.nodes)) {
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
-    for (const cache of list(values.caches)) {
+    for (const { name: cache } of caches) {
       for (const atOnce of connections) {
         const measured: Point[] = []
         for (const size of sizes) {

@@ -27,6 +27,6 @@ describe('mergeReports', () => {
   })
 
   test('refuses to make a report of nothing', () => {
-    expect(() => mergeReports([one], { ...all, workloads: ['zipf'] })).toThrow('no row')
+    expect(() => mergeReports([one], { ...all, workloads: ['zipf'] })).toThrow('no row has')
   })
 })

@@ -1,4 +1,5 @@
 import { isSameLoad } from './ratio-to.ts'
+import { UnreadableReport } from './read-saved.ts'
 import type { Report, Row } from './report.ts'
 
 /** Which rows of a report are wanted; an empty list is all. */
@@ -12,11 +13,11 @@ export interface RowFilter {
  * Makes one report of several: of a row that is in more than one of them, the last counts. Ratios are made within a
  * report, so the last one that measured a workload at a number of connections gives all its rows.
  *
- * @throws TypeError for no report, or none of the wanted rows.
+ * @throws UnreadableReport for no report, or none of the wanted rows.
  */
 export function mergeReports(reports: readonly Report[], wanted: RowFilter): Report {
   const last = reports.at(-1)
-  if (last === undefined) throw new TypeError('no report')
+  if (last === undefined) throw new UnreadableReport('--from: no report')
   const rows = reports.flatMap((report, index) =>
     report.rows.filter(
       (row) =>
@@ -24,7 +25,8 @@ export function mergeReports(reports: readonly Report[], wanted: RowFilter): Rep
         !reports.slice(index + 1).some((later) => later.rows.some((other) => isSameLoad(row, other))),
     ),
   )
-  if (rows.length === 0) throw new TypeError('no row of the reports is wanted')
+  if (rows.length === 0)
+    throw new UnreadableReport('--from: no row has the servers, workloads and connections that are asked for')
   return {
     ...last,
     command: [...new Set(reports.map(({ command }) => command))].join('; '),

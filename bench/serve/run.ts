@@ -14,6 +14,7 @@ import { showProgress } from './progress.ts'
 import { isSameLoad } from './ratio-to.ts'
 import { readCommandLine } from './read-command-line.ts'
 import { readMachine } from './read-machine.ts'
+import { endUnreadable, readSaved } from './read-saved.ts'
 import type { Report, Row } from './report.ts'
 import { commandOf, readRunOptions, type RunOptions, usage } from './run-options.ts'
 import { runProcess } from './run-process.ts'
@@ -39,21 +40,24 @@ const chosen = readCommandLine((argv) => {
 }, usage)
 if (chosen.options === 'help') print(usage)
 else if (chosen.options === 'list') await list()
-else await run(chosen.options)
+else await run(chosen.options).catch(endUnreadable)
 
 async function run(settings: RunOptions): Promise<void> {
+  // Before hours of measuring, not after.
+  const baseline =
+    settings.baseline === undefined ? undefined : await readSaved<Report>('baseline', settings.baseline)
   const report = settings.from.length > 0 ? await readReports(settings) : await measureAll(settings)
   printTables(report)
   warnOfNoise(report.rows)
   if (settings.save !== undefined) await saveReport(settings.save, report)
   if (settings.chart) await writeCharts(report)
   if (settings.write) await writeRatios(report)
-  const comparisons = settings.baseline === undefined ? [] : await compare(report, settings.baseline)
+  const comparisons = baseline === undefined ? [] : compare(report, baseline)
   if (settings.gate) failOn(findFailures(report, comparisons))
 }
 
 async function readReports(settings: RunOptions): Promise<Report> {
-  const reports = settings.from.map(async (file): Promise<Report> => JSON.parse(await readFile(file, 'utf8')))
+  const reports = settings.from.map((file) => readSaved<Report>('from', file))
   return mergeReports(await Promise.all(reports), settings)
 }
 
@@ -156,8 +160,7 @@ async function writeCharts(report: Report): Promise<void> {
   }
 }
 
-async function compare(report: Report, baselinePath: string): Promise<readonly Comparison[]> {
-  const baseline: Report = JSON.parse(await readFile(baselinePath, 'utf8'))
+function compare(report: Report, baseline: Report): readonly Comparison[] {
   const comparisons = compareBaseline(report, baseline)
   print(`\nSince ${baseline.date}:\n${formatComparisons(comparisons)}`)
   return comparisons
