@@ -75,7 +75,7 @@ export interface PrecompressOptions extends DescribeOptions {
   readonly minimumSize?: number
   /**
    * How many bytes of originals may be in memory at once; the codecs may take 3.5 times as much beside them, so 288 MiB
-   * in all by default, whatever the number of cores and files. A file above either is compressed alone.
+   * by default, whatever the number of files, and 12 to 17 MiB for each thread. A file above either is compressed alone.
    *
    * @default 67_108_864 (64 MiB)
    */
