@@ -21,7 +21,7 @@ export interface Observation {
 }
 
 /** What Node could not read. */
-export interface Refusal {
+interface Refusal {
   readonly status: number
   /** The code of the error. */
   readonly error: string
