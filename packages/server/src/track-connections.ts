@@ -2,6 +2,7 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
+import { destroySoonAsNode, endLingering } from './end-lingering.ts'
 import { statusOfParseError } from './status-of-parse-error.ts'
 import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
 
@@ -170,33 +171,6 @@ export function trackConnections(
 /** Whether a client sees that an answer is not whole when its connection is closed (RFC 9112 §8). */
 function showsItsEnd(response: ServerResponse | undefined): boolean {
   return response?.chunkedEncoding === true || response?.hasHeader('Content-Length') === true
-}
-
-/**
- * What comes after a connection was closed makes the system reset it, and the client lose what it has not read of the
- * answer (RFC 9112 §9.6): for a second, or until the client has closed its own, only our half is closed.
- *
- * @returns what ends that sooner.
- */
-function endLingering(socket: Socket, lastWords = ''): () => void {
-  // It may linger already.
-  if (socket.writable) socket.end(lastWords)
-  socket.resume()
-  const close = (): void => {
-    // Nor is what comes from here on a sign of life.
-    socket.pause()
-    destroySoonAsNode(socket)
-  }
-  if (socket.readableEnded) close()
-  socket.once('end', close)
-  const deadline = setTimeout(close, youth)
-  socket.once('close', () => clearTimeout(deadline))
-  return close
-}
-
-function destroySoonAsNode(socket: Socket): void {
-  // oxlint-disable-next-line typescript/unbound-method -- bound right here
-  Reflect.apply(Socket.prototype.destroySoon, socket, [])
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
