@@ -3,13 +3,14 @@ import fs from 'node:fs'
 import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-site-options.ts'
 import { SiteError } from './site-error.ts'
-import { buildFixture, writeFixture } from './testing/build-fixture.ts'
+import { buildFixture, type FixtureFiles, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 
 const files = {
@@ -190,6 +191,18 @@ describe('loadSite', () => {
     expect(await problemsOf(directory)).toEqual([
       `${directory}: the last build or its compression did not finish, so what is there is not whole; build again`,
     ])
+  })
+
+  test.each<[string, FixtureFiles, number]>([
+    ['that is', files, 1],
+    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, 0],
+    ['too small, or compressed already, that is', { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) }, 0],
+  ])('says when nothing is compressed in a folder %s without a manifest', async (_what, content, count) => {
+    const warnings: string[] = []
+    const folder = await writeFixture(content)
+    await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
+    const told = expect.stringMatching(/^.*: it has no manifest and no variants, .*`npx serve-dist compress`/)
+    expect(warnings).toEqual(Array.from({ length: count }, () => told))
   })
 
   test('refuses options that it does not know the values of', async () => {

@@ -1,12 +1,16 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { isCompressibleType } from './compressible-type.ts'
 import { SiteError } from './site-error.ts'
+
+const nothingCompressed =
+  'it has no manifest and no variants, so everything is sent as it is; build with @serve-dist/vite, or run `npx serve-dist compress` on it'
 
 /**
  * The manifest of a build; of a folder without one, the description that stands in for it.
  *
- * @param onWarning - called with what is not served as its name would have it.
+ * @param onWarning - called with what is not served as its name would have it, or not compressed.
  * @throws SiteError when the folder is missing, its last build or compression did not finish, or
  * its manifest cannot be read.
  */
@@ -21,7 +25,9 @@ export async function readManifest(root: string, onWarning: (message: string) =>
         `${root}: the last build or its compression did not finish, so what is there is not whole; build again`,
       ])
     }
-    return describeDirectory(root, { onWarning })
+    const described = await describeDirectory(root, { onWarning })
+    if (isWorthCompressing(described)) onWarning(`${root}: ${nothingCompressed}`)
+    return described
   }
   try {
     return parseManifest(text)
@@ -35,6 +41,14 @@ export async function readManifest(root: string, onWarning: (message: string) =>
       },
     )
   }
+}
+
+/** Whether nobody has compressed what would be smaller: its plugin was forgotten, or never known of. */
+function isWorthCompressing({ files }: Manifest): boolean {
+  return (
+    files.every(({ variants }) => variants.length === 0) &&
+    files.some(({ mediaType, size }) => size >= 1024 && isCompressibleType(mediaType))
+  )
 }
 
 async function expectDirectory(root: string): Promise<void> {

@@ -81,7 +81,14 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
 
     await lazyText(project, 'second')
     const second = await buildAfter(first)
-    expect(Object.values(await project.classes()).filter((cache) => cache === 'immutable')).toHaveLength(3)
+    // The second of two builds for one change has taken the manifest away for a moment.
+    await vi.waitFor(
+      async () =>
+        expect(Object.values(await project.classes()).filter((cache) => cache === 'immutable')).toHaveLength(
+          3,
+        ),
+      patience,
+    )
 
     await project.write('lazy.js', 'export default (')
     await vi.waitUntil(() => logger.errors.length > 0, patience)
