@@ -113,7 +113,9 @@ async function countFailures(server, name) {
   const [section] = name.split(': ', 1)
   let failures = 0
   for (let time = 0; time < repeats; time += 1) {
-    if ((await judge(server, section)).get(name) === 'failed') failures += 1
+    const result = (await judge(server, section)).get(name)
+    if (result === undefined) throw new Error(`h2spec knows it only among everything: ${name}`)
+    if (result === 'failed') failures += 1
   }
   return failures
 }

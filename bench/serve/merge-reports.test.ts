@@ -26,6 +26,11 @@ describe('mergeReports', () => {
     expect(rows.map(({ server }) => server)).toEqual(['sirv'])
   })
 
+  test('refuses to mix what was measured on several versions of Node', () => {
+    const other = { ...one, machine: { ...one.machine, node: '26.0.0' } }
+    expect(() => mergeReports([one, other], all)).toThrow(/Node\.js 26\.0\.0.*read them one by one/)
+  })
+
   test('refuses to make a report of nothing', () => {
     expect(() => mergeReports([one], { ...all, workloads: ['zipf'] })).toThrow('no row has')
   })

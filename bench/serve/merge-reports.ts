@@ -13,11 +13,16 @@ export interface RowFilter {
  * Makes one report of several: of a row that is in more than one of them, the last counts. Ratios are made within a
  * report, so the last one that measured a workload at a number of connections gives all its rows.
  *
- * @throws UnreadableReport for no report, or none of the wanted rows.
+ * @throws UnreadableReport for no report, none of the wanted rows, or reports of several machines or versions of Node.
  */
 export function mergeReports(reports: readonly Report[], wanted: RowFilter): Report {
   const last = reports.at(-1)
   if (last === undefined) throw new UnreadableReport('--from: no report')
+  const [origin, ...others] = new Set(reports.map(({ machine }) => describeMachine(machine)))
+  if (others.length > 0)
+    throw new UnreadableReport(
+      `--from: measured on ${origin} and on ${others.join(' and on ')}: read them one by one`,
+    )
   const rows = reports.flatMap((report, index) =>
     report.rows.filter(
       (row) =>
@@ -34,6 +39,10 @@ export function mergeReports(reports: readonly Report[], wanted: RowFilter): Rep
     titles: Object.assign({}, ...reports.map(({ titles }) => titles)),
     rows,
   }
+}
+
+function describeMachine({ node, system, processor, cores }: Report['machine']): string {
+  return `Node.js ${node}, ${system}, ${cores} cores of ${processor}`
 }
 
 function isWanted(row: Row, { servers, workloads, connections }: RowFilter): boolean {

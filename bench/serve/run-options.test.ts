@@ -14,7 +14,7 @@ describe('readRunOptions', () => {
     expect(readRunOptions(['--sweep'])).toMatchObject({
       connections: [10, 64, 256],
       rounds: 3,
-      warmUpSeconds: 0.5,
+      warmUpSeconds: 1,
     })
   })
 

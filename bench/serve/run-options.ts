@@ -30,7 +30,7 @@ export const usage = `bench:serve [options]
   --connections a,b   connections at once (default: 64; with --sweep, 10,64,256)
   --rounds n          rounds, the servers taking turns (default: 5; with --quick, 2; with --sweep, 3)
   --duration s        seconds of load in a round (default: 8; with --quick, 2; with --sweep, 1)
-  --warm-up s         seconds of load before it (default: 3; with --quick, 1; with --sweep, 0.5)
+  --warm-up s         seconds of load before it (default: 3; with --quick, 1; with --sweep, 1)
   --server-cores l    cores of the server, as taskset takes them (default: 0)
   --load-cores l      cores of the load generator (default: 1)
   --workers n         processes or threads of each server that can have several (default: 1)
@@ -63,7 +63,7 @@ const sweep = {
   connections: [10, 64, 256],
   rounds: 3,
   seconds: 1,
-  warmUpSeconds: 0.5,
+  warmUpSeconds: 1,
   workloads: [],
 }
 const quick = {

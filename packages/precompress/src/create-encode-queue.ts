@@ -56,7 +56,7 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
   let isAbandoned = false
 
   const takeNext = (): Waiting[] => {
-    const first = waiting.findIndex(({ memory }) => running === 0 || memoryHeld + memory <= limits.memory)
+    const first = waiting.findIndex(({ memory }) => memoryHeld === 0 || memoryHeld + memory <= limits.memory)
     const passed = waiting.slice(0, Math.max(first, 0))
     // Nothing is held back for ever: then what runs ends first.
     if (first === -1 || passed.some(({ passedBy, cost }) => passedBy >= cost)) return []

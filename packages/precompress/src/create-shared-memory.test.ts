@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createSharedMemory } from './create-shared-memory.ts'
 
 async function settle(): Promise<void> {
@@ -46,6 +46,31 @@ describe('createSharedMemory', () => {
     expect(large).toHaveLength(11)
     memory.giveBack(large)
     expect(await memory.take(10)).toHaveLength(10)
+  })
+
+  test('hands out no place that a message would cut to 32 bits', async () => {
+    const memory = createSharedMemory(2 ** 33)
+    const pieces = [await memory.take(2 ** 31), await memory.take(2 ** 31)]
+    let isTaken = false
+    const third = memory.take(1).then((bytes) => ((isTaken = true), bytes))
+    await settle()
+    expect(isTaken).toBe(false)
+    memory.giveBack(pieces[0] ?? new Uint8Array())
+    expect((await third).byteOffset).toBe(0)
+  })
+
+  test('fails for all while there is no memory, and for nobody behind them', async () => {
+    const memory = createSharedMemory(100)
+    vi.stubGlobal('SharedArrayBuffer', function none() {
+      throw new RangeError('Array buffer allocation failed')
+    })
+    try {
+      const both = [memory.take(60), memory.take(40)]
+      for (const take of both) await expect(take).rejects.toThrow('allocation failed')
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    expect(await memory.take(100)).toHaveLength(100)
   })
 
   test('never hands out a byte twice, and leaves nobody waiting', async () => {

@@ -16,42 +16,46 @@ interface Waiting {
   readonly resolve: (bytes: Uint8Array) => void
 }
 
+/** A part that begins behind it would come to a thread as another one: messages cut its place to 32 bits. */
+const largestPiece = 2 ** 32
+
 /**
  * One piece of shared memory of which parts are handed out. V8 does not count shared memory as garbage that is worth
  * collecting: with one piece for each file, twenty files of 20 MB stayed in memory together.
  */
-export function createSharedMemory(capacity: number): SharedMemory {
+export function createSharedMemory(wanted: number): SharedMemory {
+  const capacity = Math.min(wanted, largestPiece)
   let buffer: SharedArrayBuffer | undefined
   let holes: readonly Hole[] = [{ start: 0, end: capacity }]
   const waiting: Waiting[] = []
 
-  const handOut = (): void => {
+  const handOut = (whole: SharedArrayBuffer): void => {
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       const { size, resolve } = first
       const hole = holes.find(({ start, end }) => end - start >= size)
       if (hole === undefined) return
       holes = holes.flatMap((other) => (other === hole ? rest(hole, size) : [other]))
       waiting.shift()
-      // Only what is written to becomes resident.
-      buffer ??= new SharedArrayBuffer(capacity)
-      resolve(new Uint8Array(buffer, hole.start, size))
+      resolve(new Uint8Array(whole, hole.start, size))
     }
   }
 
   return {
     take: async (size) => {
-      // A file that has grown since it was listed.
+      // A file that has grown since it was listed, or one that no piece holds.
       if (size > capacity) return new Uint8Array(new SharedArrayBuffer(size))
+      // Only what is written to becomes resident. Where it cannot be had, nobody is left to wait.
+      const whole = (buffer ??= new SharedArrayBuffer(capacity))
       return await new Promise<Uint8Array>((resolve) => {
         waiting.push({ size, resolve })
-        handOut()
+        handOut(whole)
       })
     },
     giveBack: (bytes) => {
-      if (bytes.buffer !== buffer || bytes.length === 0) return
+      if (buffer === undefined || bytes.buffer !== buffer || bytes.length === 0) return
       const { byteOffset: start, byteLength } = bytes
       holes = joined([...holes, { start, end: start + byteLength }])
-      handOut()
+      handOut(buffer)
     },
   }
 }

@@ -53,9 +53,12 @@ describe('wasmEncoder', () => {
     expect((await wasmEncoder()(sample)).length).toBeLessThan(weaker.length)
   })
 
-  test('encodes again after a large file, for which it gave its memory back', async () => {
+  test.each([
+    ['large', 3_000_000],
+    ['huge', 9_000_000],
+  ])('encodes again after a %s file, for which it gave its memory back', async (_what, length) => {
     const encode = wasmEncoder()
-    const large = longText(3_000_000)
+    const large = longText(length)
     const frames = [await encode(sample), await encode(large), await encode(sample)]
     expect(frames[2]).toEqual(frames[0])
     expect((await decode(frames[1] ?? sample, 'zstd')).equals(large)).toBe(true)

@@ -75,8 +75,8 @@ export function wasmEncoder(): ZstdEncoder {
   return async (bytes) => {
     loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
     const library = await loading
-    if (bytes.length > streamedAbove) return compressPieces(library, bytes)
-    const frame = library.compress(bytes, level)
+    const frame =
+      bytes.length > streamedAbove ? compressPieces(library, bytes) : library.compress(bytes, level)
     // The package notes an error, such as no memory, on the console only.
     if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {
       throw new RangeError('zstd in WebAssembly has not enough memory for it; use Node.js 22.15 or newer')
@@ -90,7 +90,6 @@ const streamedAbove = 2 ** largestWindowLog
 
 const pieceLength = 256 * 1024
 
-/** Fails with an error of its own where memory does not suffice. */
 function compressPieces(library: Zstd, bytes: Uint8Array): Uint8Array {
   library.reset()
   library.setCompressionLevel(level)

@@ -1,7 +1,11 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { refusedExchange } from './exchange.ts'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { freePort } from './testing/free-port.ts'
@@ -319,6 +323,50 @@ describe('--access-log json', () => {
     }
     command.child.kill('SIGTERM')
     expect((await command.exited).code).toBe(0)
+  })
+})
+
+describe('a log that is not taken', () => {
+  const source = fileURLToPath(new URL('../dist/access-log.js', import.meta.url))
+  const exchange = JSON.stringify({ ...refusedExchange, status: 400, address: '' })
+
+  /** Runs a program that has a `log`, with something for standard output. */
+  function run(program: string, output: number | 'pipe'): ChildProcess {
+    const code = `import { openAccessLog } from ${JSON.stringify(source)}
+      const log = await openAccessLog('json', { onProblem: (problem) => console.error(problem) })
+      const fill = (lines) => { for (let line = 0; line < lines; line += 1) log.write(${exchange}, 'build') }
+      ${program}`
+    return spawn(process.execPath, ['--input-type=module', '--eval', code], {
+      stdio: ['ignore', output, 'pipe'],
+    })
+  }
+
+  test.each(['await log.close()', 'setTimeout(() => process.exit(0), 1000)'])(
+    'for want of room does not hold the process: %s',
+    async (end) => {
+      const full = await open('/dev/full', 'w')
+      const child = run(`fill(100); setTimeout(async () => { fill(1); ${end} }, 500)`, full.fd)
+      const told = child.stderr === null ? '' : textOf(child.stderr)
+      expect(await once(child, 'exit')).toEqual([0, null])
+      expect(await told).toMatch(/^the access log cannot be written: .*ENOSPC/)
+      await full.close()
+    },
+  )
+
+  test.each(['', 'process.exit(0)'])(
+    'by who reads no more does not hold it behind close(): %s',
+    async (end) => {
+      const child = run(`fill(5000); await log.close(); ${end}`, 'pipe')
+      child.stdout?.pause()
+      expect(await once(child, 'exit')).toEqual([0, null])
+      child.stdout?.destroy()
+    },
+  )
+
+  test('by who goes away while it is closed is closed all the same', async () => {
+    const child = run(`fill(5000); await log.close(); process.exitCode = 3`, 'pipe')
+    child.stdout?.destroy()
+    expect(await once(child, 'exit')).toEqual([3, null])
   })
 })
 

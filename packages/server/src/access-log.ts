@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import type { Exchange } from './exchange.ts'
 import { loadOptional } from './load-optional.ts'
@@ -15,7 +14,7 @@ const patience = 1000
 export interface AccessLog {
   /** @param buildId - of the build that is served now. */
   write(exchange: Exchange, buildId: string): void
-  /** Settles when everything is written. */
+  /** Settles when everything is written, or a second has passed. */
   close(): Promise<void>
 }
 
@@ -53,6 +52,8 @@ export async function openAccessLog(
     { name: 'pino', neededBy: 'the access log' },
     async () => await import('pino'),
   )
+  // Else a pipe that nobody reads may hold a thread of the pool in a write, and with it the end of the process.
+  if (descriptor === 1) Reflect.get(process, 'stdout')
   let deadline = Number.POSITIVE_INFINITY
   const destination = pino.destination({
     dest: descriptor,
@@ -78,23 +79,35 @@ export async function openAccessLog(
     onProblem('the access log drops lines: nobody reads standard output')
   })
   // A log that cannot be written must not take the server down.
-  let isBroken = false
+  let isOver = false
+  const giveUp = (): void => {
+    isOver = true
+    // Else what waits is tried again at the end of the process, for ever.
+    destination.destroy()
+  }
   destination.on('error', (error) => {
-    if (!isBroken) onProblem(`the access log cannot be written: ${String(error)}`)
-    isBroken = true
+    if (!isOver) onProblem(`the access log cannot be written: ${String(error)}`)
+    giveUp()
   })
   const close = async (): Promise<void> => {
-    if (!isBroken) {
-      destination.end()
-      const timer = setTimeout(() => destination.destroy(), patience)
-      await Promise.race([once(destination, 'close'), once(destination, 'error')])
+    deadline = performance.now() + patience
+    if (!isOver) {
+      const timer = setTimeout(giveUp, patience)
+      await new Promise<void>((resolve) => {
+        destination.once('close', resolve)
+        // One that has nobody to read it is never closed.
+        destination.once('error', () => resolve())
+        destination.end()
+      })
       clearTimeout(timer)
     }
     process.off('exit', writeRest)
   }
   if (format === 'common') {
     return {
-      write: (exchange) => void destination.write(`${toCombinedLine(exchange, new Date())}\n`),
+      write(exchange) {
+        if (!isOver) destination.write(`${toCombinedLine(exchange, new Date())}\n`)
+      },
       close,
     }
   }
@@ -108,6 +121,7 @@ export async function openAccessLog(
   )
   return {
     write(exchange, buildId) {
+      if (isOver) return
       const entry = toLogEntry(exchange, buildId)
       if (exchange.status >= 500) logger.error(entry)
       else logger.info(entry)
