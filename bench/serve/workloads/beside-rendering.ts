@@ -24,7 +24,7 @@ export const besideFiles: Workload = {
   title: 'Rendered pages, while a 50 KB bundle is asked for of the same process',
   servers: renderingHosts,
   // A file waits for as many pages of 10 ms as there are connections.
-  leastSeconds: 10,
+  leastSeconds: 30,
   async prepare() {
     const prepared = await bundles.prepare()
     // What the answer is compared with: beside the folder, for it is not served from there.
