@@ -22,6 +22,14 @@ describe('formatRatios', () => {
     )
   })
 
+  test('says how many rounds there were, and which commands', () => {
+    const text = formatRatios({ ...report, command: 'one --a; another' })
+    expect(text).toContain('medians of 1 to 2 rounds')
+    expect(text).toContain('- `one --a`\n- `another`')
+    const ours = report.rows.filter(({ server }) => server === 'serve-dist')
+    expect(formatRatios({ ...report, rows: ours })).toContain('medians of 2 rounds')
+  })
+
   test('says void where a reference is, and marks what the load generator limited', () => {
     const rows = report.rows
       .filter(({ server }) => server !== 'sirv')

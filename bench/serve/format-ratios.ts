@@ -123,10 +123,14 @@ function cpuOf({ samples }: Row): number {
 }
 
 function originOf({ date, machine, command, rows }: Report): string {
-  const rounds = Math.min(
-    ...rows.filter((row) => row.void === undefined).map(({ samples }) => samples.length),
-  )
-  return `\\* The load generator was the limit, not both servers. Measured on ${date.slice(0, 10)}, medians of ${rounds} rounds, with \`${command}\`: Node.js ${machine.node}, ${machine.system}, ${machine.cores} cores of ${machine.processor}.`
+  const rounds = rows.filter((row) => row.void === undefined).map(({ samples }) => samples.length)
+  const [fewest, most] = [Math.min(...rounds), Math.max(...rounds)]
+  const count = fewest === most ? String(most) : `${fewest} to ${most}`
+  const commands = command.split('; ').map((one) => `- \`${one}\``)
+  return [
+    `\\* The load generator was the limit, not both servers. Measured on ${date.slice(0, 10)}, medians of ${count} rounds; Node.js ${machine.node}, ${machine.system}, ${machine.cores} cores of ${machine.processor}; with:`,
+    commands.join('\n'),
+  ].join('\n\n')
 }
 
 /** A table whose first columns are text. */
