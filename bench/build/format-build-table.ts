@@ -27,14 +27,26 @@ export function formatBuildTable(table: BuildTable): string {
 }
 
 /** What a contender takes beyond Vite's own, round by round: the median. */
-export function aboveVite(row: BuildRow, { rows }: BuildTable, quantity: Quantity): number {
+export function aboveVite(row: BuildRow, table: BuildTable, quantity: Quantity): number {
+  return median(eachAboveVite(row, table, quantity).filter((amount) => amount !== undefined))
+}
+
+/** The same as a share of what another takes, round by round: what slowed both in a round leaves it alone. */
+export function ratioAboveVite(row: BuildRow, other: BuildRow, table: BuildTable): number {
+  const others = eachAboveVite(other, table, 'wallSeconds')
+  const ratios = eachAboveVite(row, table, 'wallSeconds').flatMap((seconds, round) => {
+    const otherSeconds = others[round]
+    return seconds === undefined || otherSeconds === undefined ? [] : [seconds / otherSeconds]
+  })
+  return median(ratios)
+}
+
+function eachAboveVite(row: BuildRow, { rows }: BuildTable, quantity: Quantity): (number | undefined)[] {
   const vite = rows.find(({ contender }) => contender === 'vite')?.samples ?? []
-  return median(
-    row.samples.flatMap((sample, round) => {
-      const base = vite[round]
-      return base === undefined ? [] : [sample[quantity] - base[quantity]]
-    }),
-  )
+  return row.samples.map((sample, round) => {
+    const base = vite[round]
+    return base === undefined ? undefined : sample[quantity] - base[quantity]
+  })
 }
 
 function cellsOf(row: BuildRow, table: BuildTable): string[] {
@@ -62,7 +74,7 @@ function cellsOf(row: BuildRow, table: BuildTable): string[] {
 function ratioToOurs(row: BuildRow, table: BuildTable): number | undefined {
   const ours = table.rows.find(({ contender }) => contender === 'serve-dist')
   if (ours === undefined || ours.void !== undefined) return undefined
-  return aboveVite(row, table, 'wallSeconds') / aboveVite(ours, table, 'wallSeconds')
+  return ratioAboveVite(row, ours, table)
 }
 
 function mebibytes(bytes: number): string {

@@ -10,6 +10,8 @@ export interface BuildRunOptions {
   readonly flushes: boolean
   readonly baseline: string | undefined
   readonly save: string | undefined
+  /** Saved reports that are looked at instead of measuring. */
+  readonly from: readonly string[]
   /** Whether the tables go into the documentation. */
   readonly write: boolean
 }
@@ -22,6 +24,7 @@ export const usage = `bench:build [options]
   --no-flushes        do not count flushes, which takes a build more of each
   --baseline x        compare with a saved report, or with ours at a git ref, measured in turns
   --save file         save the report; not when an output was wrong
+  --from a,b          measure nothing: show saved reports, and --write them
   --write             put the tables into bench/README.md; not when an output was wrong
 `
 
@@ -40,6 +43,7 @@ export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 
       'no-flushes': { type: 'boolean', default: false },
       baseline: { type: 'string' },
       save: { type: 'string' },
+      from: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -52,6 +56,7 @@ export function readBuildRunOptions(argv: readonly string[]): BuildRunOptions | 
     flushes: !values['no-flushes'],
     baseline: values.baseline,
     save: values.save,
+    from: values.from?.split(',') ?? [],
     write: values.write,
   }
 }

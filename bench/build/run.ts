@@ -2,12 +2,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import { usableCores } from '@serve-dist/precompress'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { choose } from '../serve/choose.ts'
 import { readCommandLine } from '../serve/read-command-line.ts'
 import { readMachine } from '../serve/read-machine.ts'
+import { endUnreadable, readSaved } from '../serve/read-saved.ts'
 import { runProcess } from '../serve/run-process.ts'
 import type { BuildReport, BuildRow, BuildTable } from './build-report.ts'
 import type { CodecSeconds } from './codec-program.ts'
@@ -24,14 +25,23 @@ import { prepareTree, type Tree, trees as allTrees } from './tree.ts'
 
 const options = readCommandLine(readBuildRunOptions, usage)
 if (options === 'help') print(usage)
+else if (options.from.length > 0) await showSaved(options).catch(endUnreadable)
 else await run(options)
+
+async function showSaved({ from, write }: BuildRunOptions): Promise<void> {
+  for (const file of from) {
+    const report = await readSaved<BuildReport>('from', file)
+    for (const table of report.tables) printTable(table, report.machine.cores)
+    if (write) await writeTables(report)
+  }
+}
 
 async function run(settings: BuildRunOptions): Promise<void> {
   // What every other row is compared with is always there.
   const names = settings.contenders.length === 0 ? [] : ['vite', 'serve-dist', ...settings.contenders]
   const chosen = choose(allContenders, [...new Set(names)])
   const { baseline } = settings
-  const saved = baseline === undefined ? undefined : await readSaved(baseline)
+  const saved = baseline === undefined ? undefined : await readIfSaved(baseline)
   const before = baseline === undefined || saved !== undefined ? [] : [await checkoutBefore(baseline)]
   const contenders = [...chosen, ...before]
   // What the codecs are divided among, which may be fewer than the machine has.
@@ -40,15 +50,12 @@ async function run(settings: BuildRunOptions): Promise<void> {
   for (const tree of choose(allTrees, settings.trees)) {
     const table = await measureTree(tree, contenders, settings)
     const isWhole = table.rows.every((row) => row.void === undefined)
-    if (isWhole)
-      print(
-        `\n${tree.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores), table.codecSample)}`,
-      )
+    if (isWhole) printTable(table, machine.cores)
     tables.push(table)
   }
   const report: BuildReport = {
     date: new Date().toISOString(),
-    command: `pnpm bench:build ${process.argv.slice(2).join(' ')}`.trim(),
+    command: ['pnpm bench:build', ...process.argv.slice(2).map(withoutFolder)].join(' '),
     machine,
     tables,
   }
@@ -66,6 +73,16 @@ async function run(settings: BuildRunOptions): Promise<void> {
   if (settings.write) await writeTables(report)
 }
 
+function printTable(table: BuildTable, cores: number): void {
+  const targets = formatTargets(targetsOf(table, cores), table.codecSample)
+  print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${targets}`)
+}
+
+/** What is saved where is of this machine alone. */
+function withoutFolder(argument: string): string {
+  return isAbsolute(argument) ? basename(argument) : argument
+}
+
 /** Into the documentation, as the repository formats it. */
 async function writeTables(report: BuildReport): Promise<void> {
   const document = join(benchDirectory, 'README.md')
@@ -74,7 +91,7 @@ async function writeTables(report: BuildReport): Promise<void> {
 }
 
 /** A report that was saved; nothing when there is no such file, and a git ref is meant. */
-async function readSaved(file: string): Promise<BuildReport | undefined> {
+async function readIfSaved(file: string): Promise<BuildReport | undefined> {
   const json = await readFile(file, 'utf8').catch(() => undefined)
   return json === undefined ? undefined : JSON.parse(json)
 }
