@@ -1,7 +1,9 @@
+import type { Manifest } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareBuilds, type FileState } from './compare-builds.ts'
 import { fileKinds } from './file-kind.ts'
+import { defaultNoise } from './noise.ts'
 import type { Verdict } from './size-change.ts'
 import { sizeColumns } from './sizes.ts'
 import { type FileSketch, makeManifest } from './testing/make-manifest.ts'
@@ -31,6 +33,15 @@ function verdictOf(from: number, to: number): Verdict {
 function stateOfVendor(percent: number, bytes: number): FileState | undefined {
   const { files } = compareBuilds(before, after, { noise: { percent, bytes } })
   return files.find(({ name }) => name === 'assets/vendor-HASH.js')?.state
+}
+
+/** A small chunk, compressed. */
+function importer(br: number, size = 900): Manifest {
+  return makeManifest([{ path: 'assets/a.js', size, content: String(br), variants: { br } }])
+}
+
+function stateOf(from: Manifest, to: Manifest, noise = defaultNoise): FileState | undefined {
+  return compareBuilds(from, to, { noise }).files[0]?.state
 }
 
 function sumOfBytes(changes: readonly { readonly bytes: number }[]): number {
@@ -79,6 +90,14 @@ describe('compareBuilds', () => {
     expect(verdictOf(63_000, 62_938)).toBe('noise')
     expect(verdictOf(62_000, 61_938)).toBe('smaller')
     expect(verdictOf(100, 101)).toBe('larger')
+  })
+
+  test('calls noise what another hash in an import does to a small chunk, and no more', () => {
+    expect(stateOf(importer(400), importer(403))).toBe('noise')
+    expect(compareBuilds(importer(400), importer(403)).totals.js.sent.verdict).toBe('noise')
+    expect(stateOf(importer(400), importer(464))).toBe('changed')
+    expect(stateOf(importer(400), importer(403, 901))).toBe('changed')
+    expect(stateOf(importer(400), importer(403), { percent: 0, bytes: 64 })).toBe('changed')
   })
 
   test('takes another threshold, and none', () => {

@@ -8,7 +8,7 @@ import { noSizes, type SizeColumn, type Sizes, sizesOf, sumSizes } from './sizes
 /** How two builds are compared. */
 export interface CompareBuildsOptions {
   /**
-   * Changes below both of these are called noise.
+   * Changes that are called noise, see {@link Noise}.
    *
    * @default { percent: 0.1, bytes: 64 }
    */

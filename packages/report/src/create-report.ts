@@ -15,7 +15,7 @@ export interface CreateReportOptions {
   /** An earlier build to compare with. */
   readonly against?: Manifest
   /**
-   * Changes below both of these are called noise.
+   * Changes that are called noise, see {@link Noise}.
    *
    * @default { percent: 0.1, bytes: 64 }
    */

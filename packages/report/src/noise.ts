@@ -1,12 +1,12 @@
 import { ReportError } from './report-error.ts'
 
-/** A change is noise when it stays below both. */
+/** A change is noise when it stays below both; where the file itself is as long as before, below `bytes`. */
 export interface Noise {
   readonly percent: number
   readonly bytes: number
 }
 
-/** Below 0.1 % and 64 bytes: what another hash in an import does to a compressed chunk. */
+/** Below 0.1 % and 64 bytes. */
 export const defaultNoise: Noise = { percent: 0.1, bytes: 64 }
 
 /**

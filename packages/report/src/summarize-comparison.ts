@@ -7,7 +7,7 @@ import type { SizeChange } from './size-change.ts'
 export interface ComparisonSummary {
   /** `sent by default: 212.40 kB, +1.20 kB (+0.6 %)` */
   readonly weight: string
-  /** `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 0.1 % and 64 B)` */
+  /** `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 64 B, and below 0.1 % or of the same length)` */
   readonly files: string
 }
 
@@ -19,7 +19,9 @@ export function summarizeComparison(comparison: BuildComparison): ComparisonSumm
   const others = [
     `${count('same')} the same`,
     ...(count('noise') > 0
-      ? [`${count('noise')} noise (below ${noise.percent} % and ${noise.bytes} B)`]
+      ? [
+          `${count('noise')} noise (below ${noise.bytes} B, and below ${noise.percent} % or of the same length)`,
+        ]
       : []),
   ]
   return {
