@@ -80,6 +80,12 @@ describe('checkBudgets', () => {
     expect(check('assets/*.js=150kb').size).toBe(125_000)
   })
 
+  test('weighs the smallest there where the build says that it is sent', () => {
+    const serving = { prefer: 'smallest' } as const
+    const [result] = checkBudgets({ ...build, serving }, [parseBudget('assets/*.js=150kb')])
+    expect(result?.size).toBe(118_000)
+  })
+
   test('counts every file in total, dotfiles and those without variants included', () => {
     expect(check('total=1mb:identity').size).toBe(395_800)
     expect(check('**=1mb:identity').size).toBe(395_800)

@@ -29,11 +29,14 @@ export interface BudgetResult {
 }
 
 /** Weighs a build against budgets. A glob counts all files that it matches together, not each alone. */
-export function checkBudgets({ files }: Pick<Manifest, 'files'>, budgets: readonly Budget[]): BudgetResult[] {
+export function checkBudgets(
+  build: Pick<Manifest, 'files' | 'serving'>,
+  budgets: readonly Budget[],
+): BudgetResult[] {
   return budgets.map((budget) => {
-    const counted = files
+    const counted = build.files
       .filter(matcherOf(budget))
-      .map((file) => ({ path: file.path, size: sizesOf(file)[budget.column] }))
+      .map((file) => ({ path: file.path, size: sizesOf(file, build)[budget.column] }))
       .toSorted((a, b) => b.size - a.size)
     const size = counted.reduce((sum, file) => sum + file.size, 0)
     const over = size - budget.limit

@@ -46,7 +46,7 @@ export function compareBuilds(
   options: CompareBuildsOptions = {},
 ): BuildComparison {
   const { noise = defaultNoise } = options
-  const files = matchFiles(before, after).map((file) => compareFile(file, noise))
+  const files = matchFiles(before, after).map((file) => compareFile(file, { before, after, noise }))
   const total = (kind?: FileKind): SizeChanges => compareSizes(sumOf(before, kind), sumOf(after, kind), noise)
   const totals = {
     js: total('js'),
@@ -58,9 +58,16 @@ export function compareBuilds(
   return { before, after, noise, files, totals }
 }
 
-function compareFile(file: MatchedFile, noise: Noise): FileComparison {
+function compareFile(
+  file: MatchedFile,
+  builds: Pick<BuildComparison, 'before' | 'after' | 'noise'>,
+): FileComparison {
   const { before, after } = file
-  const sizes = compareSizes(sizesOrNone(before), sizesOrNone(after), noise)
+  const sizes = compareSizes(
+    sizesOrNone(before, builds.before),
+    sizesOrNone(after, builds.after),
+    builds.noise,
+  )
   const kind = fileKindOf(after ?? before ?? { mediaType: '' })
   return { ...file, kind, state: stateOf(file, sizes), sizes }
 }
@@ -74,10 +81,11 @@ function stateOf({ before, after }: MatchedFile, sizes: SizeChanges): FileState 
   return before.sha256 === after.sha256 && verdicts.every((verdict) => verdict === 'same') ? 'same' : 'noise'
 }
 
-function sizesOrNone(file: MatchedFile['after']): Sizes {
-  return file === undefined ? noSizes : sizesOf(file)
+function sizesOrNone(file: MatchedFile['after'], build: Manifest): Sizes {
+  return file === undefined ? noSizes : sizesOf(file, build)
 }
 
-function sumOf({ files }: Manifest, kind: FileKind | undefined): Sizes {
-  return sumSizes(files.filter((file) => kind === undefined || fileKindOf(file) === kind).map(sizesOf))
+function sumOf(build: Manifest, kind: FileKind | undefined): Sizes {
+  const files = build.files.filter((file) => kind === undefined || fileKindOf(file) === kind)
+  return sumSizes(files.map((file) => sizesOf(file, build)))
 }

@@ -1,8 +1,9 @@
 import { formatByteChange, formatKilobytes, formatPercent } from './format-bytes.ts'
 import type { PreferenceCost } from './preference-cost.ts'
 
-/** One line that says what the default order of codings costs on a build; `undefined` where it has no variants. */
+/** One line that says what the order of codings costs on a build, or would; `undefined` where it has no variants. */
 export function describePreference({
+  prefer,
   first,
   sent,
   smallest,
@@ -10,6 +11,10 @@ export function describePreference({
   percent,
 }: PreferenceCost): string | undefined {
   if (first === 'identity') return undefined
+  if (prefer === 'smallest') {
+    const saved = bytes === 0 ? 'as much as' : `${formatByteChange(bytes).slice(1)} less than`
+    return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} ${first} first would`
+  }
   if (bytes === 0) {
     return `${first} first sends ${formatKilobytes(sent)}, which is the smallest of every file: prefer 'smallest' would save nothing`
   }

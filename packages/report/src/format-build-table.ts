@@ -6,7 +6,15 @@ import { fileKindOf } from './file-kind.ts'
 import { formatByteChange, formatCount, formatKilobytes } from './format-bytes.ts'
 import { pathCell } from './path-cell.ts'
 import { preferenceCost } from './preference-cost.ts'
-import { type Coding, hasVariant, sentCoding, sizesOf, smallestCoding, sumSizes } from './sizes.ts'
+import {
+  type BuildServing,
+  type Coding,
+  hasVariant,
+  sentCoding,
+  sizesOf,
+  smallestCoding,
+  sumSizes,
+} from './sizes.ts'
 import { layOutTable, type TextCell, textCell } from './text-table.ts'
 
 /** How the table of one build is drawn. */
@@ -33,13 +41,15 @@ export interface FormatBuildTableOptions {
  * order costs. Files without variants share one row. In kB of 1,000 bytes; no line feed at the end.
  */
 export function formatBuildTable(
-  { files }: Pick<Manifest, 'files'>,
+  build: Pick<Manifest, 'files' | 'serving'>,
   options: FormatBuildTableOptions,
 ): string {
+  const { files } = build
   const { prefix = '', mostRows = 40 } = options
   const colors = createColors(options.colors)
   if (files.length === 0) return colors.dim('no files')
   const columns = codingsOf(files)
+  const style: TableStyle = { build, columns, colors }
   const withVariants = files.filter(({ variants }) => variants.length > 0)
   const shown = new Set(withVariants.toSorted((a, b) => b.size - a.size).slice(0, mostRows))
   const hidden = withVariants.filter((file) => !shown.has(file))
@@ -47,28 +57,29 @@ export function formatBuildTable(
   const head = ['', 'size', ...columns.slice(1), ...(columns.length > 1 ? ['sent', 'smallest'] : [])]
   const rows = [
     head.map((text) => textCell(text, colors.dim)),
-    ...[...shown].toReversed().map((file) => fileRow(prefix, file, { columns, colors })),
-    ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, { columns, colors }),
+    ...[...shown].toReversed().map((file) => fileRow(prefix, file, style)),
+    ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, style),
     ...sumRow(`${formatCount(plain.length, 'file')} without variants`, plain, {
+      ...style,
       columns: ['identity'],
-      colors,
     }),
-    ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, { columns, colors }).map((row) =>
+    ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, style).map((row) =>
       row.map(({ text, width }) => ({ text: colors.bold(text), width })),
     ),
   ]
-  const preference = describePreference(preferenceCost({ files }))
+  const preference = describePreference(preferenceCost(build))
   return [...layOutTable(rows), ...(preference === undefined ? [] : [colors.dim(preference)])].join('\n')
 }
 
 interface TableStyle {
+  readonly build: BuildServing
   readonly columns: readonly Coding[]
   readonly colors: Colors
 }
 
-function fileRow(prefix: string, file: ManifestFile, { columns, colors }: TableStyle): TextCell[] {
-  const sizes = sizesOf(file)
-  const sent = sentCoding(file)
+function fileRow(prefix: string, file: ManifestFile, { build, columns, colors }: TableStyle): TextCell[] {
+  const sizes = sizesOf(file, build)
+  const sent = sentCoding(file, build)
   const smallest = smallestCoding(file)
   const saving = sizes.smallest - sizes.sent
   return [
@@ -90,10 +101,10 @@ function fileRow(prefix: string, file: ManifestFile, { columns, colors }: TableS
 function sumRow(
   label: string,
   files: readonly ManifestFile[],
-  { columns, colors }: TableStyle,
+  { build, columns, colors }: TableStyle,
 ): TextCell[][] {
   if (files.length === 0) return []
-  const sums = sumSizes(files.map(sizesOf))
+  const sums = sumSizes(files.map((file) => sizesOf(file, build)))
   const saving = sums.smallest - sums.sent
   return [
     [

@@ -27,14 +27,17 @@ export function formatJson({ title, build, comparison, budgets }: BuildReport): 
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
-function describeBuild({ buildId, base, files }: Manifest): unknown {
-  const total = (kind?: FileKind): Sizes =>
-    sumSizes(files.filter((file) => kind === undefined || fileKindOf(file) === kind).map(sizesOf))
+function describeBuild(build: Manifest): unknown {
+  const { buildId, base, files } = build
+  const total = (kind?: FileKind): Sizes => {
+    const ofKind = files.filter((file) => kind === undefined || fileKindOf(file) === kind)
+    return sumSizes(ofKind.map((file) => sizesOf(file, build)))
+  }
   return {
     buildId,
     base,
     totals: byKind(total),
-    preference: preferenceCost({ files }),
+    preference: preferenceCost(build),
     files: files.map((file) => ({
       path: file.path,
       kind: fileKindOf(file),
@@ -42,8 +45,8 @@ function describeBuild({ buildId, base, files }: Manifest): unknown {
       cache: file.cache,
       sha256: file.sha256,
       variants: Object.fromEntries(file.variants.map(({ coding, size }) => [coding, size])),
-      sizes: sizesOf(file),
-      sent: sentCoding(file),
+      sizes: sizesOf(file, build),
+      sent: sentCoding(file, build),
       smallest: smallestCoding(file),
     })),
   }

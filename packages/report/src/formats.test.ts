@@ -53,6 +53,15 @@ describe('formatBuildTable', () => {
     expect(formatBuildTable(build, { colors: false })).toContain("prefer 'smallest' would save nothing")
   })
 
+  test('shows as sent what a build is sent in that prefers the smallest, and what that saves', () => {
+    const lines = formatBuildTable({ ...after, serving: { prefer: 'smallest' } }, { colors: false }).split(
+      '\n',
+    )
+    expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
+    expect(lines[4]).toMatch(/^total of 4 files .* 4\.87 kB$/)
+    expect(lines[5]).toBe("prefer 'smallest' sends 4.87 kB, 400 B less than zstd first would")
+  })
+
   test('draws a build without variants, and one without files', () => {
     const plain = formatBuildTable(makeManifest([{ path: 'a.js', size: 9 }]), { colors: false })
     expect(plain.split('\n')).toEqual([
@@ -167,6 +176,15 @@ describe('formatJson', () => {
       sizes: { gzip: 2000, br: 600 },
       sent: 'br',
     })
+  })
+
+  test('weighs as sent what the build says that it sends', () => {
+    const report = createReport({ ...after, serving: { prefer: 'smallest' } }, { against: before })
+    const described = JSON.parse(formatJson(report))
+    expect(described.build.preference).toMatchObject({ prefer: 'smallest', bytes: 400 })
+    expect(described.build.totals.total.sent).toBe(described.build.totals.total.smallest)
+    const index = described.comparison.files.find(({ name }: { name: string }) => name.includes('index-'))
+    expect(index.sizes.sent).toMatchObject({ before: 3900, after: 3800 })
   })
 
   test('describes the comparison, with null where there is nothing', () => {

@@ -34,4 +34,4 @@ export {
 } from './report-command.ts'
 export { ReportError } from './report-error.ts'
 export type { SizeChange, SizeChanges, Verdict } from './size-change.ts'
-export { type Coding, type SizeColumn, type Sizes, sizesOf } from './sizes.ts'
+export { type BuildServing, type Coding, type SizeColumn, type Sizes, sizesOf } from './sizes.ts'

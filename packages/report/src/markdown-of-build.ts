@@ -12,8 +12,13 @@ import {
 import { type Sizes, sizesOf, sumSizes } from './sizes.ts'
 
 /** One build in Markdown: its weight, the totals per kind, the files of each kind. */
-export function markdownOfBuild({ files }: Manifest, { title, mostRows }: MarkdownStyle): string[] {
-  const weighed = files.map((file) => ({ path: file.path, kind: fileKindOf(file), sizes: sizesOf(file) }))
+export function markdownOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): string[] {
+  const { files } = build
+  const weighed = files.map((file) => ({
+    path: file.path,
+    kind: fileKindOf(file),
+    sizes: sizesOf(file, build),
+  }))
   const total = sumSizes(weighed.map(({ sizes }) => sizes))
   const groups = fileKinds.map((kind) => {
     const ofKind = weighed.filter((file) => file.kind === kind)

@@ -1,5 +1,5 @@
 import { codingsOf } from './codings-of.ts'
-import type { FileComparison, FileState } from './compare-builds.ts'
+import type { BuildComparison, FileComparison, FileState } from './compare-builds.ts'
 import type { BuildReport } from './create-report.ts'
 import { type FileKind, fileKindOf } from './file-kind.ts'
 import { formatKilobytes } from './format-bytes.ts'
@@ -27,24 +27,27 @@ export function pageData({ build, comparison }: BuildReport): PageData {
   const noise = comparison?.noise ?? defaultNoise
   const isComparison = comparison !== undefined
   const files = isComparison
-    ? comparison.files.map(ofComparison)
+    ? comparison.files.map((file) => ofComparison(file, comparison))
     : build.files.map((file) => ({
         segments: file.path.split('/'),
         kind: fileKindOf(file),
         state: undefined,
         before: noSizes,
-        after: sizesOf(file),
+        after: sizesOf(file, build),
       }))
   return { columns, isComparison, root: folderNode([], files, { columns, isComparison, noise }) }
 }
 
-function ofComparison({ name, kind, state, before, after }: FileComparison): PageFile {
+function ofComparison(
+  { name, kind, state, before, after }: FileComparison,
+  builds: BuildComparison,
+): PageFile {
   return {
     segments: name.split('/'),
     kind,
     state,
-    before: before === undefined ? noSizes : sizesOf(before),
-    after: after === undefined ? noSizes : sizesOf(after),
+    before: before === undefined ? noSizes : sizesOf(before, builds.before),
+    after: after === undefined ? noSizes : sizesOf(after, builds.after),
   }
 }
 

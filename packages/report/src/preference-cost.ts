@@ -3,9 +3,11 @@ import { type Coding, sizesOf, sumSizes } from './sizes.ts'
 
 /** What the server's default order of codings costs on one build, against sending the smallest. */
 export interface PreferenceCost {
+  /** What the build says of it: by default `'order'`, which then is what it costs. */
+  readonly prefer: 'order' | 'smallest'
   /** The most preferred coding that this build has. */
   readonly first: Coding
-  /** Bytes of all files as they are sent by default. */
+  /** Bytes of all files as they are sent in that order. */
   readonly sent: number
   /** Bytes of all files, each in its smallest coding. */
   readonly smallest: number
@@ -15,13 +17,20 @@ export interface PreferenceCost {
   readonly percent: number
 }
 
-/** Weighs `prefer: 'order'` against `prefer: 'smallest'`, every file counted once. */
-export function preferenceCost({ files }: Pick<Manifest, 'files'>): PreferenceCost {
-  const { sent, smallest } = sumSizes(files.map(sizesOf))
+/** Weighs `prefer: 'order'` against `prefer: 'smallest'`, whichever the build says, every file counted once. */
+export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'serving'>): PreferenceCost {
+  const { sent, smallest } = sumSizes(files.map((file) => sizesOf(file)))
   const first = contentCodings.find(({ name }) =>
     files.some(({ variants }) => variants.some(({ coding }) => coding === name)),
   )
   const bytes = sent - smallest
   const percent = smallest === 0 ? 0 : (bytes / smallest) * 100
-  return { first: first?.name ?? 'identity', sent, smallest, bytes, percent }
+  return {
+    prefer: serving?.prefer ?? 'order',
+    first: first?.name ?? 'identity',
+    sent,
+    smallest,
+    bytes,
+    percent,
+  }
 }

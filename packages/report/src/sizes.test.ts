@@ -27,6 +27,17 @@ describe('sizesOf', () => {
   })
 })
 
+describe('sizesOf a file of a build that prefers the smallest', () => {
+  const variants = { gzip: 350, br: 300, zstd: 320 }
+
+  test('weighs that as sent', () => {
+    const { sent, smallest } = sizesOf(file(variants), { serving: { prefer: 'smallest' } })
+    expect({ sent, smallest }).toEqual({ sent: 300, smallest: 300 })
+    expect(sizesOf(file(variants), { serving: { prefer: 'order' } }).sent).toBe(320)
+    expect(sizesOf(file(variants), { serving: { earlyHints: true } }).sent).toBe(320)
+  })
+})
+
 describe('sentCoding', () => {
   test.each([
     [{ gzip: 1, br: 2, zstd: 3 }, 'zstd'],
@@ -57,6 +68,7 @@ describe('preferenceCost', () => {
       { path: 'c.png', size: 500 },
     ])
     expect(preferenceCost({ files })).toEqual({
+      prefer: 'order',
       first: 'zstd',
       sent: 1000,
       smallest: 980,

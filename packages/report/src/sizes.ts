@@ -1,4 +1,4 @@
-import { type ContentCoding, contentCodings, type ManifestFile } from '@serve-dist/manifest'
+import { type ContentCoding, contentCodings, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 
 /** A content coding, or the file as it is. */
 export type Coding = 'identity' | ContentCoding
@@ -21,14 +21,17 @@ export type Sizes = Readonly<Record<SizeColumn, number>>
 /** What weighs nothing. */
 export const noSizes: Sizes = { identity: 0, gzip: 0, br: 0, zstd: 0, sent: 0, smallest: 0 }
 
-/** One file, weighed in every way. */
-export function sizesOf(file: ManifestFile): Sizes {
+/** What a build says of how it is served: by its rule `prefer` the server sends the smallest by default. */
+export type BuildServing = Pick<Manifest, 'serving'>
+
+/** One file, weighed in every way; without its build as one that says nothing of how it is served. */
+export function sizesOf(file: ManifestFile, build: BuildServing = {}): Sizes {
   return {
     identity: file.size,
     gzip: sizeIn(file, 'gzip'),
     br: sizeIn(file, 'br'),
     zstd: sizeIn(file, 'zstd'),
-    sent: sizeIn(file, sentCoding(file)),
+    sent: sizeIn(file, sentCoding(file, build)),
     smallest: sizeIn(file, smallestCoding(file)),
   }
 }
@@ -40,8 +43,9 @@ export function sumSizes(all: Iterable<Sizes>): Sizes {
   return sum
 }
 
-/** What a client that accepts every coding is sent: the server's order, zstd first. */
-export function sentCoding(file: ManifestFile): Coding {
+/** What a client that accepts every coding is sent: the server's order, zstd first, unless the build prefers another. */
+export function sentCoding(file: ManifestFile, { serving }: BuildServing = {}): Coding {
+  if (serving?.prefer === 'smallest') return smallestCoding(file)
   return contentCodings.find(({ name }) => hasVariant(file, name))?.name ?? 'identity'
 }
 

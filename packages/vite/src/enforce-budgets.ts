@@ -13,7 +13,8 @@ export function enforceBudgets(
   { budgets, isLast }: { readonly budgets: readonly Budget[]; readonly isLast: boolean },
 ): void {
   const files = reports.flatMap(({ manifest }) => manifest.files)
-  const results = checkBudgets({ files }, budgets)
+  // All passes have the rules of one plugin.
+  const results = checkBudgets({ ...reports[0]?.manifest, files }, budgets)
   for (const result of isLast ? results : []) {
     if (result.outcome === 'unmatched') context.warn(`budget ${describeBudget(result)}`)
   }
