@@ -131,6 +131,32 @@ describe('matchFiles', () => {
     ])
   })
 
+  test.each([
+    ['all sizes are one', 0, 0],
+    ['every file is larger than before', 1, 100_000],
+    ['every file is smaller than before', 1, -100_000],
+  ])('is quick where names are nothing but a hash and %s', (_, step, growth) => {
+    const ofSize = (letter: string, size: number): FileSketch[] =>
+      Array.from({ length: 8000 }, (_file, index) => {
+        return { ...bareChunk(index, letter), size: size + step * index }
+      })
+    const matched = matchFiles(
+      makeManifest(ofSize('a', 200_000)),
+      makeManifest(ofSize('b', 200_000 + growth)),
+    )
+    expect(matched).toHaveLength(8000)
+  })
+
+  test('pairs the two of nearly one size though others of their kind are far from all', () => {
+    const before = files(
+      ...Array.from({ length: 40 }, (_, index) => [bareChunk(index, 'a').path, 100 + index] as const),
+    )
+    const after = files(
+      ...Array.from({ length: 40 }, (_, index) => [bareChunk(index, 'b').path, 140 + index * 1000] as const),
+    )
+    expect(matches(before, after)).toContain('assets/b0000000.js: assets/a0000039.js → assets/b0000000.js')
+  })
+
   test('is quick where thousands of names are nothing but a hash', () => {
     const before = Array.from({ length: 4000 }, (_, index) => bareChunk(index, 'a'))
     const after = Array.from({ length: 4000 }, (_, index) => bareChunk(index, 'b'))

@@ -17,7 +17,7 @@ export interface MatchedFile {
 export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
   const pathsBefore = new Map(before.files.map((file) => [file.path, file]))
   const pathsAfter = new Set(after.files.map(({ path }) => path))
-  const matched: MatchedFile[] = []
+  let matched: MatchedFile[] = []
   let goneFiles = before.files.filter(({ path }) => !pathsAfter.has(path))
   let newFiles: ManifestFile[] = []
   for (const file of after.files) {
@@ -27,16 +27,16 @@ export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
   }
   for (const find of [matchContents, matchHashes]) {
     const found = find(goneFiles, newFiles)
-    matched.push(...found)
+    matched = [...matched, ...found]
     const taken = new Set(found.flatMap((pair) => [pair.before, pair.after]))
     goneFiles = goneFiles.filter((file) => !taken.has(file))
     newFiles = newFiles.filter((file) => !taken.has(file))
   }
-  matched.push(
+  return withOwnNames([
+    ...matched,
     ...goneFiles.map((file) => ({ name: file.path, before: file, after: undefined })),
     ...newFiles.map((file) => ({ name: file.path, before: undefined, after: file })),
-  )
-  return withOwnNames(matched).toSorted(byName)
+  ]).toSorted(byName)
 }
 
 /** Equal files under several names are paired in the order of their names. */

@@ -34,7 +34,7 @@ export function matchHashedFiles(
     const found = matchAtLength(rest.before, rest.after, { length, known })
     // The first length tried is the best that is known of this build, whether or not it finds anything.
     if (found.length > 0 || known.length === 0) known.push(length)
-    pairs.push(...found)
+    for (const pair of found) pairs.push(pair)
     tried.add(length)
     const taken = new Set(found.flatMap((pair) => [pair.before, pair.after]))
     rest = {

@@ -37,10 +37,19 @@ export function pairNearestSizes(
 function nearestPairs(before: readonly ManifestFile[], after: readonly ManifestFile[]): FilePair[] {
   const pairs: FilePair[] = []
   let position = 0
+  let rank = -1
   for (const file of before) {
+    const start = position
     while (position < after.length && (after[position]?.size ?? 0) < file.size) position += 1
-    const near = after.slice(Math.max(0, position - neighbours), position + neighbours)
-    pairs.push(...near.map((other) => ({ before: file, after: other })))
+    // Where many have the same neighbours, all of one size for instance, each has some of its own as well.
+    rank = position === start ? rank + 1 : 0
+    const centres = [position, position - rank, position + rank]
+    const near = new Set(
+      centres.flatMap((centre) =>
+        after.slice(Math.max(0, centre - neighbours), Math.max(0, centre + neighbours)),
+      ),
+    )
+    for (const other of near) pairs.push({ before: file, after: other })
   }
   return pairs.toSorted(
     (a, b) => distance(a) - distance(b) || bySize(a.before, b.before) || bySize(a.after, b.after),
