@@ -17,7 +17,7 @@ export interface MatchedFile {
 export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
   const pathsBefore = new Map(before.files.map((file) => [file.path, file]))
   const pathsAfter = new Set(after.files.map(({ path }) => path))
-  let matched: MatchedFile[] = []
+  const matched: MatchedFile[] = []
   let goneFiles = before.files.filter(({ path }) => !pathsAfter.has(path))
   let newFiles: ManifestFile[] = []
   for (const file of after.files) {
@@ -27,7 +27,7 @@ export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
   }
   for (const find of [matchContents, matchHashes]) {
     const found = find(goneFiles, newFiles)
-    matched = [...matched, ...found]
+    for (const pair of found) matched.push(pair)
     const taken = new Set(found.flatMap((pair) => [pair.before, pair.after]))
     goneFiles = goneFiles.filter((file) => !taken.has(file))
     newFiles = newFiles.filter((file) => !taken.has(file))
