@@ -73,6 +73,12 @@ describe('listFiles', () => {
     )
   })
 
+  test('takes an extended pattern at the beginning for what it is', async () => {
+    const folder = await makeFolder({ 'a.js': '', 'b.js': '', 'c/d.js': '' })
+    expect((await list(folder, { include: ['!(a).js'], exclude: [] })).paths).toEqual(['b.js'])
+    expect((await list(folder, { include: ['**'], exclude: ['!(a).js'] })).paths).toEqual(['a.js', 'c/d.js'])
+  })
+
   test('lists nothing in an empty folder', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, 'empty'))

@@ -88,8 +88,9 @@ function namesIn(folder: string, { include, exclude, variants }: FileSelection):
   return names
 }
 
-function isNegative(pattern: string): boolean {
-  return pattern.startsWith('!')
+/** `!(a|b).js` is a pattern of its own. */
+export function isNegative(pattern: string): boolean {
+  return /^!(?!\()/.test(pattern)
 }
 
 /**

@@ -19,7 +19,7 @@ export type LinksOf = (
 /** What `describeDirectory` takes. */
 export interface DescribeOptions {
   /**
-   * Glob patterns of the files that belong to the build, relative to the folder.
+   * Glob patterns of the files that belong to the build, relative to the folder; with `!` before it one takes files out.
    *
    * @default ['**']
    */

@@ -35,6 +35,9 @@ describe('resolvePrecompressOptions', () => {
     [{ include: ['/abs'] }, 'option "include": expected a list of glob patterns'],
     [{ include: ['../up'] }, 'option "include": expected a list of glob patterns'],
     [{ exclude: [''] }, 'option "exclude": expected a list of glob patterns'],
+    [{ include: [] }, 'option "include": expected a list of glob patterns'],
+    [{ include: ['!**/*.map'] }, 'option "include": expected a list of glob patterns'],
+    [{ exclude: ['**/*.map', '!keep.map'] }, 'option "exclude": expected a list of glob patterns'],
     [{ base: 'app/' }, 'option "base": expected a path that begins and ends with "/"'],
     [{ base: '//evil/' }, 'option "base": expected a path that begins and ends with "/"'],
     [{ appType: 'ssr' }, 'option "appType": expected one of "spa", "mpa", "custom", found "ssr"'],
@@ -56,6 +59,11 @@ describe('resolvePrecompressOptions', () => {
     const problems = problemsOf(options)
     expect(problems).toHaveLength(1)
     expect(problems[0]?.startsWith(expected)).toBe(true)
+  })
+
+  test('takes patterns that begin with an extended one', () => {
+    const patterns = { include: ['**', '!**/*.map'], exclude: ['!(keep).map', 'drafts/!(keep)/**'] }
+    expect(resolvePrecompressOptions(patterns)).toMatchObject(patterns)
   })
 
   test('lists all problems at once', () => {

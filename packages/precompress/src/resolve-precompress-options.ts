@@ -7,6 +7,7 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 import { checkServingRules } from './check-serving-rules.ts'
+import { isNegative } from './list-files.ts'
 import { PrecompressError } from './precompress-error.ts'
 import type { LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
 
@@ -105,8 +106,17 @@ interface Check {
 const patterns = 'a list of glob patterns relative to the folder, such as "assets/**"'
 
 const checks: readonly Check[] = [
-  { name: 'include', expected: patterns, holds: isPatternList },
-  { name: 'exclude', expected: patterns, holds: isPatternList },
+  {
+    name: 'include',
+    expected: `${patterns}, at least one of them without "!"`,
+    holds: (value) => isPatternList(value) && value.some((pattern) => !isNegative(pattern)),
+  },
+  {
+    name: 'exclude',
+    // Each is asked by itself: such a pattern would leave out everything else.
+    expected: `${patterns}, none of them with "!" (for all but some, write "**/!(some).map")`,
+    holds: (value) => isPatternList(value) && !value.some(isNegative),
+  },
   { name: 'base', expected: 'a path that begins and ends with "/", such as "/app/"', holds: isBase },
   {
     name: 'appType',
@@ -167,7 +177,7 @@ function servingProblems(serving: unknown): string[] {
   }
 }
 
-function isPatternList(value: unknown): boolean {
+function isPatternList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string' && isInnerPattern(item))
 }
 
