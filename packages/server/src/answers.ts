@@ -46,9 +46,10 @@ export const optionsAnswer: Answer = {
 
 /**
  * 204 to OPTIONS of a file that other origins may use: it answers a preflight whatever it asks for (Fetch
- * §4.8), so that nothing of it varies.
+ * §4.8), so that nothing of it varies. `undefined` where none may.
  */
-export function preflightAnswer(overrides: FieldOverrides): Answer {
+export function preflightAnswer(overrides: FieldOverrides): Answer | undefined {
+  if (typeof overrides.get('access-control-allow-origin')?.value !== 'string') return undefined
   return {
     status: 204,
     fields: overrideFields(

@@ -1,7 +1,6 @@
 import type { ManifestFile, ManifestLink } from '@serve-dist/manifest'
 import { preflightAnswer } from './answers.ts'
 import { buildRepresentation, type ResourceParts } from './build-representation.ts'
-import type { FieldOverrides } from './field-list.ts'
 import { formatHttpDate } from './http-date.ts'
 import type { ManifestEntry } from './inspect-file.ts'
 import { namesOf } from './names-of.ts'
@@ -66,12 +65,8 @@ export function buildResource(
     lastModified,
     lastModifiedField,
     varies: parts.varies,
-    ...(isForOtherOrigins(parts.overrides) && { preflight: preflightAnswer(parts.overrides) }),
+    preflight: preflightAnswer(parts.overrides),
   }
-}
-
-function isForOtherOrigins(overrides: FieldOverrides): boolean {
-  return typeof overrides.get('access-control-allow-origin')?.value === 'string'
 }
 
 /** What a page needs as members of a `Link` field (RFC 8288). */

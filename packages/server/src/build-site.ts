@@ -26,6 +26,7 @@ export function buildSite(
     appType: manifest.appType,
     assetsPath:
       manifest.assetsDirectory === '' ? undefined : `${base}${encodePath(manifest.assetsDirectory)}/`,
+    files: resources,
     ...buildTable({ base, resources, redirects: serving.redirects }),
     index: resources.get('index.html'),
     notFound: resources.get('404.html'),

@@ -128,6 +128,44 @@ describe('fileSystemFallback', () => {
     expect(await statusOf('POST', '/methods-not.txt')).toBe(404)
   })
 
+  test('answers the preflight of such a file where rules open it to other origins', async () => {
+    const { port } = await startServer(directory, {
+      handler: { fileSystemFallback: true },
+      site: { rules: { cors: ['shared*'] } },
+    })
+    await writeFile(join(directory, 'shared.json'), '{}')
+    const ask = (target: string) => rawRequest(port, { method: 'OPTIONS', target })
+    const shared = await ask('/shared.json')
+    expect([shared.status, shared.field('Access-Control-Allow-Origin')]).toEqual([204, '*'])
+    await writeFile(join(directory, 'own.json'), '{}')
+    expect((await ask('/own.json')).field('Access-Control-Allow-Origin')).toBeUndefined()
+  })
+
+  test('shows no variant of a file that a rule hides or redirects by force', async () => {
+    const built = await buildFixture({
+      'index.html': 'page',
+      'hidden.txt': compressibleText(3000),
+      'moved.txt': compressibleText(3000),
+      'replaced.txt': compressibleText(3000),
+      'small.txt': 'small',
+    })
+    const redirects = [
+      { from: '/hidden.txt', to: '/index.html', status: 404, force: true },
+      { from: '/moved.txt', to: '/elsewhere', force: true },
+      { from: '/replaced.txt', to: '/small.txt', status: 200, force: true },
+    ] as const
+    const { port } = await startServer(built, {
+      handler: { fileSystemFallback: true },
+      site: { rules: { redirects } },
+    })
+    for (const name of ['hidden', 'moved', 'replaced']) {
+      for (const suffix of ['zst', 'br', 'gz']) {
+        const target = `/${name}.txt.${suffix}`
+        expect([target, (await rawRequest(port, { target })).status]).toEqual([target, 404])
+      }
+    }
+  })
+
   test('comes before rules, but for those that are forced', async () => {
     const ruled = await startServer(directory, {
       handler: { fileSystemFallback: true },

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { contentCodings, pathProblem } from '@serve-dist/manifest'
 import { mediaTypeOf } from '@serve-dist/precompress/media-type-of'
+import { preflightAnswer } from './answers.ts'
 import { buildRepresentation, type ResourceParts } from './build-representation.ts'
 import { decideOtherMethod, decideResource } from './decide.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
@@ -10,7 +11,7 @@ import { isSourceMap } from './is-source-map.ts'
 import { formatHttpDate } from './http-date.ts'
 import { servingFiles } from './read-serving-files.ts'
 import type { RequestFields } from './request-fields.ts'
-import { encodePath, parseRequestPath } from './request-path.ts'
+import { parseRequestPath } from './request-path.ts'
 import type { Answer, Resource, Site } from './site.ts'
 
 /**
@@ -23,7 +24,9 @@ export async function findOnDisk(site: Site, request: RequestFields): Promise<An
   const resource = await describeOnDisk(site, path)
   if (resource === undefined) return undefined
   const { method } = request
-  return method === 'GET' || method === 'HEAD' ? decideResource(resource, request) : decideOtherMethod(method)
+  return method === 'GET' || method === 'HEAD'
+    ? decideResource(resource, request)
+    : decideOtherMethod(method, resource.preflight)
 }
 
 async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {
@@ -53,12 +56,10 @@ function pathInBuild(site: Site, target: string): string | undefined {
 function isOurs(site: Site, path: string): boolean {
   if (servingFiles.has(path) || (site.sourceMaps === 'deny' && isSourceMap(withoutCoding(path)))) return true
   return contentCodings.some(({ name, extension }) => {
-    const original = site.table.get(site.base + encodePath(path.slice(0, -extension.length)))
-    return (
-      path.endsWith(extension) &&
-      original?.kind === 'resource' &&
-      original.representations.some(({ coding }) => coding === name)
-    )
+    if (!path.endsWith(extension)) return false
+    // Not by the table, where a rule may hide the original.
+    const original = site.files.get(path.slice(0, -extension.length))
+    return original?.representations.some(({ coding }) => coding === name) === true
   })
 }
 
@@ -102,5 +103,6 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     lastModified,
     lastModifiedField: parts.lastModifiedField,
     varies: false,
+    preflight: preflightAnswer(parts.overrides),
   }
 }

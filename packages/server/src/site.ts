@@ -27,6 +27,8 @@ export interface Site {
   readonly assetsPath: string | undefined
   /** Every path that is known, percent-encoded as `encodePath` writes it. */
   readonly table: ReadonlyMap<string, Entry>
+  /** Every file of the build by its path in the folder, also where a rule takes its place in the table. */
+  readonly files: ReadonlyMap<string, Resource>
   /** What unknown paths may be redirected to, or answered with; the first that matches counts. */
   readonly redirects: readonly RedirectPattern[]
   /** The page of a single-page application. */
@@ -74,8 +76,8 @@ export interface Resource {
   readonly lastModifiedField: string | undefined
   /** Whether a request's `Accept-Encoding` changes the answer: then every answer has `Vary`. */
   readonly varies: boolean
-  /** The answer to OPTIONS of a file that other origins may use. */
-  readonly preflight?: Answer
+  /** The answer to OPTIONS of a file that other origins may use; `undefined` for any other. */
+  readonly preflight: Answer | undefined
 }
 
 /** A path that is answered with another place. */
