@@ -17,7 +17,7 @@ import type { RequestFields } from './request-fields.ts'
 import { parseRequestPath, type RequestPath } from './request-path.ts'
 import { selectRepresentation } from './select-representation.ts'
 import { matchRedirect } from './redirect-pattern.ts'
-import type { Answer, Fallback, Resource, Site } from './site.ts'
+import type { Answer, Fallback, Representation, Resource, Site } from './site.ts'
 
 /**
  * Decides the answer to a request: a pure function of the site and the request's fields. `undefined`
@@ -65,8 +65,9 @@ export function decideResource(resource: Resource, request: RequestFields): Answ
   const weights = codingWeights(request.acceptEncoding)
 
   // 3. The representation. A range is one of the identity, so that it never meets a coding.
-  const range = weights.identity > 0 ? rangeOf(resource, request) : undefined
-  const selected = range === undefined ? selectRepresentation(resource, weights) : resource.identity
+  const whole = selectRepresentation(resource, weights)
+  const range = weights.identity > 0 ? rangeOf(resource, request, whole) : undefined
+  const selected = range === undefined ? whole : resource.identity
   if (selected === undefined) return notAcceptable(resource)
 
   // 4. The preconditions.
@@ -81,10 +82,14 @@ export function decideResource(resource: Resource, request: RequestFields): Answ
   return selected.ok
 }
 
-function rangeOf(resource: Resource, request: RequestFields): ByteRange | 'unsatisfiable' | undefined {
+function rangeOf(
+  resource: Resource,
+  request: RequestFields,
+  whole: Representation | undefined,
+): ByteRange | 'unsatisfiable' | undefined {
   // RFC 9110 §14.2: a Range field means something to GET alone.
   if (request.range === undefined || request.method !== 'GET') return undefined
-  if (!ifRangeHolds(request.ifRange, resource, resource.identity)) return undefined
+  if (!ifRangeHolds(request.ifRange, resource, whole)) return undefined
   return parseByteRange(request.range, resource.identity.bytes.size)
 }
 

@@ -128,6 +128,12 @@ describe('ifRangeHolds', () => {
   ])('%s: %j → %s', (_what, field, holds) => {
     expect(ifRangeHolds(field, resource, identity)).toBe(holds)
   })
+
+  test('the date, of who is sent a coding: it does not tell which bytes he has', () => {
+    expect(ifRangeHolds(exactly, resource, br)).toBe(false)
+    expect(ifRangeHolds(exactly, resource, undefined)).toBe(false)
+    expect(ifRangeHolds(tag, resource, br)).toBe(true)
+  })
 })
 
 describe('a build whose times are fixed', () => {

@@ -31,17 +31,20 @@ export function evaluatePreconditions(
 }
 
 /**
- * Whether `If-Range` lets the range apply (RFC 9110 §13.1.5): no such field, our strong entity tag, or
- * exactly our date. Where the tag is a weak one, so is the date: what changes twice in a second has one date.
+ * Whether `If-Range` lets a range of the identity apply (RFC 9110 §13.1.5): no such field, our strong entity
+ * tag, or exactly our date. Where the tag is a weak one, so is the date: what changes twice in a second has one date.
+ *
+ * @param whole - what is sent without a range. One date stands for all codings (§8.8.2.2): who is sent a coding
+ * by it has a part of that, which no part of the identity completes.
  */
 export function ifRangeHolds(
   field: string | undefined,
-  resource: Resource,
-  representation: Representation,
+  { identity, lastModifiedField }: Resource,
+  whole: Representation | undefined,
 ): boolean {
   if (field === undefined) return true
-  if (!isStrong(representation.entityTag)) return false
-  return field === representation.entityTag || field === resource.lastModifiedField
+  if (!isStrong(identity.entityTag)) return false
+  return field === identity.entityTag || (whole === identity && field === lastModifiedField)
 }
 
 /** RFC 9110 §13.1.3: without a modification date a condition on it is ignored. */

@@ -146,6 +146,15 @@ describe.each([
     }
   })
 
+  test('is ignored under the date where a coding is sent, of which the client has a part', async () => {
+    const fields = { 'Accept-Encoding': 'br' }
+    const whole = await request(fields)
+    const date = whole.field('Last-Modified') ?? ''
+    const resumed = await request({ ...fields, Range: 'bytes=10-', 'If-Range': date })
+    expect([resumed.status, resumed.field('Content-Encoding')]).toEqual([200, 'br'])
+    expect(resumed.body.equals(whole.body)).toBe(true)
+  })
+
   test('that is not there is all under an If-Range that does not hold', async () => {
     const response = await request({ Range: `bytes=${size}-`, 'If-Range': '"x"' })
     expect(response.status).toBe(200)

@@ -211,11 +211,13 @@ function answerWithPage(page: Page, request: SoakRequest): SoakAnswer {
 
   // The representation: a range is one of the identity.
   const isIdentityWanted = negotiate(field(request, 'accept-encoding'), ['identity']) !== undefined
-  const range = isIdentityWanted ? rangeOf(request, identity, lastModified) : undefined
   const wanted = negotiate(
     field(request, 'accept-encoding'),
     representations.map(({ coding }) => coding),
   )
+  // One date stands for the bytes of all codings.
+  const date = wanted === 'identity' ? new Date(lastModified).toUTCString() : undefined
+  const range = isIdentityWanted ? rangeOf(request, identity, date) : undefined
   const selected = range === undefined ? representations.find(({ coding }) => coding === wanted) : identity
   if (selected === undefined) return problem(406, 'Not Acceptable', vary)
 
@@ -324,13 +326,12 @@ function problem(status: number, reason: string, more: Readonly<Record<string, s
 function rangeOf(
   request: SoakRequest,
   identity: Representation,
-  lastModified: number,
+  date: string | undefined,
 ): { readonly first: number; readonly last: number } | 'unsatisfiable' | undefined {
   const text = field(request, 'range')
   if (request.method !== 'GET' || text === undefined) return undefined
   const ifRange = field(request, 'if-range')
-  const modified = new Date(lastModified).toUTCString()
-  if (ifRange !== undefined && ifRange !== identity.tag && ifRange !== modified) return undefined
+  if (ifRange !== undefined && ifRange !== identity.tag && ifRange !== date) return undefined
 
   const [unit = '', set = '', ...others] = text.split('=')
   const [start, end, ...more] = set.trim().split('-')
