@@ -134,7 +134,14 @@ describe('rules of the operator', () => {
 
   test('never let the page of a 404 be stored', async () => {
     const built = await buildFixture({ ...files, '404.html': 'lost' }, { appType: 'mpa' })
-    const headers = { '**': { Expires: 'Thu, 01 Jan 2099 00:00:00 GMT', 'X-A': '1' } }
+    const targeted = ['CDN-Cache-Control', 'Netlify-CDN-Cache-Control', 'Surrogate-Control']
+    const headers = {
+      '**': {
+        Expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
+        ...Object.fromEntries(targeted.map((name) => [name, 'max-age=300'])),
+        'X-A': '1',
+      },
+    }
     const rules = { cacheControl: { '**': 'public, max-age=300' }, headers }
     const { port } = await startServer(built, { site: { rules } })
     const missing = await rawRequest(port, { target: '/unknown', fields: navigation })
@@ -144,7 +151,10 @@ describe('rules of the operator', () => {
       undefined,
     ])
     expect(missing.field('X-A')).toBe('1')
-    expect((await rawRequest(port, { target: '/404' })).field('Cache-Control')).toBe('public, max-age=300')
+    expect(targeted.map((name) => missing.field(name))).toEqual(targeted.map(() => undefined))
+    const page = await rawRequest(port, { target: '/404' })
+    expect(page.field('Cache-Control')).toBe('public, max-age=300')
+    expect(page.field('CDN-Cache-Control')).toBe('max-age=300')
   })
 
   test.each([
