@@ -1,4 +1,5 @@
 import type { RedirectRule } from '@serve-dist/manifest'
+import { markEndlessRedirects } from './mark-endless-redirects.ts'
 import { namesOf, redirectedNameOf } from './names-of.ts'
 import {
   matchRedirect,
@@ -41,7 +42,10 @@ export function buildTable({ base, resources, redirects }: TableParts): Pick<Sit
   }
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
-  const patterns = redirects.map((rule) => toRedirectPattern(rule, table))
+  const patterns = markEndlessRedirects(
+    redirects.map((rule) => toRedirectPattern(rule, table)),
+    table,
+  )
   applyForced(
     table,
     patterns.filter(({ force }) => force),

@@ -17,6 +17,9 @@ describe('idleRedirects', () => {
     [{ from: '/a.js', to: '/x' }, 'the build answers that path itself, which only force outranks'],
     [{ from: '/docs', to: '/x', status: 301 }, 'the build answers that path itself'],
     [{ from: '/a.js', to: '/index.html', status: 200, force: true }, '/index.html is a page'],
+    [{ from: '/docs/', to: '/docs', force: true }, '/docs leads back to it, without an end'],
+    [{ from: '/x', to: '/x?y=1' }, '/x?y=1 leads back to it'],
+    [{ from: '/über', to: '/%c3%bcber#top' }, '/%c3%bcber#top leads back to it'],
   ])('names %j', (rule, reason) => {
     expect(idle(rule)).toEqual([
       expect.stringContaining(`the redirect of ${rule.from} never counts: ${reason}`),
@@ -31,6 +34,8 @@ describe('idleRedirects', () => {
     [{ from: '/a.js', to: '/index.html', status: 404, force: true }],
     [{ from: '/docs', to: '/index.html', status: 200, force: true }],
     [{ from: '/docs/', to: '/a.js', status: 200, force: true }],
+    [{ from: '/docs', to: '/docs/', force: true }],
+    [{ from: '/', to: 'https://new.example/', force: true }],
   ])('has nothing against %j', (rule) => {
     expect(idle(rule)).toEqual([])
   })

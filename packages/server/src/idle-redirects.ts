@@ -1,5 +1,5 @@
 import { mayStandInFor } from './build-table.ts'
-import type { RedirectPattern } from './redirect-pattern.ts'
+import { onlyPathOf, type RedirectPattern } from './redirect-pattern.ts'
 import type { Entry, Site } from './site.ts'
 
 /** One line for each redirect rule of a site that can never count, with the reason. */
@@ -10,14 +10,13 @@ export function idleRedirects({ table, redirects }: Pick<Site, 'table' | 'redire
   })
 }
 
-function reasonToBeIdle(
-  { segments, hasSplat, to, status, force, target }: RedirectPattern,
-  table: ReadonlyMap<string, Entry>,
-): string | undefined {
+function reasonToBeIdle(pattern: RedirectPattern, table: ReadonlyMap<string, Entry>): string | undefined {
+  const { to, status, force, target, isEndless } = pattern
+  if (isEndless) return `${to} leads back to it, without an end`
   if ((status === 200 || status === 404) && target === undefined)
     return `the build has no file ${to} to answer ${status} with`
-  const isOnePath = !hasSplat && segments.every((parts) => parts.length === 1)
-  const entry = isOnePath ? table.get(`/${segments.flat().join('/')}`) : undefined
+  const path = onlyPathOf(pattern)
+  const entry = path === undefined ? undefined : table.get(path)
   if (entry === undefined) return undefined
   if (!force) return 'the build answers that path itself, which only force outranks'
   if (status === 200 && target !== undefined && !mayStandInFor(target, entry))

@@ -40,8 +40,24 @@ describe('matchRedirect', () => {
     ['/:a:b', '/:b/:a', '/x', undefined],
     ['/über-:id', '/:id', '/%C3%BCber-%C3%BC', '/%C3%BC'],
     ['/*', '/new/:splat', '/', '/new/'],
+    ['/*', '/new/:splat', '/news/a', '/new/news/a'],
+    ['/:section/*', '/:splat', '/a/b', '/b'],
+    ['/:page', '/lost?was=:page', '/a', '/lost?was=a'],
+    ['/blog/:year/:slug', '/blog/:slug/:year', '/blog/2026/hi', '/blog/hi/2026'],
   ])('%s → %s on %s gives %s', (from, to, path, expected) => {
     expect(location(from, to, path)).toBe(expected)
+  })
+
+  test.each([
+    ['/*', '/new/:splat', '/new/a'],
+    ['/*', '/new/:splat', '/new/new/a'],
+    ['/*', '/new/:splat?was=1', '/new/a'],
+    ['/:lang/*', '/en/:lang/:splat', '/en/de/a'],
+    ['/:page', '/lost?was=:page', '/lost'],
+    ['/:page', '/new-:page', '/new-a'],
+    ['/:letter', '/%c3%bc', '/%C3%BC'],
+  ])('%s → %s leads nowhere on %s, for that would never end', (from, to, path) => {
+    expect(location(from, to, path)).toBeUndefined()
   })
 
   test('lets the first rule that matches count', () => {

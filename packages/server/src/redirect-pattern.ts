@@ -1,14 +1,22 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { decodeWrittenPath } from './decode-written-path.ts'
-import { encodePath } from './request-path.ts'
+import { encodePath, parseRequestPath } from './request-path.ts'
 import type { Entry, Resource } from './site.ts'
 
-/** A redirect rule, taken apart for matching. */
-export interface RedirectPattern {
+/** What paths look like, taken apart for matching. */
+interface PathShape {
   /** The path's segments, each as percent-encoded text and names of variables by turns. */
   readonly segments: readonly (readonly string[])[]
   /** Whether any number of segments may follow. */
   readonly hasSplat: boolean
+}
+
+/** A redirect rule, ready for matching. */
+export interface RedirectPattern extends PathShape {
+  /** What the rule makes of paths; `undefined` for other hosts, and where `:splat` is not all of the end. */
+  readonly image: PathShape | undefined
+  /** Whether it leads back to where it begins, so that it never counts (`mark-endless-redirects.ts`). */
+  readonly isEndless: boolean
   /** As the rule has it. */
   readonly from: string
   readonly to: string
@@ -30,12 +38,11 @@ export function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,
   table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
-  const hasSplat = from.endsWith('/*')
-  const segments = (hasSplat ? from.slice(0, -'/*'.length) : from).split('/').slice(1).map(toParts)
   const found = status === 200 || status === 404 ? table.get(encodePath(decodeWrittenPath(to))) : undefined
   return {
-    segments,
-    hasSplat,
+    ...toShape(from),
+    image: imageOf(to),
+    isEndless: false,
     from,
     to,
     status,
@@ -44,10 +51,24 @@ export function toRedirectPattern(
   }
 }
 
+/** The one path that a rule is about, percent-encoded; `undefined` where it is about several. */
+export function onlyPathOf({ segments, hasSplat }: PathShape): string | undefined {
+  const isOne = !hasSplat && segments.every((parts) => parts.length === 1)
+  return isOne ? `/${segments.flat().join('/')}` : undefined
+}
+
+/** The path that a location names on this host, in the form that keys the table. */
+export function pathWithin(location: string): string | undefined {
+  if (!location.startsWith('/')) return undefined
+  const parsed = parseRequestPath(location)
+  return typeof parsed === 'string' ? undefined : parsed.path
+}
+
 /** The first pattern that matches a percent-encoded path, with its variables filled in. */
 export function matchRedirect(patterns: readonly RedirectPattern[], path: string): RedirectMatch | undefined {
   const segments = path.split('/').slice(1)
   for (const pattern of patterns) {
+    if (pattern.isEndless) continue
     const variables = matchSegments(pattern, segments)
     if (variables === undefined) continue
     const { status, target } = pattern
@@ -55,11 +76,36 @@ export function matchRedirect(patterns: readonly RedirectPattern[], path: string
     const location = fill(pattern.to, variables)
     // What a client put into the path must not make the location another host's.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
-    // A redirect to the very path would never end.
-    if (target === undefined && location === path) continue
+    if (target === undefined && neverEnds(pattern, path, location)) continue
     return { status, location, target }
   }
   return undefined
+}
+
+/**
+ * Whether a redirect leads to the very path, or from a path that it made itself to a longer one of that
+ * kind (`/* → /new/:splat` for a page that is not there under `/new/` either).
+ */
+function neverEnds(pattern: RedirectPattern, path: string, location: string): boolean {
+  const next = pathWithin(location)
+  if (next === undefined || next === path) return next === path
+  const { image } = pattern
+  return next.length > path.length && image !== undefined && covers(image, path) && covers(pattern, next)
+}
+
+function covers(shape: PathShape, path: string): boolean {
+  return matchSegments(shape, path.split('/').slice(1)) !== undefined
+}
+
+function toShape(form: string): PathShape {
+  const hasSplat = form.endsWith('/*')
+  const text = hasSplat ? form.slice(0, -'/*'.length) : form
+  return { segments: text.split('/').slice(1).map(toParts), hasSplat }
+}
+
+function imageOf(to: string): PathShape | undefined {
+  const form = to.replace(/[?#].*$/s, '').replace(/\/:splat$/, '/*')
+  return form.startsWith('/') && !form.includes(':splat') ? toShape(form) : undefined
 }
 
 /** `:id.html` is `['', 'id', '.html']`. */
@@ -70,11 +116,11 @@ function toParts(segment: string): string[] {
 }
 
 function matchSegments(
-  { segments, hasSplat }: RedirectPattern,
+  { segments, hasSplat }: PathShape,
   path: readonly string[],
 ): ReadonlyMap<string, string> | undefined {
-  const variables = new Map<string, string>()
   if (hasSplat ? path.length < segments.length : path.length !== segments.length) return undefined
+  const variables = new Map<string, string>()
   for (const [index, parts] of segments.entries()) {
     if (!matchSegment(parts, path[index] ?? '', variables)) return undefined
   }

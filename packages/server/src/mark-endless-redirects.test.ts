@@ -1,0 +1,60 @@
+import type { RedirectRule } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { decide } from './decide.ts'
+import { fakeSite } from './testing/fake-site.ts'
+import { requestOf } from './testing/request-of.ts'
+
+const html = { mediaType: 'text/html; charset=utf-8' }
+const files = { 'index.html': { body: 'i', ...html }, 'docs/index.html': { body: 'd', ...html } }
+
+/** The statuses on the way from a path, until one is no redirect within the site; 20 are endless. */
+function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (number | undefined)[] {
+  const site = fakeSite(files, { rules: { redirects } })
+  const statuses: (number | undefined)[] = []
+  for (let place: string | undefined = target; place?.startsWith('/') === true && statuses.length < 20;) {
+    const answer = decide(site, requestOf({ target: place }), 'none')
+    statuses.push(answer?.status)
+    const index = answer?.fields.indexOf('Location') ?? -1
+    place = index === -1 ? undefined : answer?.fields[index + 1]
+  }
+  return statuses
+}
+
+describe('markEndlessRedirects', () => {
+  test.each<[string, RedirectRule[], (number | undefined)[]]>([
+    ['/docs/', [{ from: '/docs/', to: '/docs', force: true }], [200]],
+    ['/docs', [{ from: '/docs/', to: '/docs', force: true }], [308, 200]],
+    ['/a', [{ from: '/a', to: '/a?b=c' }], [undefined]],
+    [
+      '/b',
+      [
+        { from: '/a', to: '/b' },
+        { from: '/b', to: '/c' },
+        { from: '/c', to: '/a#top' },
+      ],
+      [308, 308, undefined],
+    ],
+    [
+      '/x',
+      [
+        { from: '/x', to: '/a', status: 301 },
+        { from: '/a', to: '/b' },
+        { from: '/b', to: '/a' },
+      ],
+      [301, undefined],
+    ],
+    ['/docs/', [{ from: '/docs/', to: '/index.html', status: 301, force: true }], [301, 200]],
+    ['/old', [{ from: '/old', to: 'https://a.example/old' }], [308]],
+    [
+      '/a',
+      [
+        { from: '/b', to: '/index.html', status: 200 },
+        { from: '/a', to: '/b' },
+        { from: '/b', to: '/a' },
+      ],
+      [308, undefined],
+    ],
+  ])('from %s by %j: %j', (target, redirects, statuses) => {
+    expect(wayFrom(target, redirects)).toEqual(statuses)
+  })
+})
