@@ -35,6 +35,17 @@ function failing(hook: string): Plugin {
   }
 }
 
+/** When Vite has emptied the folder, and nobody else had a turn. */
+const failingFirst: Plugin = {
+  name: 'failing',
+  renderStart: {
+    order: 'pre',
+    handler: () => {
+      throw new Error('broken on purpose')
+    },
+  },
+}
+
 const emptied: BuildOptions = {}
 const kept: BuildOptions = { emptyOutDir: false }
 const twoFolders = (project: Project): BuildOptions => ({
@@ -98,19 +109,20 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
   })
 
-  test.each(['renderChunk', 'writeBundle'])(
-    'in %s says that the folder is not served any more',
-    async (hook) => {
-      const { build } = await load()
-      const project = await createProject({ ...application, 'public/words.txt': prose('words') })
-      const logger = createRecordingLogger()
-      const config = (plugins: Plugin[]) =>
-        project.config({ plugins: [serveDist(), ...plugins], customLogger: logger })
-      await expect(build(config([failing(hook)]))).rejects.toThrow('broken on purpose')
-      expect(logger.warnings.join('\n')).toContain(`${join(project.root, 'dist')} is not served until`)
-      await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
-      await build(config([]))
-      await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
-    },
-  )
+  test.each([
+    ['renderStart', failingFirst],
+    ['renderChunk', failing('renderChunk')],
+    ['writeBundle', failing('writeBundle')],
+  ])('in %s says that the folder is not served any more', async (_hook, breaker) => {
+    const { build } = await load()
+    const project = await createProject({ ...application, 'public/words.txt': prose('words') })
+    const logger = createRecordingLogger()
+    const config = (plugins: Plugin[]) =>
+      project.config({ plugins: [serveDist(), ...plugins], customLogger: logger })
+    await expect(build(config([breaker]))).rejects.toThrow('broken on purpose')
+    expect(logger.warnings.join('\n')).toContain(`${join(project.root, 'dist')} is not served until`)
+    await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
+    await build(config([]))
+    await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
+  })
 })

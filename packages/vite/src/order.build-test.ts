@@ -109,6 +109,7 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
   // Vite copies public files when modules are transformed: from there on an earlier manifest would be wrong.
   test.each([
     ['transform', true],
+    ['buildEnd', true],
     ['generateBundle', false],
   ] as const)('in %s over an earlier build keeps its manifest: %s', async (hook, isKept) => {
     const { build } = await load()
@@ -119,7 +120,9 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     await project.write('public/words.txt', prose('other words'))
     const failing: Plugin = {
       name: 'failing',
-      [hook]: () => {
+      [hook]: async () => {
+        // Long enough for whatever would be done at the same time.
+        for (let look = 0; look < 50 && (await project.list()).includes(manifestPath); look += 1);
         throw new Error('broken on purpose')
       },
     }

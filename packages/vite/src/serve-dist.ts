@@ -29,6 +29,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
   const outputs = new WeakMap<Environment, EnvironmentOutput>()
   const lastPasses = new WeakMap<Environment, AbortController>()
   const markedFolders = new WeakMap<Environment, readonly string[]>()
+  /** Whose modules are there, and whose folders may be changed any moment. */
+  const unmarked = new WeakSet<Environment>()
   let pass: Promise<void> = Promise.resolve()
   let marking: Promise<unknown> = Promise.resolve()
 
@@ -45,8 +47,11 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     )
     marking = marked
     markedFolders.set(environment, await marked)
+    unmarked.delete(environment)
   }
-  const tellUnserved = (context: PassContext): void => {
+  const tellUnserved = async (context: PassContext): Promise<void> => {
+    // Vite may have emptied the folder before another plugin failed and ours had its turn.
+    if (unmarked.has(context.environment)) await mark(context.environment)
     for (const folder of markedFolders.get(context.environment) ?? []) {
       context.warn(`the build did not come to its end: ${folder} is not served until one does`)
     }
@@ -90,16 +95,23 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       },
     },
 
-    // A rebuild may read while the pass of the build before runs, but not write.
-    async buildEnd(error) {
-      const { environment, meta } = this
-      outputOf(environment).endBuild(error)
-      // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
-      if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
-      if (error === undefined) {
-        await pass
-        if (isFirst(environment.getTopLevelConfig())) await retireManifests(environment)
-      } else if (emptiesAtStart(environment, meta)) tellUnserved(this)
+    // A rebuild may read while the pass of the build before runs, but not write. After every other plugin's: when one
+    // of them fails nothing is written, and the build before stays.
+    buildEnd: {
+      order: 'post',
+      sequential: true,
+      async handler(error) {
+        const { environment, meta } = this
+        outputOf(environment).endBuild(error)
+        // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
+        if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
+        if (error === undefined) {
+          await pass
+          if (!isFirst(environment.getTopLevelConfig())) return
+          await retireManifests(environment)
+          unmarked.add(environment)
+        } else if (emptiesAtStart(environment, meta)) await tellUnserved(this)
+      },
     },
 
     // Vite's own plugin, which empties the folders, is among those before.
@@ -114,8 +126,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     },
 
     // A watched build that fails here is not closed.
-    renderError() {
-      if (this.meta.watchMode) tellUnserved(this)
+    async renderError() {
+      if (this.meta.watchMode) await tellUnserved(this)
     },
 
     // After every other plugin's: when one of them fails, the output counts as not written.
@@ -139,7 +151,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         if (!isFirst(this.environment.getTopLevelConfig())) return
         if (folders.length === 0) {
           // A watched build that is closed late may leave the folder to the next one.
-          if (!this.meta.watchMode) tellUnserved(this)
+          if (!this.meta.watchMode) await tellUnserved(this)
           return
         }
         markedFolders.delete(this.environment)
