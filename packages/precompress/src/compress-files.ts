@@ -119,7 +119,7 @@ function warnOfTakenPlaces(taken: readonly string[], warn: (message: string) => 
   const shown = taken.toSorted().slice(0, 3).join(', ')
   const more = taken.length > 3 ? ` and ${taken.length - 3} more` : ''
   warn(
-    `${shown}${more} stand where variants would go, and no earlier pass made them: they stay files like any other, and those variants are left out; delete them if another tool left them behind`,
+    `${shown}${more} stand where variants would go, and no earlier pass made them: they stay files like any other, and those variants are left out; delete them if another tool left them behind, and take it out of the build`,
   )
 }
 

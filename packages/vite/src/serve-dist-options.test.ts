@@ -42,6 +42,10 @@ describe('resolveServeDistOptions', () => {
     ],
     [{ Budget: [] }, /^serveDist option "Budget": not known; did you mean "budgets"\?/],
     [
+      { immutable: [] },
+      /^serveDist option "immutable": not known; did you mean serving: \{ immutable \}\? The options are /,
+    ],
+    [
       { outDir: 'x' },
       /^serveDist option "outDir": not known; the options are include, .* Vite's configuration$/,
     ],

@@ -1,3 +1,4 @@
+import { servingRuleNames } from '@serve-dist/manifest'
 import { PrecompressError, type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import leven from 'leven'
 import { type Budget, parseBudgets, ReportError } from '@serve-dist/report'
@@ -98,6 +99,7 @@ function isObject(value: unknown): boolean {
 
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
+  if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
   const distance = (known: string): number => leven(known.toLowerCase(), name.toLowerCase())
   const nearest = names.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
   // Farther away it is no slip, but an option of Vite's or of another plugin.
