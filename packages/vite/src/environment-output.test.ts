@@ -91,6 +91,23 @@ describe('createEnvironmentOutput', () => {
     expect(output.takeFolders()).toEqual([other.dir, dist.dir])
   })
 
+  test('gives those of a watched build again to the build that is closed later', () => {
+    const output = createEnvironmentOutput({ ...once, isWatched: true })
+    output.beginBuild()
+    output.endBuild(undefined)
+    output.beginOutput(dist)
+    output.endOutput(dist, bundle(index))
+    for (const areTaken of [false, true]) {
+      expect(output.areTaken()).toBe(areTaken)
+      expect(output.takeFolders()).toEqual([dist.dir])
+    }
+    output.beginBuild()
+    output.endBuild(undefined)
+    expect(output.takeFolders()).toEqual([])
+    output.beginOutput(dist)
+    expect(output.areTaken()).toBe(false)
+  })
+
   test('gives none while an output is written, which another one in its folder was before', () => {
     const output = createEnvironmentOutput(once)
     const classic = { ...dist, format: 'iife' }

@@ -30,8 +30,10 @@ export interface EnvironmentOutput {
   /** What was written is there no more. */
   readonly forget: () => void
   endOutput(options: OutputOptions, bundle: Readonly<Record<string, BundledFile & BundledChunk>>): void
-  /** The folders of a build that wrote every output that it began, once; else none. */
+  /** The folders of a build that wrote every output that it began, else none; of one that is not watched once. */
   takeFolders(): readonly string[]
+  /** Whether those were taken since they were written: a watched build may be closed when the next one is written. */
+  readonly areTaken: () => boolean
   /** Whether the bundler put a content hash into the name of this file, an absolute path. */
   readonly isHashed: (path: string) => boolean
   /** By absolute paths. */
@@ -59,6 +61,7 @@ export function createEnvironmentOutput({
   let withheld: (() => void)[] = []
   const waiting: ((isLast: boolean) => void)[] = []
   let isBuilding = false
+  let areTaken = false
   /** Whether each output was written that began: one that failed is open until it is made again. */
   const written = new Map<string, boolean>()
 
@@ -97,6 +100,7 @@ export function createEnvironmentOutput({
       isWatched && isBuilding ? await new Promise((decide) => waiting.push(decide)) : true,
     beginOutput(options) {
       written.set(nameOf(options), false)
+      areTaken = false
     },
     endOutput(options, bundle) {
       const folder = folderOf(options)
@@ -117,9 +121,11 @@ export function createEnvironmentOutput({
       // An output that failed began and never ended; one of `build.write: false` neither.
       const isComplete = written.size > 0 && [...written.values()].every(Boolean)
       if (!isComplete) return []
-      written.clear()
+      if (!isWatched) written.clear()
+      areTaken = true
       return [...folders]
     },
+    areTaken: () => areTaken,
     isHashed: (path) => hashed.has(path),
     graph,
   }

@@ -147,6 +147,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         // Of a watched build that failed: the one before has an end of its own.
         if (this.meta.watchMode && failure !== undefined) return
         if (!(await output.isLast())) return
+        // What plugins write at the end of the later of two builds is there when both are closed.
+        const isRepeated = output.areTaken()
         const folders = outermostFolders(output.takeFolders())
         if (!isFirst(this.environment.getTopLevelConfig())) return
         if (folders.length === 0) {
@@ -165,7 +167,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           signal: aborting.signal,
           told: new Set<string>(),
         }
-        const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated: false })
+        const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated })
         // Who waits for this pass wants its end; its failure is told below.
         pass = next.catch(() => {})
         await next

@@ -124,6 +124,31 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
     expect(logger.errors).toEqual([])
   })
 
+  test('describes what plugins write at the end of a build that is closed before the one before', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    let closed = 0
+    const late: Plugin = {
+      name: 'late',
+      async closeBundle() {
+        closed += 1
+        if (closed === 1) {
+          await lazyText(project, 'second')
+          await vi.waitUntil(() => closed > 1, patience)
+          return
+        }
+        await vi.waitUntil(() => countPasses(logger) > 0, patience)
+        await project.write('dist/late.txt', prose(`late ${closed}`))
+      },
+    }
+    await watch(vite, project.config({ plugins: [late, serveDist()], customLogger: logger }))
+    await vi.waitFor(async () => {
+      expect(Object.keys(await project.classes())).toContain('late.txt')
+      await expectWhole(project)
+    }, patience)
+  })
+
   test('writes nothing while a pass runs', async () => {
     const vite = await load()
     // Some seconds of work for brotli: long enough for the next build to come to its output.
