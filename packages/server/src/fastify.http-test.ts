@@ -43,3 +43,18 @@ test.each([false, true])(
     expect(await fieldsOf('/api')).toEqual(['https://a.example', 'Origin', null])
   },
 )
+
+test('the Fastify plugin refuses a prefix, which the build would not know of', async () => {
+  const site = await loadSite(await buildFixture({ 'index.html': 'page' }, { base: '/sub/' }))
+  const refused = Fastify()
+  onTestFinished(() => refused.close())
+  void refused.register(serveDist, { site, prefix: '/sub' })
+  await expect(refused.ready()).rejects.toThrow(/^prefix: the plugin answers for the whole instance/)
+
+  const app = Fastify()
+  onTestFinished(() => app.close())
+  await app.register(serveDist, { site, logLevel: 'warn' })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const response = await fetch(`${origin}/sub/`)
+  expect([response.status, await response.text()]).toEqual([200, 'page'])
+})

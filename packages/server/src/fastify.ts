@@ -1,4 +1,4 @@
-import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, RegisterOptions } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { SiteSource } from './site-holder.ts'
@@ -13,11 +13,14 @@ export interface ServeDistFastifyOptions extends HandlerOptions {
  * A Fastify 5 plugin: what the site knows is answered before anything else of Fastify's runs; everything
  * else goes on to the routes. It is not encapsulated: the whole instance is answered for.
  */
-const serveDistFastify: FastifyPluginCallback<ServeDistFastifyOptions> = (
+const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOptions> = async (
   fastify,
-  { site, ...options },
-  done,
+  { site, prefix, logLevel: _level, logSerializers: _serializers, ...options },
 ) => {
+  // Thrown in a promise: what a plugin with a callback throws, Fastify does not catch.
+  if (prefix !== undefined && prefix !== '' && prefix !== '/') {
+    throw new TypeError(`prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
+  }
   const handle = createHandler(site, options)
   fastify.addHook('onRequest', (request, reply, next) => {
     let isPassedOn = false
@@ -30,8 +33,10 @@ const serveDistFastify: FastifyPluginCallback<ServeDistFastifyOptions> = (
     // What is looked up on the disk is passed on later or never; Fastify waits either way.
     if (!isPassedOn && options.fileSystemFallback !== true) reply.hijack()
   })
-  done()
 }
+
+const noPrefix =
+  "the plugin answers for the whole instance, under the build's own base; leave it out, and build with that base"
 
 /** What hooks before us have set waits for Fastify's own `send`; it goes with our answers too. */
 function lendFields(reply: FastifyReply): () => void {

@@ -16,10 +16,15 @@ describe('resolveHandlerOptions', () => {
     expect(resolveHandlerOptions(given)).toEqual(given)
   })
 
-  test('refuses a fallback that there is not', () => {
-    const given: HandlerOptions = JSON.parse('{"fallback":"index.html"}')
-    expect(() => resolveHandlerOptions(given)).toThrow(
-      new TypeError('fallback: expected "spa", "404" or "none", found index.html'),
-    )
+  test.each([
+    ['{"fallback":"index.html"}', 'fallback: expected "spa", "404" or "none", found index.html'],
+    ['{"fileSystemFallback":"false"}', 'fileSystemFallback: expected true or false, found "false"'],
+    [
+      '{"fallBack":"spa"}',
+      'fallBack: there is no such option; there are fallback, fileSystemFallback, onProblem',
+    ],
+  ])('refuses %s', (text, problem) => {
+    const given: HandlerOptions = JSON.parse(text)
+    expect(() => resolveHandlerOptions(given)).toThrow(new TypeError(problem))
   })
 })

@@ -1,4 +1,5 @@
 import type { Fallback } from './site.ts'
+import { withDefaults } from './with-defaults.ts'
 
 /** How a handler treats what the table does not tell. */
 export interface HandlerOptions {
@@ -28,6 +29,11 @@ export interface ResolvedHandlerOptions {
   readonly onProblem: (problem: Error) => void
 }
 
+const defaults: ResolvedHandlerOptions = {
+  fallback: undefined,
+  fileSystemFallback: false,
+  onProblem: printProblem,
+}
 const fallbackChoices: ReadonlySet<string> = new Set(['spa', '404', 'none'])
 
 /**
@@ -35,15 +41,20 @@ const fallbackChoices: ReadonlySet<string> = new Set(['spa', '404', 'none'])
  *
  * @throws TypeError that names the option, what was found and what is expected.
  */
-export function resolveHandlerOptions({
-  fallback,
-  fileSystemFallback = false,
-  onProblem = printProblem,
-}: HandlerOptions): ResolvedHandlerOptions {
+export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerOptions {
+  const resolved = withDefaults(defaults, options)
+  // Callers without types may give anything; text such as "false" would switch it on.
+  const fileSystemFallback: unknown = resolved.fileSystemFallback
+  const { fallback } = resolved
   if (fallback !== undefined && !fallbackChoices.has(fallback)) {
     throw new TypeError(`fallback: expected "spa", "404" or "none", found ${fallback}`)
   }
-  return { fallback, fileSystemFallback, onProblem }
+  if (typeof fileSystemFallback !== 'boolean') {
+    throw new TypeError(
+      `fileSystemFallback: expected true or false, found ${JSON.stringify(fileSystemFallback)}`,
+    )
+  }
+  return resolved
 }
 
 function printProblem(problem: Error): void {
