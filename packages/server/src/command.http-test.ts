@@ -162,6 +162,21 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
+  test.each([
+    [
+      ['compress', 'nowhere', '--immutable', 'a/*'],
+      `'--immutable <glob>' is for serving, and nothing to "compress"`,
+    ],
+    [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving, and nothing to "report"`],
+  ])(
+    'refuses options of the server that another command would do nothing with: %j',
+    async (args, message) => {
+      const { code, stdout, stderr } = await spawnCommand(args).exited
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toContain(message)
+    },
+  )
+
   test('says who to ask when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')

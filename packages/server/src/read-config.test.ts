@@ -19,6 +19,7 @@ describe('readConfig', () => {
 
   test.each([
     ['serve-dist.config.json', '{ "prefer": "smallest" }'],
+    ['serve-dist.config.json', '\uFEFF{ "prefer": "smallest" }'],
     ['serve-dist.config.mjs', 'export default { prefer: "smallest" }'],
   ])('reads %s', async (name, text) => {
     await writeFile(join(folder, name), text)
@@ -57,6 +58,18 @@ describe('readConfig', () => {
     await writeFile(join(folder, name), text)
     await expect(readConfig(folder)).rejects.toThrow(problem)
   })
+
+  test.each(['serve-dist.config.ts', 'serve-dist.config.cjs'])(
+    'refuses %s, which is not read, unless another one is there',
+    async (name) => {
+      await writeFile(join(folder, name), 'module.exports = { prefer: "smallest" }')
+      await expect(readConfig(folder)).rejects.toThrow(
+        `${join(folder, name)}: no configuration of this name is read; call it serve-dist.config.js`,
+      )
+      await writeFile(join(folder, 'serve-dist.config.json'), '{}')
+      expect(await readConfig(folder)).toEqual({})
+    },
+  )
 
   test('refuses two files, and a named one that is not there', async () => {
     await writeFile(join(folder, 'serve-dist.config.json'), '{}')

@@ -6,6 +6,8 @@ import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
 import { SiteError } from './site-error.ts'
 
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
+/** What Vite's own configuration may be called, and this one not: Node 20 runs no TypeScript. */
+const otherNames = ['ts', 'mts', 'cts', 'cjs'].map((extension) => `serve-dist.config.${extension}`)
 
 /** The type of what `serve-dist.config.js` exports by default; `serve-dist.config.json` holds the same. */
 export type ServeDistConfig = ServingRules
@@ -26,7 +28,7 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   const found = (await Promise.all(candidates.map(readText))).filter((file) => file !== undefined)
   const [file, second] = found
   if (file === undefined) {
-    if (named === undefined) return {}
+    if (named === undefined) return await refuseOtherNames(folder)
     throw new SiteError([
       `${resolve(folder, named)}: no such file; --config names a serve-dist.config.js, .mjs or .json`,
     ])
@@ -42,6 +44,17 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
       { cause: error },
     )
   }
+}
+
+/** Nobody would learn that rules in such a file do not count. */
+async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
+  const found = (await Promise.all(otherNames.map((name) => readText(join(folder, name))))).find(
+    (file) => file !== undefined,
+  )
+  if (found === undefined) return {}
+  throw new SiteError([
+    `${found.path}: no configuration of this name is read; call it serve-dist.config.js, .mjs or .json, or name it with --config where Node can run it`,
+  ])
 }
 
 interface ConfigFile {
@@ -62,7 +75,8 @@ async function readText(path: string): Promise<ConfigFile | undefined> {
 }
 
 async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
-  if (path.endsWith('.json')) return JSON.parse(text)
+  // Editors of some systems begin a file with a byte order mark.
+  if (path.endsWith('.json')) return JSON.parse(text.replace(/^\uFEFF/, ''))
   const module: unknown = await import(pathToFileURL(path).href)
   const config: unknown = Object(module).default
   if (config === undefined) throw new TypeError('it has no default export; write "export default { … }"')

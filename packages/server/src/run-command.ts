@@ -120,8 +120,10 @@ function createProgram(): Command {
       await serveCommand(directory, given, version)
     })
     .hook('preAction', (_program, command) => {
+      if (command === program) return
       // Only a server has something to do then (`bin/serve-dist.js`); the others end, as by default.
-      if (command !== program) process.removeAllListeners('SIGHUP')
+      process.removeAllListeners('SIGHUP')
+      refuseServerFlags(program, command)
     })
   addTlsOptions(program)
   addOperationsOptions(program)
@@ -148,6 +150,15 @@ function createProgram(): Command {
     .action(compressCommand)
   addReportCommand(program)
   return program
+}
+
+/** Options of the server are known to commander wherever they stand; another command would do nothing with them. */
+function refuseServerFlags(program: Command, command: Command): void {
+  const given = program.options.find(
+    (option) => program.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  if (given === undefined) return
+  command.error(`error: option '${given.flags}' is for serving, and nothing to "${command.name()}"`)
 }
 
 function warnOfIdleFlags(program: Command, flags: ServeFlags): void {
