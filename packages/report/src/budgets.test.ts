@@ -108,8 +108,13 @@ describe('checkBudgets', () => {
 describe('describeBudget', () => {
   test('names the offenders, the largest first, and by how much they are over', () => {
     expect(describeBudget(check('assets/*.js=100kb:br'))).toBe(
-      'assets/*.js=100kb:br: 118.00 kB br of 100.00 kB, 18.00 kB (18.0 %) too much: assets/vendor-AAAA2222.js 90.00 kB, assets/index-AAAA1111.js 28.00 kB',
+      'assets/*.js=100kb:br: 118.00 kB br of 100.00 kB, 18.00 kB (+18.0 %) too much: assets/vendor-AAAA2222.js 90.00 kB, assets/index-AAAA1111.js 28.00 kB',
     )
+  })
+
+  test('does not say that nothing is too much', () => {
+    expect(describeBudget(check('assets/*.js=389999:identity'))).toContain(', 1 B (<0.01 %) too much: ')
+    expect(describeBudget(check('assets/*.css=5001'))).toContain(', 1 B left')
   })
 
   test('says what is left', () => {

@@ -1,5 +1,5 @@
 import { type BudgetFile, type BudgetResult } from './check-budgets.ts'
-import { formatCount, formatKilobytes } from './format-bytes.ts'
+import { formatBytes, formatCount, formatKilobytes, formatPercent } from './format-bytes.ts'
 import { formatPath } from './format-path.ts'
 
 const mostNames = 5
@@ -11,10 +11,10 @@ export function describeBudget({ budget, outcome, size, over, files }: BudgetRes
   }
   const weighed = `${formatKilobytes(size)} ${budget.column} of ${formatKilobytes(budget.limit)}`
   if (outcome === 'within') {
-    return `${budget.text}: ${weighed}, ${formatKilobytes(-over)} left`
+    return `${budget.text}: ${weighed}, ${formatBytes(-over)} left`
   }
-  const percent = budget.limit === 0 ? '' : ` (${((over / budget.limit) * 100).toFixed(1)} %)`
-  return `${budget.text}: ${weighed}, ${formatKilobytes(over)}${percent} too much: ${nameFiles(files)}`
+  const percent = budget.limit === 0 ? '' : ` (${formatPercent((over / budget.limit) * 100)})`
+  return `${budget.text}: ${weighed}, ${formatBytes(over)}${percent} too much: ${nameFiles(files)}`
 }
 
 /** The budgets that a build fails, a sentence each; empty when it keeps them all. */

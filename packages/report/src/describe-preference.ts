@@ -1,4 +1,4 @@
-import { formatByteChange, formatKilobytes, formatPercent } from './format-bytes.ts'
+import { formatBytes, formatKilobytes, formatPercent } from './format-bytes.ts'
 import type { PreferenceCost } from './preference-cost.ts'
 
 /** One line that says what the order of codings costs on a build, or would; `undefined` where it has no variants. */
@@ -12,12 +12,12 @@ export function describePreference({
 }: PreferenceCost): string | undefined {
   if (first === 'identity') return undefined
   if (prefer === 'smallest') {
-    const saved = bytes === 0 ? 'as much as' : `${formatByteChange(bytes).slice(1)} less than`
+    const saved = bytes === 0 ? 'as much as' : `${formatBytes(bytes)} less than`
     return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} ${first} first would`
   }
   if (bytes === 0) {
     return `${first} first sends ${formatKilobytes(sent)}, which is the smallest of every file: prefer 'smallest' would save nothing`
   }
-  const more = formatByteChange(bytes).slice(1)
+  const more = formatBytes(bytes)
   return `${first} first sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' would (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
 }

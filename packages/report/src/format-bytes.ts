@@ -3,10 +3,14 @@ export function formatKilobytes(bytes: number): string {
   return `${group(bytes / 1000, 2)} kB`
 }
 
+/** Bytes where every one of them counts: `400 B`, `1.20 kB`. */
+export function formatBytes(bytes: number): string {
+  return bytes < 1000 ? `${bytes} B` : formatKilobytes(bytes)
+}
+
 /** A change in bytes with its sign: `+400 B`, `-1.20 kB`, `0 B`. */
 export function formatByteChange(bytes: number): string {
-  const size = Math.abs(bytes) < 1000 ? `${Math.abs(bytes)} B` : formatKilobytes(Math.abs(bytes))
-  return signOf(bytes) + size
+  return signOf(bytes) + formatBytes(Math.abs(bytes))
 }
 
 /** A change in percent with its sign: `+1.2 %`, and more digits where there would be none. */

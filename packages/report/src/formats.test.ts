@@ -93,9 +93,9 @@ describe('formatTerminal', () => {
     expect(lines.slice(-4)).toEqual([
       'sent by default: 5.27 kB, +60 B (+1.2 %)',
       '2 files changed, 1 new, 1 removed; 1 the same',
-      '✓ assets/*.js=4kb:br: 3.80 kB br of 4.00 kB, 0.20 kB left',
+      '✓ assets/*.js=4kb:br: 3.80 kB br of 4.00 kB, 200 B left',
       expect.stringMatching(
-        /^✗ total=5kb: 5.27 kB sent of 5.00 kB, 0.27 kB \(5.4 %\) too much: assets\/index-BB/,
+        /^✗ total=5kb: 5.27 kB sent of 5.00 kB, 270 B \(\+5.4 %\) too much: assets\/index-BB/,
       ),
     ])
   })
