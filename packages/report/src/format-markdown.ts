@@ -7,7 +7,7 @@ import { markdownOfComparison } from './markdown-of-comparison.ts'
 import { markdownMarker } from './markdown-marker.ts'
 import { preferenceCost } from './preference-cost.ts'
 
-/** GitHub refuses a comment of more than 65,536 characters. */
+/** In bytes: GitHub refuses a comment of more than 65,536 characters, and our workflow cuts it there. */
 const longestComment = 60_000
 
 /**
@@ -18,7 +18,7 @@ const longestComment = 60_000
 export function formatMarkdown(report: BuildReport): string {
   for (const mostRows of [50, 10]) {
     const text = write(report, mostRows)
-    if (text.length <= longestComment) return text
+    if (Buffer.byteLength(text) <= longestComment) return text
   }
   return write(report, 0)
 }

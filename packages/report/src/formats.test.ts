@@ -143,13 +143,13 @@ describe('formatMarkdown', () => {
     expect(line.replaceAll(/<\/?code>/g, '')).not.toMatch(/[<>`*_[\]@:\u{202E}]|www\./u)
   })
 
-  test('stays short enough for a comment, whatever the build', () => {
-    const sketches = Array.from({ length: 400 }, (_, index) => ({
-      path: `${'long-'.repeat(200)}${index}.js`,
-      size: index,
-    }))
+  test.each([
+    ['long names', 'long-'.repeat(200)],
+    ['names beyond ASCII', '長い名前'.repeat(200)],
+  ])('stays short enough for a comment with %s, whatever the build', (_names, name) => {
+    const sketches = Array.from({ length: 400 }, (_, index) => ({ path: `${name}${index}.js`, size: index }))
     const long = formatMarkdown(createReport(makeManifest(sketches)))
-    expect(long.length).toBeLessThan(65_536)
+    expect(Buffer.byteLength(long)).toBeLessThan(65_536)
     expect(long).toContain('more files.')
   })
 })
