@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chooseLiveCoding } from './choose-live-coding.ts'
 import { extendVary } from './field-list.ts'
 import { createLiveEncoder, liveCodings, type LiveEncoder } from './live-encoder.ts'
+import { refuseLateWrite } from './refuse-late-write.ts'
 import { type HeadFields, setFields } from './set-fields.ts'
 
 type Callback = (error?: Error | null) => void
@@ -35,7 +36,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       if (!isDecided && !response.headersSent) response.writeHead(response.statusCode)
       if (encoder === undefined) return write(chunk, coding, done)
       if (isEnded) {
-        refuse(done)
+        refuseLateWrite(response, done)
         return false
       }
       const hasRoom = encoder.stream.write(chunk, coding, done)
@@ -51,7 +52,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       const coding = typeof codingOrCallback === 'string' ? codingOrCallback : 'utf8'
       const done = [chunkOrCallback, codingOrCallback, callback].find((each) => typeof each === 'function')
       if (encoder !== undefined && isEnded && chunk !== null) {
-        refuse(done)
+        refuseLateWrite(response, done)
         return response
       }
       // Now the length is known, so that Node can tell it where nothing is encoded.
@@ -77,15 +78,6 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     configurable: true,
     get: () => isEnded || Reflect.get(prototype, 'writableEnded', response),
   })
-
-  /** As Node refuses what is written after the end: it is told, and the answer goes on. */
-  function refuse(done: Callback | undefined): void {
-    const error = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
-    process.nextTick(() => {
-      if (!response.destroyed) response.emit('error', error)
-      done?.(error)
-    })
-  }
 
   function decideOnce(status: number, length?: number): void {
     if (isDecided) return

@@ -1,30 +1,41 @@
 import { constants, Http2ServerResponse } from 'node:http2'
 import { socketTimeout } from './connection-limits.ts'
-import { wantsSlices, writeSlices } from './write-slices.ts'
+import { refuseLateWrite } from './refuse-late-write.ts'
+import { actAfterSlices, isBeingSliced, tellEndOfSlices, wantsSlices, writeSlices } from './write-slices.ts'
 
 /** An answer over HTTP/2. */
 export class Http2Response extends Http2ServerResponse {
+  override write(...given: readonly unknown[]): boolean {
+    if (!wasEnded(this)) return writeAsNode(this, given)
+    // Node would give up what it was ended with.
+    refuseLateWrite(this, given.find(isCallback))
+    return false
+  }
+
   override end(...given: readonly unknown[]): this {
-    const [body] = given
+    if (isBeingSliced(this)) {
+      actAfterSlices(this, () => endAsNode(this, given))
+      return this
+    }
+    const [body, ...rest] = given
     // A stream may stall while its session goes on: Node's own time limits look at the session alone.
     const deadline = setTimeout(cutOff, socketTimeout, this).unref()
     // Of a stream that has gone no end is told any more.
     if (this.stream.destroyed) clearTimeout(deadline)
     else this.once('close', () => clearTimeout(deadline))
     if (wantsSlices(body) && this.req.method !== 'HEAD') {
-      writeSlices(body, {
+      writeSlices(this, body, {
         write: (slice, done) => {
           deadline.refresh()
-          this.write(slice, done)
+          writeAsNode(this, [slice, done])
         },
         end: (slice) => {
           deadline.refresh()
-          super.end(slice)
+          endAsNode(this, [slice, ...rest])
         },
       })
     } else {
-      // oxlint-disable-next-line typescript/unbound-method -- bound right here
-      Reflect.apply(super.end, this, given)
+      endAsNode(this, given)
     }
     return this
   }
@@ -46,6 +57,8 @@ export class Http2Response extends Http2ServerResponse {
   }
 }
 
+tellEndOfSlices(Http2Response.prototype)
+
 const connectionFields: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -57,4 +70,23 @@ const connectionFields: ReadonlySet<string> = new Set([
 
 function cutOff({ stream }: Http2ServerResponse): void {
   stream.close(constants.NGHTTP2_CANCEL)
+}
+
+/** Whoever compresses what was ended says so too, and goes on writing. */
+function wasEnded(response: Http2ServerResponse): boolean {
+  return isBeingSliced(response) || Reflect.get(Http2ServerResponse.prototype, 'writableEnded', response)
+}
+
+function isCallback(value: unknown): value is (error: Error) => void {
+  return typeof value === 'function'
+}
+
+function writeAsNode(response: Http2ServerResponse, given: readonly unknown[]): boolean {
+  // oxlint-disable-next-line typescript/unbound-method -- bound right here
+  return Reflect.apply(Http2ServerResponse.prototype.write, response, given)
+}
+
+function endAsNode(response: Http2ServerResponse, given: readonly unknown[]): void {
+  // oxlint-disable-next-line typescript/unbound-method -- bound right here
+  Reflect.apply(Http2ServerResponse.prototype.end, response, given)
 }

@@ -77,6 +77,36 @@ describe('an application behind the build, over HTTP/2', () => {
     expect(overHttp1.body.equals(Buffer.alloc(5e6, 'abc'))).toBe(true)
   })
 
+  test.each([
+    ['throws', 'throw new Error("late")'],
+    ['ends again', 'res.end()'],
+    ['ends again with more', 'res.end("more")'],
+    ['writes more', 'res.write("more")'],
+    ['ends what is not ended', 'if (!res.writableEnded) res.end()'],
+  ])('has its large body sent whole, over HTTP/1.1 too, though after its end it %s', async (_what, late) => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith(
+      `export const handler = (req, res, next) => { res.end(Buffer.alloc(1e6, "abc")); ${late} }`,
+    )
+    const whole = Buffer.alloc(1e6, 'abc')
+    expect((await ask(port, {})).body.equals(whole)).toBe(true)
+    expect((await rawRequest(port, { target: '/api' }, dialTls)).body.equals(whole)).toBe(true)
+    stderr.mockRestore()
+  })
+
+  test('is told of the end of its large body, over HTTP/1.1 too', async () => {
+    const port = await serveWith(
+      `let isTold = false; export default (req, res) => {
+        if (req.url === '/told') res.end(String(isTold))
+        else { isTold = false; res.end(Buffer.alloc(1e6), () => { isTold = true }) } }`,
+    )
+    const isTold = async (): Promise<string> => (await ask(port, { ':path': '/told' })).body.toString()
+    await ask(port, {})
+    await expect.poll(isTold).toBe('true')
+    await rawRequest(port, { target: '/api' }, dialTls)
+    await expect.poll(isTold).toBe('true')
+  })
+
   test('leaves out what HTTP/2 has no place for', async () => {
     const port = await serveWith(
       `export default (req, res) => {
