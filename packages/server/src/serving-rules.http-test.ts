@@ -3,13 +3,17 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import express from 'express'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createHandler } from './handler.ts'
+import { loadSite } from './load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { rawExchange } from './testing/raw-exchange.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
+import { startListener } from './testing/start-listener.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
@@ -332,6 +336,16 @@ describe('links of a page', () => {
     expect(await heads('GET')).toEqual([[103, links], 200])
     expect(await heads('HEAD')).toEqual([200])
     session.destroy()
+  })
+
+  test('are those under the path that Express has taken off', async () => {
+    const site = await loadSite(await withLinks(), { rules: { earlyHints: true } })
+    const port = await startListener(express().use('/sub', createHandler(site)))
+    const hint = await rawExchange(port, 'GET /sub/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(hint).toMatch(
+      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/sub\/assets\/app\.js>; rel=modulepreload; crossorigin, /,
+    )
+    expect(hint).toContain('\r\nLink: </sub/data/list.json>; rel=preload; as=font; crossorigin\r\n')
   })
 
   test('are not announced behind an answer under way, which a 103 would break', async () => {

@@ -53,6 +53,25 @@ describe('underMount', () => {
     )
   })
 
+  test('links to what is under the mount, and to other hosts as before', () => {
+    const link =
+      '</a,b.js>; rel=modulepreload, <https://a.example/c.js>; rel=preload, <//d.example/e>; rel=next'
+    const page = {
+      ...optionsAnswer,
+      fields: ['Access-Control-Expose-Headers', 'Link', 'link', link],
+      earlyHints: ['</a.css>; rel=preload; as=style'],
+    }
+    const found = underMount(page, handedOver({ url: '/x', originalUrl: '/$1/x', baseUrl: '/$1' }))
+    expect(found.fields).toEqual([
+      'Access-Control-Expose-Headers',
+      'Link',
+      'link',
+      link.replace('</a', () => '</$1/a'),
+    ])
+    expect(found.earlyHints).toEqual(['</$1/a.css>; rel=preload; as=style'])
+    expect(underMount(page, handedOver({ url: '/x', originalUrl: '/x', baseUrl: '' }))).toBe(page)
+  })
+
   test('redirects the mount itself where it has a page, and nothing else', () => {
     const bare = { url: '/?q', originalUrl: '/sub?q', baseUrl: '/sub' }
     const page = { ...notFound, status: 200 }

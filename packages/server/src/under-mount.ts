@@ -4,7 +4,7 @@ import type { Answer } from './site.ts'
 
 /**
  * An answer as it is to be sent where Express, Connect or Polka has taken the path of a mount off the
- * target: redirects are relative to the mount, and the mount itself, without its slash, is redirected.
+ * target: redirects and links are relative to the mount, and the mount itself, without its slash, is redirected.
  */
 export function underMount(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
@@ -17,12 +17,27 @@ export function underMount(answer: Answer, request: IncomingMessage): Answer {
   if (mount === path && isGet && answer.status !== 404) {
     return redirectTo({ status: 308, location: `${mount}/` }, query)
   }
-  const index = answer.fields.indexOf('Location') + 1
-  const location = answer.fields[index] ?? ''
-  if (index === 0 || !location.startsWith('/')) return answer
-  const fields = [...answer.fields]
-  fields[index] = mount + location
-  return { ...answer, fields }
+  const { fields, earlyHints } = answer
+  if (earlyHints === undefined && !fields.some(namesPlaces)) return answer
+  return {
+    ...answer,
+    fields: fields.map((value, index) => (index % 2 === 1 ? placed(fields[index - 1], value, mount) : value)),
+    ...(earlyHints !== undefined && { earlyHints: earlyHints.map((link) => placedLinks(link, mount)) }),
+  }
+}
+
+function namesPlaces(name: string): boolean {
+  return name === 'Location' || name.toLowerCase() === 'link'
+}
+
+function placed(name: string | undefined, value: string, mount: string): string {
+  if (name === 'Location') return value.startsWith('/') ? mount + value : value
+  return name?.toLowerCase() === 'link' ? placedLinks(value, mount) : value
+}
+
+/** RFC 8288 §3: the target of each link stands in angle brackets. */
+function placedLinks(links: string, mount: string): string {
+  return links.replaceAll(/(^|,[ \t]*)<\/(?!\/)/g, (_link, before: string) => `${before}<${mount}/`)
 }
 
 /** Express tells it; else it is what stands before the rest of the path, where that was not rewritten. */
