@@ -26,6 +26,11 @@ describe.each(vites)('budgets of a build by $name', ({ load }) => {
     )
     expect(message).toContain('total=0:br')
     expect(message).not.toContain('*.css')
+    expect(failure).toHaveProperty(
+      'stack',
+      expect.stringMatching(/^(?:\[plugin serve-dist\] )?This build weighs/),
+    )
+    expect(failure).toHaveProperty('stack', expect.not.stringMatching(/^ +at /m))
     // It is over its budget, and whole all the same.
     expect(Object.values(await project.classes())).toContain('immutable')
   })

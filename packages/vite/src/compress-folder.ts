@@ -22,7 +22,7 @@ export interface PassContext {
   readonly environment: Environment
   readonly meta: { readonly watchMode: boolean }
   warn(message: string): void
-  error(log: { message: string; cause?: unknown }): never
+  error(log: { message: string; cause?: unknown; stack?: string }): never
 }
 
 export interface PassOptions extends ServeDistSettings {

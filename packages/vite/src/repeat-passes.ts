@@ -47,8 +47,8 @@ function contextOf(environment: Environment): PassContext {
     environment,
     meta: { watchMode: false },
     warn: (message) => environment.logger.warn(message),
-    error({ message, cause }) {
-      throw new Error(message, { cause })
+    error({ message, cause, stack }) {
+      throw Object.assign(new Error(message, { cause }), stack !== undefined && { stack })
     },
   }
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { PrecompressError } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { resolveServeDistOptions } from './serve-dist-options.ts'
@@ -71,6 +72,19 @@ describe('resolveServeDistOptions', () => {
     const resolve = (): unknown => Reflect.apply(resolveServeDistOptions, undefined, [options])
     expect(resolve).toThrow(PrecompressError)
     expect(resolve).toThrow(expected)
+  })
+
+  test('throws what prints as its message, once and without a stack', () => {
+    const thrown = ((): unknown => {
+      try {
+        return resolveServeDistOptions({ minimumSize: -1, codings: [] })
+      } catch (error) {
+        return error
+      }
+    })()
+    const message = /^\[?PrecompressError: serveDist option "minimumSize": expected [^\n]+, found -1\]?$/
+    expect(inspect(thrown)).toMatch(message)
+    expect(thrown).toHaveProperty('stack', expect.stringMatching(message))
   })
 
   test('lists all problems at once', () => {

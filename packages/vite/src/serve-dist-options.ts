@@ -73,7 +73,7 @@ const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
  */
 export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
   if (!isObject(options)) {
-    throw new PrecompressError([
+    throw wrongOptions([
       `serveDist options: expected an object such as { minimumSize: 2048 }, found ${show(options)}`,
     ])
   }
@@ -85,12 +85,19 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   collect(problems, () => resolvePrecompressOptions(pass))
   const parsedBudgets = collect(problems, () => readBudgets(budgets)) ?? []
   problems.push(...preloadProblems(preload))
-  if (problems.length > 0) throw new PrecompressError(problems)
+  if (problems.length > 0) throw wrongOptions(problems)
   return {
     pass,
     preload: preload === false ? undefined : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
   }
+}
+
+/** Vite prints the stack of what a configuration throws: of this one the message is all that there is to read. */
+function wrongOptions(problems: readonly string[]): PrecompressError {
+  const error = new PrecompressError(problems)
+  error.stack = `${error.name}: ${error.message}`
+  return error
 }
 
 function isObject(value: unknown): boolean {
