@@ -9,6 +9,7 @@ export {
   manifestPath,
   type ManifestVariant,
   manifestVersion,
+  pendingPath,
   stateDirectory,
 } from './manifest.ts'
 export { ManifestError } from './manifest-error.ts'

@@ -10,6 +10,13 @@ export const stateDirectory = '.serve-dist'
 /** Where the manifest stands, relative to the build's folder. */
 export const manifestPath: string = `${stateDirectory}/manifest.json`
 
+/**
+ * Where the journal of a pass stands while it, or the build before it, changes the folder, relative to the build's
+ * folder. A folder that has it and no manifest must not be served: files of two builds may lie side by side, or
+ * some be missing. One that has both can be, but variants may be missing, until `precompress` has run again.
+ */
+export const pendingPath: string = `${stateDirectory}/pending.json`
+
 /** How a build answers a path that it does not have: Vite's own `appType`. */
 export type AppType = 'spa' | 'mpa' | 'custom'
 

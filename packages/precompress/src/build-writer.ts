@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, renameSync } from 'node:fs'
 import { rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Manifest, manifestPath, stateDirectory, stringifyManifest } from '@serve-dist/manifest'
+import {
+  type Manifest,
+  manifestPath,
+  pendingPath,
+  stateDirectory,
+  stringifyManifest,
+} from '@serve-dist/manifest'
 import {
   createStager,
   createStagingArea,
@@ -14,7 +20,7 @@ import {
 } from './create-stager.ts'
 import { interimManifest } from './interim-manifest.ts'
 import { isMissing } from './is-missing.ts'
-import { pendingPath, stringifyJournal, type VariantClaim } from './journal.ts'
+import { stringifyJournal, type VariantClaim } from './journal.ts'
 import { claimsOf, type EarlierBuild, readRecords, type Records } from './read-earlier-build.ts'
 import { flushFolder, writeAside } from './write-aside.ts'
 import { writeFailure } from './write-failure.ts'

@@ -5,12 +5,12 @@ import {
   type Manifest,
   manifestPath,
   parseManifest,
+  pendingPath,
   stringifyManifest,
   variantPath,
 } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { describeDirectory } from './describe-directory.ts'
-import { pendingPath } from './journal.ts'
 import { precompress } from './precompress.ts'
 import { makeFolder } from './testing/make-folder.ts'
 import { readFolder } from './testing/read-folder.ts'

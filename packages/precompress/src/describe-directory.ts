@@ -1,11 +1,16 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { contentCodings, type Manifest, type ManifestVariant, variantPath } from '@serve-dist/manifest'
+import {
+  contentCodings,
+  type Manifest,
+  type ManifestVariant,
+  pendingPath,
+  variantPath,
+} from '@serve-dist/manifest'
 import { buildManifest } from './build-manifest.ts'
 import { contentTime } from './content-time.ts'
 import { type DescribedFile, describeFile } from './describe-file.ts'
 import { findVariants } from './find-variants.ts'
-import { pendingPath } from './journal.ts'
 import { listFiles } from './list-files.ts'
 import { openFolder } from './open-folder.ts'
 import { PrecompressError } from './precompress-error.ts'

@@ -1,7 +1,7 @@
 export { markUnfinished, retireManifest } from './build-writer.ts'
 export { createProgressLine, type ProgressLine } from './create-progress-line.ts'
 export { describeDirectory } from './describe-directory.ts'
-export { pendingPath } from './journal.ts'
+export { pendingPath } from '@serve-dist/manifest'
 export { mediaTypeOf } from './media-type-of.ts'
 export { precompress, type PrecompressReport } from './precompress.ts'
 export { PrecompressError } from './precompress-error.ts'

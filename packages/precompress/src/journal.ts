@@ -1,11 +1,4 @@
-import { type Manifest, parseManifest, pathProblem, stateDirectory } from '@serve-dist/manifest'
-
-/**
- * Where the journal of a pass stands while it, or the build before it, changes the folder, relative to the build's
- * folder. A folder that has it and no manifest must not be served: files of two builds may lie side by side, or
- * some be missing, until `precompress` has run again.
- */
-export const pendingPath: string = `${stateDirectory}/pending.json`
+import { type Manifest, parseManifest, pathProblem } from '@serve-dist/manifest'
 
 /** The digest that a file of ours has, once it is there. */
 export interface VariantClaim {

@@ -2,9 +2,14 @@ import { createHash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestPath, parseManifest, stringifyManifest, variantPath } from '@serve-dist/manifest'
+import {
+  manifestPath,
+  parseManifest,
+  pendingPath,
+  stringifyManifest,
+  variantPath,
+} from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
-import { pendingPath } from './journal.ts'
 import { precompress } from './precompress.ts'
 import type { Progress } from './precompress-options.ts'
 import { decode } from './testing/decode.ts'

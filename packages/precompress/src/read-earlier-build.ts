@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import { type Manifest, manifestPath, parseManifest, pendingPath, variantPath } from '@serve-dist/manifest'
 import { createLinkCheck } from './create-link-check.ts'
 import { digestOfFile } from './digest-of-file.ts'
 import { isMissing } from './is-missing.ts'
-import { parseJournal, pendingPath, type VariantClaim } from './journal.ts'
+import { parseJournal, type VariantClaim } from './journal.ts'
 import { reasonOf } from './reason-of.ts'
 
 /** What earlier passes left in the folder. */

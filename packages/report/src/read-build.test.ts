@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { manifestPath, stringifyManifest } from '@serve-dist/manifest'
+import { dirname, join } from 'node:path'
+import { manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBuild } from './read-build.ts'
 import { makeManifest } from './testing/make-manifest.ts'
@@ -31,6 +31,18 @@ describe('readBuild', () => {
   test('says how a folder without a manifest gets one', async () => {
     const folder = await makeFolder()
     await expect(readBuild(folder)).rejects.toThrow(`run: serve-dist compress ${folder}`)
+  })
+
+  test.each([
+    ['with the manifest of the originals', stringifyManifest(manifest)],
+    ['without a manifest', undefined],
+  ])('refuses a folder whose pass was killed, %s', async (_, text) => {
+    const folder = await makeFolder(text)
+    await mkdir(join(folder, dirname(pendingPath)), { recursive: true })
+    await writeFile(join(folder, pendingPath), '{}')
+    await expect(readBuild(folder)).rejects.toThrow(
+      /did not come to its end .*; build again, or run: serve-dist/,
+    )
   })
 
   test('says that there is nothing where it was told to look', async () => {

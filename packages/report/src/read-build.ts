@@ -1,15 +1,17 @@
-import { readFile, stat } from 'node:fs/promises'
+import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
 import { ReportError } from './report-error.ts'
 
 /**
  * The manifest of a build, given the build's folder or a copy of its manifest.
  *
- * @throws {@link ReportError} when there is none, or it cannot be read.
+ * @throws {@link ReportError} when there is none, when it cannot be read, or when the folder's last build did not come
+ * to its end: then the manifest may be without variants that the build will have.
  */
 export async function readBuild(location: string): Promise<Manifest> {
   const isDirectory = await isFolder(location)
+  if (isDirectory) await refuseUnfinished(location)
   const file = isDirectory ? join(location, manifestPath) : location
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isDirectory && isMissing(error)) {
@@ -30,6 +32,18 @@ export async function readBuild(location: string): Promise<Manifest> {
     throw new ReportError([...problems, `${file}: not a manifest of this release; build again`], {
       cause: error,
     })
+  }
+}
+
+async function refuseUnfinished(folder: string): Promise<void> {
+  const isUnfinished = await access(join(folder, pendingPath)).then(
+    () => true,
+    () => false,
+  )
+  if (isUnfinished) {
+    throw new ReportError([
+      `${folder}: the last build or compression did not come to its end (${pendingPath} is there), so its sizes are not known; build again, or run: serve-dist compress ${folder}`,
+    ])
   }
 }
 
