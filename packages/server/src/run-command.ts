@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import type { ReportFormat } from '@serve-dist/report'
 import { Command, Option } from 'commander'
 import { addOperationsOptions } from './add-operations-options.ts'
@@ -51,6 +52,15 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     process.stderr.write(`serve-dist: ${error.message}\n`)
     process.exitCode = 1
   }
+}
+
+/**
+ * Ends a process that cannot serve, or not any more: timers and connections of an application that was loaded by then
+ * would hold it, and what nobody catches does not end it either.
+ */
+function endServing(error: unknown): never {
+  process.stderr.write(`${isForOperator(error) ? `serve-dist: ${error.message}` : inspect(error)}\n`)
+  process.exit(1)
 }
 
 function createProgram(): Command {
@@ -117,7 +127,7 @@ function createProgram(): Command {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       // The primary has told of it for its workers.
       if (cluster.isPrimary) warnOfIdleFlags(program, given)
-      await serveCommand(directory, given, version)
+      await serveCommand(directory, given, version).catch(endServing)
     })
     .hook('preAction', (_program, command) => {
       if (command === program) return

@@ -1,6 +1,7 @@
 import { checkHosts } from './allow-hosts.ts'
-import type { HandlerOptions } from './handler-options.ts'
+import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import type { ListenAddress } from './listen.ts'
+import { longestSocketPath } from './longest-socket-path.ts'
 import { checkOperationsOptions, type OperationsOptions } from './operations-options.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
@@ -102,6 +103,7 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
     throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
   }
   checkOperationsOptions(resolved.operations)
+  resolveHandlerOptions(resolved.handler)
   if (resolved.allowHosts !== undefined) checkHosts(resolved.allowHosts)
   return {
     ...resolved,
@@ -125,11 +127,9 @@ function addressOf({
     throw new TypeError(`descriptor: expected the number of an open descriptor, found ${descriptor}`)
   }
   if (socket !== undefined) {
-    // libuv of Node 20 cuts a longer path off, and listens there.
-    const longest = process.platform === 'darwin' ? 103 : 107
-    if (typeof socket !== 'string' || socket === '' || Buffer.byteLength(socket) > longest) {
+    if (typeof socket !== 'string' || socket === '' || Buffer.byteLength(socket) > longestSocketPath) {
       throw new TypeError(
-        `socket: expected a path of ${longest} bytes at most, found ${JSON.stringify(socket)}`,
+        `socket: expected a path of ${longestSocketPath} bytes at most, found ${JSON.stringify(socket)}`,
       )
     }
     if (!Number.isInteger(socketMode) || socketMode < 0 || socketMode > 0o777) {

@@ -435,6 +435,40 @@ describe('serve-dist --ssr', () => {
       expect(stderr).toContain(what)
   })
 
+  describe('that cannot be served ends, whatever its module has under way', () => {
+    const busy = 'setInterval(() => {}, 1000);'
+    const breakServers = `
+      import http from 'node:http'
+      import { syncBuiltinESMExports } from 'node:module'
+      http.createServer = () => { throw new Error('broken') }
+      syncBuiltinESMExports()`
+
+    test.each([
+      ['exports no handler', busy, [], 'exports no handler'],
+      ['finds its port taken', `${busy} export default () => {}`, [], 'is in use'],
+      [
+        'finds its port taken, with workers',
+        `${busy} export default () => {}`,
+        ['--workers', '2'],
+        'is in use',
+      ],
+    ])('as it %s', async (_what, source, flags, message) => {
+      const { port } = await startServer(build)
+      const entry = join(await writeFixture({ 'entry.mjs': source }), 'entry.mjs')
+      const args = [build, '--port', String(port), '--ssr', entry, ...flags]
+      const { code, stderr } = await spawnCommand(args).exited
+      expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    })
+
+    test('as something is wrong that nobody has foreseen', async () => {
+      const entry = join(await writeFixture({ 'entry.mjs': `${busy} export default () => {}` }), 'entry.mjs')
+      const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(breakServers)}`]
+      const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', entry], { nodeOptions })
+        .exited
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Error: broken')])
+    })
+  })
+
   test('ends with one message when there is nothing to mount', async () => {
     const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', 'no/such.js']).exited
     expect([code, stderr]).toEqual([
