@@ -83,7 +83,7 @@ export function createHttpTransport(
       const deadline = setTimeout(() => {
         // Those from the queue may be taken later still.
         server.on('connection', (socket: Socket) => socket.destroy())
-        server.closeAllConnections()
+        tracker.cutOffAll()
       }, gracePeriod)
       await tracker.drain()
       clearTimeout(deadline)

@@ -2,7 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { internalServerError, notFound } from './answers.ts'
 import { compressResponse } from './compress-response.ts'
+import { cutOff } from './cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
+import { callOriginal } from './observation.ts'
 import type { Answer } from './site.ts'
 import { writeHead } from './write-head.ts'
 
@@ -40,6 +42,7 @@ export function mountApplication(
     }
     // Without a listener an error such as a write after the end would be the end of the process.
     response.on('error', (error) => report(error, what))
+    if (request.httpVersionMajor === 1) response.destroy = destroyPart
     compressResponse(request, response)
     destroyWithClient(request, response)
     currentRequest.run(fail, () => {
@@ -72,6 +75,13 @@ function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, respon
   const leave = (): void => void response.destroy()
   socket.once('end', leave)
   response.once('close', () => socket.off('end', leave))
+}
+
+/** One function for all responses. */
+function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
+  if (this.socket !== null && !this.destroyed) cutOff(this.socket, this, error)
+  callOriginal(this, 'destroy', [error])
+  return this
 }
 
 function sendFailure(response: ServerResponse): void {

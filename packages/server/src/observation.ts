@@ -58,7 +58,7 @@ function passHead(this: ServerResponse, ...given: readonly unknown[]): ServerRes
 /** What a response does without us: as Node's class has it, or whoever gave it another prototype. */
 export function callOriginal(
   response: ServerResponse,
-  method: 'writeHead' | 'write' | 'end',
+  method: 'writeHead' | 'write' | 'end' | 'destroy',
   given: readonly unknown[],
 ): unknown {
   const original: ServerResponse = Object.getPrototypeOf(response)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +8,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { liveCodings } from './live-encoder.ts'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
-import { openConnection } from './testing/open-connection.ts'
+import { type Connection, openConnection } from './testing/open-connection.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
 import { startServer } from './testing/start-server.ts'
@@ -37,6 +38,14 @@ async function fetchText(port: number, coding: string): Promise<{ status: number
   const headers = { 'Accept-Encoding': coding }
   const response = await fetch(`http://127.0.0.1:${port}/page`, { headers })
   return { status: response.status, body: await response.text() }
+}
+
+/** Waits for the end of a connection. */
+async function isReset({ socket }: Connection): Promise<boolean> {
+  socket.on('end', () => socket.end())
+  return new Promise((resolve) => {
+    socket.once('close', resolve)
+  })
 }
 
 describe('a module behind the build', () => {
@@ -339,6 +348,51 @@ describe('a module that fails', () => {
       connection.send(formatRequest({ target: '/page', fields: { 'Accept-Encoding': coding } }))
       await expect(connection.receive()).rejects.toThrow(/closed after/)
     }
+  })
+
+  const begin = 'res.writeHead(200, { "Content-Type": "text/html" }); res.write("begun");'
+  test.each([
+    ['throws', `${begin} await told; throw new Error("broken")`, true],
+    ['destroys it', `${begin} await told; res.destroy()`, true],
+    [
+      'has a stream that fails',
+      `${begin} await pipeline(async function* () { await told; throw new Error("broken") }, res)`,
+      true,
+    ],
+    ['ends it', `${begin} await told; res.end()`, false],
+    ['ends it, then fails', `${begin} await told; res.end(); throw new Error("broken")`, false],
+  ])(
+    'in mid-body resets a connection whose end would be that of the answer: %s',
+    async (_what, source, isCut) => {
+      const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      const port = await serveWith(
+        `import { pipeline } from 'node:stream/promises'; let go; export default async (req, res) => {
+      if (req.url === '/go') { go(); return res.end() }
+      const told = new Promise((resolve) => { go = resolve }); ${source} }`,
+      )
+      for (const coding of ['br', 'identity']) {
+        const connection = await openConnection(port)
+        connection.send(`GET /page HTTP/1.0\r\nAccept-Encoding: ${coding}\r\n\r\n`)
+        // A reset that comes with data is an end to libuv.
+        await once(connection.socket, 'data')
+        const closed = isReset(connection)
+        await rawRequest(port, { target: '/go' })
+        expect(await closed).toBe(isCut)
+      }
+      stderr.mockRestore()
+    },
+  )
+
+  test('to end its answer before the server stops has its connection reset, where that would be the end', async () => {
+    const directory = await writeFixture({ 'entry.mjs': `export default (req, res) => { ${begin} }` })
+    const ssr = join(directory, 'entry.mjs')
+    const server = await startServer(build, { ssr, gracePeriod: 100 })
+    const connection = await openConnection(server.port)
+    connection.send('GET /page HTTP/1.0\r\n\r\n')
+    await once(connection.socket, 'data')
+    const closed = isReset(connection)
+    await server.close()
+    expect(await closed).toBe(true)
   })
 
   test.each([

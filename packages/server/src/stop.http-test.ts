@@ -43,6 +43,26 @@ describe('close', () => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
+  test.each([
+    ['whole', 'x'.repeat(10)],
+    ['in part', 'x'.repeat(5)],
+  ])(
+    'closes connections at once whose last request got its body after its answer, %s',
+    async (_what, body) => {
+      const server = await start()
+      const connection = await openConnection(server.port)
+      connection.send(formatRequest({ method: 'POST', fields: { 'Content-Length': '10' } }))
+      expect((await connection.receive()).status).toBe(405)
+      connection.send(body)
+      // Whoever is answered later has been read later.
+      const other = await openConnection(server.port)
+      other.send(formatRequest({}))
+      await other.receive()
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      expect(await connection.rest()).toHaveLength(0)
+    },
+  )
+
   test('closes connections on which nothing ever came within a second', async () => {
     const server = await start()
     const connection = await openConnection(server.port)

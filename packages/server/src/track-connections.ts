@@ -2,6 +2,7 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
+import { cutOff, showsItsEnd } from './cut-off.ts'
 import { destroySoonAsNode, endLingering } from './end-lingering.ts'
 import { statusOfParseError } from './status-of-parse-error.ts'
 import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
@@ -16,6 +17,8 @@ export interface ConnectionTracker {
    * Settles when all are closed.
    */
   drain(): Promise<void>
+  /** Closes all connections, whatever is under way. */
+  cutOffAll(): void
 }
 
 interface ConnectionState {
@@ -78,6 +81,12 @@ export function trackConnections(
     else if (socket.writable) socket.pause()
   })
 
+  server.on('timeout', (socket: Socket) => {
+    const { last, answersUnderWay = 0 } = connections.get(socket) ?? {}
+    // An application that has set a time limit knows what to do.
+    if (answersUnderWay === 0 || !hasOwnTimeLimit(last)) cutOff(socket, last)
+  })
+
   /** Ends a connection of which nothing more can be read, or that took too long. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
@@ -98,7 +107,7 @@ export function trackConnections(
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
       // 3. What has begun is cut off: its end may never come. What is before it is sent, where nobody takes it for whole.
       if (status !== 408 && showsItsEnd(last)) endLingering(socket)
-      else socket.destroy(failure)
+      else cutOff(socket, last, failure)
     } else {
       // 4. Nothing was said to it.
       noteRefusal(socket, failure, isOfBody ? last : undefined)
@@ -134,6 +143,8 @@ export function trackConnections(
     if (state === undefined) return
     state.answersUnderWay -= 1
     state.bytesRead = socket.bytesRead
+    // What is still coming of its request is no next one.
+    if (!this.req.complete) this.req.once('end', () => (state.bytesRead = socket.bytesRead))
     // Others are told of the answer's end first.
     if (state.failure !== undefined) process.nextTick(endUnreadable, socket, state, state.failure)
     else if (isDraining) closeIfIdle(socket, state)
@@ -165,12 +176,16 @@ export function trackConnections(
       // Only to let go of Node's timer.
       server.close()
     },
+    cutOffAll() {
+      for (const [socket, { last }] of connections) cutOff(socket, last)
+    },
   }
 }
 
-/** Whether a client sees that an answer is not whole when its connection is closed (RFC 9112 §8). */
-function showsItsEnd(response: ServerResponse | undefined): boolean {
-  return response?.chunkedEncoding === true || response?.hasHeader('Content-Length') === true
+function hasOwnTimeLimit(response: ServerResponse | undefined): boolean {
+  return (
+    response !== undefined && response.listenerCount('timeout') + response.req.listenerCount('timeout') > 0
+  )
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
@@ -182,6 +197,7 @@ function closeWhenGrown(socket: Socket, state: ConnectionState): void {
   else setTimeout(() => void readWhatHasCome().then(() => closeIfIdle(socket, state)), rest)
 }
 
-function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead }: ConnectionState): void {
-  if (answersUnderWay === 0 && socket.bytesRead === bytesRead) socket.destroySoon()
+function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead, last }: ConnectionState): void {
+  const isNextComing = socket.bytesRead !== bytesRead && last?.req.complete !== false
+  if (answersUnderWay === 0 && !isNextComing) socket.destroySoon()
 }
