@@ -25,11 +25,11 @@ const noPlace = bareRefusal(400)
  * @param tlsPort - where HTTPS is.
  */
 export function createRedirectTransport(
-  tlsPort: () => number,
+  tlsPort: number,
   { hosts, watcher }: RedirectTransportOptions,
 ): Transport {
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
-    const place: HttpsPlace = { plainPort: request.socket.localPort ?? 80, tlsPort: tlsPort() }
+    const place: HttpsPlace = { plainPort: request.socket.localPort ?? 80, tlsPort }
     const location = redirectToHttps(request.headers.host, request.url ?? '', place)
     writeHead(response, location === undefined ? noPlace : redirectTo({ status: 308, location }, ''))
     response.end()

@@ -22,7 +22,7 @@ export interface RedirectListener {
 }
 
 /**
- * Listens for plain HTTP, if it is to be taken, and sends every request on to where a transport listens.
+ * Listens for plain HTTP, if it is to be taken, and sends every request on to where a transport listens already.
  *
  * @throws ListenError when the address cannot be had.
  */
@@ -31,10 +31,9 @@ export async function listenForRedirects(
   { host, port, allowHosts: hosts, watcher }: RedirectAddress,
 ): Promise<RedirectListener | undefined> {
   if (port === undefined) return undefined
-  const tlsPort = (): number => {
-    const address = to.server.address()
-    return typeof address === 'object' && address !== null ? address.port : 443
-  }
+  // Once it stops it has no address any more, and requests may still come here.
+  const address = to.server.address()
+  const tlsPort = typeof address === 'object' && address !== null ? address.port : 443
   const transport = createRedirectTransport(tlsPort, { hosts, watcher })
   const origin = await listen(transport, { host, port }).catch((error: unknown) => {
     if (!(error instanceof ListenError)) throw error

@@ -10,7 +10,8 @@ import { buildFixture } from './testing/build-fixture.ts'
 import { dialTls } from './testing/dial-tls.ts'
 import { http2Request } from './testing/http2-request.ts'
 import { makeCertificate, writeCertificate } from './testing/make-certificate.ts'
-import { rawRequest } from './testing/raw-request.ts'
+import { openConnection } from './testing/open-connection.ts'
+import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { startListener } from './testing/start-listener.ts'
 import { startServer } from './testing/start-server.ts'
@@ -141,6 +142,22 @@ describe('redirects to HTTPS', () => {
     }
     await server.close()
     await expect(rawRequest(redirectPort)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('lead to the port of HTTPS while the server stops, too', async () => {
+    const redirectPort = await freePort()
+    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    const tlsPort = new URL(server.url).port
+    const host = `example.org:${redirectPort}`
+    const [late, idle] = [await openConnection(redirectPort), await openConnection(redirectPort)]
+    late.send(`GET / HTTP/1.1\r\nHost: ${host}\r\n`)
+    idle.send(formatRequest({ fields: { Host: host } }))
+    await idle.receive()
+    const closed = server.close()
+    await idle.rest()
+    late.send('\r\n')
+    expect((await late.receive()).field('Location')).toBe(`https://example.org:${tlsPort}/`)
+    await closed
   })
 
   test('are for hosts that are served alone, where these are listed', async () => {
