@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { isAbsolute } from 'node:path'
 import { ListenError } from './listen-error.ts'
+import { longestSocketPath } from './longest-socket-path.ts'
 import type { ReloadOutcome } from './open-site-store.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 
@@ -11,9 +13,16 @@ import { removeStaleSocket } from './remove-stale-socket.ts'
  * @throws ListenError when the socket cannot be had.
  */
 export async function listenAdmin(
-  socket: string,
+  name: string,
   reload: () => Promise<ReloadOutcome>,
 ): Promise<{ close(): Promise<void> }> {
+  // Node would take digits for a port of all addresses.
+  const socket = isAbsolute(name) ? name : `./${name}`
+  if (name === '' || Buffer.byteLength(socket) > longestSocketPath) {
+    throw new ListenError(
+      `cannot make "${name}": a socket's path has 1 to ${longestSocketPath} bytes; choose another one with --admin-socket`,
+    )
+  }
   await removeStaleSocket(socket, '--admin-socket')
   const server = createServer((request, response) => {
     // Nothing that is sent is wanted.

@@ -247,6 +247,28 @@ describe.skipIf(process.platform === 'win32')('--admin-socket', () => {
     await expect(stat(socket)).rejects.toThrow('ENOENT')
   })
 
+  test.each([
+    ['longer than one may be', 'a'.repeat(120)],
+    ['empty', ''],
+  ])('is refused with a path that is %s, and nothing is left of it', async (_what, path) => {
+    const cwd = await temporaryDirectory()
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const args = [directory, '--port', '0', '--admin-socket', path && join(cwd, path)]
+    const { code, stderr } = await spawnCommand(args, { cwd }).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining("a socket's path has 1 to 10")])
+    expect(await readdir(cwd)).toEqual([])
+  })
+
+  test('with a path of digits is a socket, and no port', async () => {
+    const cwd = await temporaryDirectory()
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([directory, '--port', '0', '--admin-socket', '0'], { cwd })
+    await command.listening
+    expect((await stat(join(cwd, '0'))).isSocket()).toBe(true)
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
   test('takes the place of a server that was killed, and of no other', async () => {
     const socket = join(await temporaryDirectory(), 'admin.sock')
     const killed = await start(['--admin-socket', socket])
