@@ -363,6 +363,12 @@ describe('a log that is not taken', () => {
     },
   )
 
+  test('by who has gone when the process ends at once does not hold it', async () => {
+    const child = run('fill(3); process.exit(3)', 'pipe')
+    child.stdout?.destroy()
+    expect(await once(child, 'exit')).toEqual([3, null])
+  })
+
   test('by who goes away while it is closed is closed all the same', async () => {
     const child = run(`fill(5000); await log.close(); process.exitCode = 3`, 'pipe')
     child.stdout?.destroy()

@@ -66,9 +66,15 @@ export async function openAccessLog(
   })
   const writeRest = (): void => {
     deadline = performance.now() + patience
+    // Whatever fails but for want of a reader, pino tries again for ever: a second later there is nowhere to write to.
+    Object.defineProperty(destination, 'fd', {
+      configurable: true,
+      get: () => descriptorUntil(deadline, descriptor),
+    })
     try {
       destination.flushSync()
     } catch {
+      Object.defineProperty(destination, 'fd', { value: descriptor })
       // Else pino would try again, for as long as it takes.
       destination.destroy()
     }
@@ -128,6 +134,12 @@ export async function openAccessLog(
     },
     close,
   }
+}
+
+/** The error is of the kind that pino asks about before it tries again. */
+function descriptorUntil(deadline: number, descriptor: number): number {
+  if (performance.now() < deadline) return descriptor
+  throw Object.assign(new Error('nobody has taken the rest of the log'), { code: 'EAGAIN' })
 }
 
 function printProblem(message: string): void {

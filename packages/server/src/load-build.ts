@@ -92,18 +92,20 @@ async function loadOnce(
     // The smallest: opening a file costs most beside sending it when there is little to send.
     kept: new Set(streamed.slice(0, openFiles)),
   })
-  const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
-  const site = buildSite(manifest, files, serving)
-  for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
-    onWarning(problem)
   const open = [...files.values()].flatMap(({ kept: file }) => file ?? [])
-  return {
-    site,
-    hasManifest,
-    identity: identify(site, files.values()),
-    retire() {
-      for (const file of open) file.retire()
-    },
+  const retire = (): void => {
+    for (const file of open) file.retire()
+  }
+  try {
+    const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
+    const site = buildSite(manifest, files, serving)
+    for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
+      onWarning(problem)
+    return { site, hasManifest, identity: identify(site, files.values()), retire }
+  } catch (error) {
+    // Whoever is warned may refuse what is warned of.
+    retire()
+    throw error
   }
 }
 

@@ -148,6 +148,22 @@ describe('openSiteStore', () => {
     },
   )
 
+  test.skipIf(process.platform !== 'linux')(
+    'keeps no file open of a build that whoever is warned refuses',
+    async () => {
+      const directory = await buildFixture(first)
+      const store = await open(directory, {
+        onWarning(message) {
+          throw new Error(message)
+        },
+      })
+      await rebuild(directory, { ...second, _headers: '/nowhere\n  X-A: b' })
+      const refused = { status: 'refused', problems: [expect.stringContaining('/nowhere matches no file')] }
+      expect(await store.reload()).toMatchObject(refused)
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    },
+  )
+
   test.skipIf(process.platform !== 'linux')('keeps a file open for who has a lease of it', async () => {
     const directory = await buildFixture(first)
     const store = await open(directory)
