@@ -131,9 +131,11 @@ describe('precompress', () => {
     expect((await precompress(folder, { appType: 'custom' })).manifest.appType).toBe('custom')
   })
 
-  test('describes a folder without files', async () => {
+  test('describes a folder without files, and warns of it', async () => {
     const folder = await makeFolder()
-    expect((await precompress(folder)).manifest.files).toEqual([])
+    const { manifest, warnings } = await precompress(folder)
+    expect(manifest.files).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('no file in it belongs to the build')])
     expect(parseManifest(await readFile(join(folder, manifestPath), 'utf8')).files).toEqual([])
   })
 

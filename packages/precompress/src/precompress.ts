@@ -69,6 +69,9 @@ export async function precompress(
   const earlier = await readEarlierBuild(folder, warn)
   const files = await listFiles(folder, { ...settings, variants: earlier.variants }, warn)
   warnOfCaseTwins(files, warn)
+  if (files.length === 0) {
+    warn(`${folder}: no file in it belongs to the build, and nothing is served; mend "include" and "exclude"`)
+  }
 
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
   const { minimumSize, bytesInFlight, durable, onProgress } = settings
