@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { resolveServing, type ServingSources } from './resolve-serving.ts'
+import { millisecondsOf } from './testing/hostile-texts.ts'
 
 const page = { path: 'guide/a.html', mediaType: 'text/html; charset=utf-8', cache: 'revalidate' } as const
 const script = { path: 'assets/a.js', mediaType: 'text/javascript', cache: 'revalidate' } as const
@@ -35,6 +36,20 @@ describe('resolveServing', () => {
     expect(isImmutable(script)).toBe(true)
     expect(isImmutable(page)).toBe(false)
     expect(isImmutable({ ...page, cache: 'immutable' })).toBe(true)
+  })
+
+  test('reads a hundred rules of `_headers` once, not for each of ten thousand files', () => {
+    const headersFile = Array.from({ length: 100 }, (_rule, index) => ({
+      pattern: `/section-${index}/*`,
+      fields: { 'X-Section': String(index) },
+    }))
+    const files = Array.from({ length: 10_000 }, (_file, index) => ({
+      ...script,
+      path: `assets/a-${index}.js`,
+    }))
+    const { overridesFor } = resolve({ headersFile })
+    const resolveAll = (): unknown => files.map((file) => overridesFor(file, [`/${file.path}`]))
+    expect(millisecondsOf(resolveAll)).toBeLessThan(2000)
   })
 
   test('puts fields together: the security preset, `_headers`, then each source, cache rules before headers', () => {

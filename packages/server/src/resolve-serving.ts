@@ -4,7 +4,7 @@ import { crossOriginFields } from './cross-origin-fields.ts'
 import { collectOverrides, type FieldOverrides } from './field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 import { pageSecurityFields, securityFields } from './security-fields.ts'
-import { matchesUrlPattern } from './url-pattern.ts'
+import { compileUrlPattern } from './url-pattern.ts'
 
 /** Everything that says how a build is to be served, the weakest first. */
 export interface ServingSources {
@@ -49,6 +49,7 @@ export function resolveServing({
     rules.findLast((source) => source[name] !== undefined)?.[name]
   const immutable = globMatcher(rules.flatMap((source) => source.immutable ?? []))
   const cors = globMatcher(rules.flatMap((source) => source.cors ?? []))
+  const fileRules = headersFile.map(({ pattern, fields }) => ({ form: compileUrlPattern(pattern), fields }))
   const fieldRules = rules.flatMap((source) => [...cacheRules(source), ...headerRules(source)])
   return {
     directory,
@@ -64,8 +65,8 @@ export function resolveServing({
       const pageSecurity =
         security.length > 0 && mediaType.startsWith('text/html') ? [pageSecurityFields] : []
       const crossOrigin = cors(path) ? [crossOriginFields] : []
-      const fromFile = headersFile
-        .filter(({ pattern }) => urlPaths.some((urlPath) => matchesUrlPattern(pattern, urlPath)))
+      const fromFile = fileRules
+        .filter(({ form }) => urlPaths.some((urlPath) => form.test(urlPath)))
         .map(({ fields }) => fields)
       const fromRules = fieldRules.filter(({ matches }) => matches(path)).map(({ fields }) => fields)
       return collectOverrides([...security, ...pageSecurity, ...crossOrigin, ...fromFile, ...fromRules])

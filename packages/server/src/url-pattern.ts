@@ -1,14 +1,10 @@
 import { decodeWrittenPath } from './decode-written-path.ts'
 
 /**
- * Whether a pattern of a `_headers` file matches a decoded path: `*` stands for any characters, slashes
- * among them, `:name` for one segment.
+ * The form of the decoded paths that a pattern of a `_headers` file matches: `*` stands for any characters,
+ * slashes among them, `:name` for one segment. Made once for all paths: it takes longer than a match.
  */
-export function matchesUrlPattern(pattern: string, path: string): boolean {
-  return formOf(pattern).test(path)
-}
-
-function formOf(pattern: string): RegExp {
+export function compileUrlPattern(pattern: string): RegExp {
   const form = pattern
     .split(/(\*|:[A-Za-z]\w*)/)
     .map((part, index) => {
