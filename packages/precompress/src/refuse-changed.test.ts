@@ -4,8 +4,10 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
+import { describeFile } from './describe-file.ts'
 import { precompress } from './precompress.ts'
 import type { PrecompressOptions } from './precompress-options.ts'
+import { refuseChanged } from './refuse-changed.ts'
 import { makeFolder } from './testing/make-folder.ts'
 import { problemsOf } from './testing/problems-of.ts'
 import { readFolder } from './testing/read-folder.ts'
@@ -118,6 +120,25 @@ describe('precompress, of a folder that others change meanwhile,', () => {
     const disk = await readFolder(folder)
     const named = manifest.files[0]?.variants.find(({ coding }) => coding === 'br')
     expect(named?.sha256).toBe(digestOf(disk.get('a.js.br') ?? ''))
+  })
+})
+
+describe('refuseChanged', () => {
+  test('gives others their turn among thousands of files', async () => {
+    const folder = await makeFolder({ 'a.txt': 'a' })
+    const file = await describeFile(folder, 'a.txt')
+    const files = Array.from({ length: 2000 }, () => ({ file, variants: [] }))
+    const none = { manifest: undefined, manifestText: undefined, isUnfinished: false }
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    await refuseChanged(folder, files, { ...none, variants: new Map(), stamps: new Map() })
+    isOver = true
+    expect(turns).toBeGreaterThan(5)
   })
 })
 

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { variantPath } from '@serve-dist/manifest'
 import type { CompressedFile } from './build-manifest.ts'
 import { isUnchanged } from './describe-file.ts'
@@ -22,7 +23,9 @@ export async function refuseChanged(
   earlier: EarlierBuild,
 ): Promise<void> {
   const problems: string[] = []
+  const looked = countLooks()
   for (const { file } of files) {
+    await looked()
     if (!(await isUnchanged(folder, file))) problems.push(changed(file.path))
   }
   const next = new Map(
@@ -31,17 +34,28 @@ export async function refuseChanged(
     ),
   )
   for (const [path, sha256] of earlier.variants) {
+    await looked()
     const state = await stateOf(folder, path, earlier)
     // One that is about to be replaced or removed may be gone.
     if (state === 'other' || (state === 'gone' && next.get(path) === sha256)) problems.push(changed(path))
   }
   for (const [path, sha256] of next) {
+    await looked()
     if (earlier.variants.has(path) || stampAt(folder, path) === undefined) continue
     // Another pass over the same folder, of another environment, may have been quicker.
     if ((await digestOfFile(join(folder, path)))?.sha256 === sha256) continue
     problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
   }
   if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+}
+
+/** Now and then others get their turn: 10,000 files and their variants take half a second. */
+function countLooks(): () => Promise<void> {
+  let looks = 0
+  return async () => {
+    looks += 1
+    if (looks % 256 === 0) await nextTurn()
+  }
 }
 
 const advice = 'run it after everything else that writes'
