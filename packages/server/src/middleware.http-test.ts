@@ -280,6 +280,17 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
   })
 })
 
+test('a rule whose value is the name of a field does not let compression() encode a part', async () => {
+  const site = await loadSite(await buildFixture({ 'a.txt': compressibleText(30_000) }), {
+    rules: { headers: { '**': { 'Access-Control-Expose-Headers': 'Content-Encoding' } } },
+  })
+  const port = await startListener(express().use(compressing, handler(site)))
+  const fields = { Range: 'bytes=100-5000', 'Accept-Encoding': 'br' }
+  const response = await rawRequest(port, { target: '/a.txt', fields })
+  expect([response.status, response.field('Content-Encoding')]).toEqual([206, undefined])
+  expect(response.body).toHaveLength(4901)
+})
+
 describe('as middleware of Express under a path', () => {
   test('answers for the rest of the path, as Express hands it over', async () => {
     const app = express()

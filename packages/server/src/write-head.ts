@@ -60,9 +60,13 @@ function isVary(name: string): boolean {
  * them: `compression()` and its like, which leave a `flush` at the response.
  */
 function mayBeEncoded(response: ServerResponse, { status, fields }: Answer): boolean {
-  return (
-    'flush' in response && status !== 304 && fields.includes('ETag') && !fields.includes('Content-Encoding')
-  )
+  if (!('flush' in response) || status === 304) return false
+  return names(fields, 'ETag') && !names(fields, 'Content-Encoding')
+}
+
+/** Whether a field has this name: values may be names, too (`Access-Control-Expose-Headers`). */
+function names(fields: readonly string[], name: string): boolean {
+  return fields.some((text, index) => text === name && index % 2 === 0)
 }
 
 /** RFC 9111 §5.2.2.6. */
