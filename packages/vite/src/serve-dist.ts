@@ -145,7 +145,12 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       async handler(failure) {
         const output = outputOf(this.environment)
         // Of a watched build that failed: the one before has an end of its own.
-        if (this.meta.watchMode && failure !== undefined) return
+        if (this.meta.watchMode && failure !== undefined) {
+          // Ours is left out where another plugin fails in buildEnd.
+          output.endBuild(failure)
+          if (emptiesAtStart(this.environment, this.meta)) await tellUnserved(this)
+          return
+        }
         if (!(await output.isLast())) return
         // What plugins write at the end of the later of two builds is there when both are closed.
         const isRepeated = output.areTaken()

@@ -250,6 +250,24 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       await expectWhole(project)
     })
 
+    // Rolldown asks no plugin any more when one has failed in buildEnd.
+    test.skipIf(viteName === 'Vite 8')('comes to its end though a plugin fails in buildEnd too', async () => {
+      const vite = await load()
+      const project = await createProject(application)
+      const logger = createRecordingLogger()
+      const failing: Plugin = {
+        name: 'failing',
+        buildEnd(error) {
+          if (error !== undefined) throw new Error('broken on purpose')
+        },
+      }
+      const plugins = [breakBetween(project, logger), failing, serveDist()]
+      await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
+      await vi.waitUntil(() => countPasses(logger) === 1, patience)
+      expect(Object.keys(await project.classes())).toContain('late.txt')
+      await expectWhole(project)
+    })
+
     test('is complete, or is refused and told of where Vite emptied it already', async () => {
       const vite = await load()
       const project = await createProject({ ...application, 'public/robots.txt': 'nothing' })
