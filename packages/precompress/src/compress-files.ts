@@ -1,35 +1,14 @@
-import type { ContentCoding } from '@serve-dist/manifest'
-import type { BuildWriter } from './build-writer.ts'
 import { failureOf } from './compress-batch.ts'
 import { compressFile, type FileContext, type FileTask } from './compress-file.ts'
+import type { Compression } from './compression.ts'
 import { createSharedMemory, type SharedMemory } from './create-shared-memory.ts'
 import { compressSmallFiles } from './compress-small-files.ts'
 import { type Compressed, createTally } from './create-tally.ts'
-import type { EncodingCache } from './encoding-cache.ts'
 import { encodingCost, smallWork } from './encoding-cost.ts'
 import { isCompressible } from './is-compressible.ts'
 import type { ListedFile } from './list-files.ts'
 import { mediaTypeOf } from './media-type-of.ts'
-import type { Encoder } from './open-encoder.ts'
-import type { Progress } from './precompress-options.ts'
 import { runBounded } from './run-bounded.ts'
-
-/** Where the files stand, how they are encoded and where the results go. */
-export interface Compression {
-  readonly folder: string
-  readonly codings: readonly ContentCoding[]
-  readonly minimumSize: number
-  readonly bytesInFlight: number
-  readonly encoder: Encoder
-  readonly cache: EncodingCache
-  /** The variants of earlier passes, path to digest: only those may be replaced. */
-  readonly ours: ReadonlyMap<string, string>
-  readonly writer: BuildWriter
-  /** Ends everything early, with its reason. */
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (progress: Progress) => void
-  readonly warn: (message: string) => void
-}
 
 /** Enough that cores find work while files are read and written, and that the largest of it is among them. */
 const filesAtOnce = 64

@@ -1,7 +1,7 @@
 import { variantPath } from '@serve-dist/manifest'
 import { failureOf, type FileBatch } from './compress-batch.ts'
 import type { FileTask } from './compress-file.ts'
-import type { Compression } from './compress-files.ts'
+import type { Compression } from './compression.ts'
 import type { Tally } from './create-tally.ts'
 
 /** How small files are done one by one, and where all are counted. */

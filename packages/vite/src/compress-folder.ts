@@ -8,22 +8,15 @@ import {
 import { servedBase } from '@serve-dist/precompress/served-base'
 import { formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
-import type { Environment, ResolvedConfig } from 'vite'
+import type { ResolvedConfig } from 'vite'
 import { assetsDirectory } from './assets-directory.ts'
 import type { ChunkGraph } from './chunk-graph.ts'
 import { createLinksOf } from './create-links-of.ts'
 import { drawsProgress } from './draws-progress.ts'
 import { failPass } from './fail-pass.ts'
 import { isInside } from './is-inside.ts'
+import type { PassContext } from './pass-context.ts'
 import type { ServeDistSettings } from './serve-dist-options.ts'
-
-/** The part of a hook's context that a pass needs. */
-export interface PassContext {
-  readonly environment: Environment
-  readonly meta: { readonly watchMode: boolean }
-  warn(message: string): void
-  error(log: { message: string; cause?: unknown; stack?: string }): never
-}
 
 export interface PassOptions extends ServeDistSettings {
   /** Whether the bundler put a content hash into the name of this file, an absolute path. */

@@ -1,5 +1,6 @@
 import type { PrecompressReport } from '@serve-dist/precompress'
-import { compressFolder, type PassContext, type PassOptions } from './compress-folder.ts'
+import { compressFolder, type PassOptions } from './compress-folder.ts'
+import type { PassContext } from './pass-context.ts'
 import { enforceBudgets } from './enforce-budgets.ts'
 
 /** Compresses one folder of a build after the other, and all of them after the pass before. */

@@ -1,6 +1,6 @@
 import { type Budget, checkBudgets, describeBudget } from '@serve-dist/report'
 import type { PrecompressReport } from '@serve-dist/precompress'
-import type { PassContext } from './compress-folder.ts'
+import type { PassContext } from './pass-context.ts'
 import { failPass } from './fail-pass.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { PrecompressError } from '@serve-dist/precompress'
-import type { PassContext } from './compress-folder.ts'
+import type { PassContext } from './pass-context.ts'
 
 /** Fails the build; a watched one goes on, with the failure in its log. Of what people can mend, Vite prints no stack. */
 export function failPass(context: PassContext, log: { message: string; cause?: unknown }): void {

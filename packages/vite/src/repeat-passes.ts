@@ -1,5 +1,6 @@
 import type { Environment } from 'vite'
-import type { PassContext, PassOptions } from './compress-folder.ts'
+import type { PassOptions } from './compress-folder.ts'
+import type { PassContext } from './pass-context.ts'
 import { compressFolders } from './compress-folders.ts'
 import { outermostFolders } from './outermost-folders.ts'
 

@@ -1,7 +1,7 @@
 import { servedBase } from '@serve-dist/precompress/served-base'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
-import type { PassContext } from './compress-folder.ts'
+import type { PassContext } from './pass-context.ts'
 import { compressFolders } from './compress-folders.ts'
 import { emptiesAtStart } from './empties-at-start.ts'
 import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './environment-output.ts'
