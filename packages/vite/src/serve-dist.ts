@@ -1,11 +1,10 @@
 import { servedBase } from '@serve-dist/precompress/served-base'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { collectWorkerNames } from './collect-worker-names.ts'
-import type { PassContext } from './pass-context.ts'
 import { compressFolders } from './compress-folders.ts'
+import { createFolderMarks } from './create-folder-marks.ts'
 import { emptiesAtStart } from './empties-at-start.ts'
 import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './environment-output.ts'
-import { markFolders } from './mark-folders.ts'
 import { outermostFolders } from './outermost-folders.ts'
 import { pluginOrderProblems } from './plugin-order-problems.ts'
 import { finishApp } from './finish-app.ts'
@@ -28,34 +27,14 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
   const workerNames = new Set<string>()
   const outputs = new WeakMap<Environment, EnvironmentOutput>()
   const lastPasses = new WeakMap<Environment, AbortController>()
-  const markedFolders = new WeakMap<Environment, readonly string[]>()
-  /** Whose modules are there, and whose folders may be changed any moment. */
-  const unmarked = new WeakSet<Environment>()
+  const marks = createFolderMarks()
   let pass: Promise<void> = Promise.resolve()
-  let marking: Promise<unknown> = Promise.resolve()
 
   const outputOf = (environment: Environment): EnvironmentOutput => {
     const isWatched = Boolean(environment.config.build.watch)
     const output = outputs.get(environment) ?? createEnvironmentOutput({ workerNames, isWatched })
     outputs.set(environment, output)
     return output
-  }
-  const mark = async (environment: Environment, folder?: string): Promise<void> => {
-    // Watched outputs of Rollup begin at once: one marks after the other.
-    const marked = Promise.allSettled([pass, marking]).then(
-      async () => await markFolders(environment, folder),
-    )
-    marking = marked
-    markedFolders.set(environment, await marked)
-    unmarked.delete(environment)
-  }
-  const tellUnserved = async (context: PassContext): Promise<void> => {
-    // Vite may have emptied the folder before another plugin failed and ours had its turn.
-    if (unmarked.has(context.environment)) await mark(context.environment)
-    for (const folder of markedFolders.get(context.environment) ?? []) {
-      context.warn(`the build did not come to its end: ${folder} is not served until one does`)
-    }
-    markedFolders.delete(context.environment)
   }
   const isFirst = (config: ResolvedConfig) =>
     config.plugins.find(({ name }) => name === pluginName) === plugin
@@ -83,7 +62,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       // The build before is gone: its pass would describe what is left.
       output.forget()
       lastPasses.get(environment)?.abort()
-      await mark(environment)
+      await marks.mark(environment, pass)
     },
 
     // After every other plugin's: what is recorded is what the bundler is told.
@@ -109,8 +88,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           await pass
           if (!isFirst(environment.getTopLevelConfig())) return
           await retireManifests(environment)
-          unmarked.add(environment)
-        } else if (emptiesAtStart(environment, meta)) await tellUnserved(this)
+          marks.expectChanges(environment)
+        } else if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
       },
     },
 
@@ -121,13 +100,14 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       async handler(outputOptions) {
         const { environment } = this
         outputOf(environment).beginOutput(outputOptions)
-        if (isFirst(environment.getTopLevelConfig())) await mark(environment, folderOf(outputOptions))
+        if (isFirst(environment.getTopLevelConfig()))
+          await marks.mark(environment, pass, folderOf(outputOptions))
       },
     },
 
     // A watched build that fails here is not closed.
     async renderError() {
-      if (this.meta.watchMode) await tellUnserved(this)
+      if (this.meta.watchMode) await marks.tellUnserved(this, pass)
     },
 
     // After every other plugin's: when one of them fails, the output counts as not written.
@@ -148,7 +128,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         if (this.meta.watchMode && failure !== undefined) {
           // Ours is left out where another plugin fails in buildEnd.
           output.endBuild(failure)
-          if (emptiesAtStart(this.environment, this.meta)) await tellUnserved(this)
+          if (emptiesAtStart(this.environment, this.meta)) await marks.tellUnserved(this, pass)
           return
         }
         if (!(await output.isLast())) return
@@ -158,10 +138,10 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         if (!isFirst(this.environment.getTopLevelConfig())) return
         if (folders.length === 0) {
           // A watched build that is closed late may leave the folder to the next one.
-          if (!this.meta.watchMode) await tellUnserved(this)
+          if (!this.meta.watchMode) await marks.tellUnserved(this, pass)
           return
         }
-        markedFolders.delete(this.environment)
+        marks.forget(this.environment)
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)
         const passOptions = {
