@@ -1,9 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Whether a client sees that an answer is not whole when its connection is closed (RFC 9112 §8). */
-export function showsItsEnd(response: ServerResponse | undefined): boolean {
-  return response?.chunkedEncoding === true || response?.hasHeader('Content-Length') === true
+/** Our own answers tell their lengths. */
+const madeByApplications = new WeakSet<ServerResponse>()
+
+/** Tells that an answer is made by an application, which may leave its length open. */
+export function noteApplication(response: ServerResponse): void {
+  madeByApplications.add(response)
+}
+
+/** Whether a client takes the close of its connection for the end of an answer that has begun (RFC 9112 §6.3). */
+export function endsWithConnection(response: ServerResponse | undefined): boolean {
+  if (response === undefined || !madeByApplications.has(response)) return false
+  if (response.chunkedEncoding || response.hasHeader('Content-Length')) return false
+  // Of what is ended in one piece Node tells the length; HTTP/1.0 may have got pieces before the end.
+  return response.req.httpVersionMinor === 0 || !response.writableEnded
 }
 
 /**
@@ -14,11 +25,11 @@ export function showsItsEnd(response: ServerResponse | undefined): boolean {
  */
 export function cutOff(socket: Socket, response: ServerResponse | undefined, failure?: Error): void {
   const isPart = response?.headersSent === true && response.socket === socket && !response.writableFinished
-  if (isPart && !showsItsEnd(response) && canBeReset(socket)) socket.resetAndDestroy()
+  if (isPart && endsWithConnection(response) && canBeReset(socket)) socket.resetAndDestroy()
   else socket.destroy(failure)
 }
 
-/** TLS tells its end by a message of its own, and a unix socket knows no reset. */
+/** TLS tells its end by a message of its own, a unix socket knows no reset, and no end may be under way. */
 function canBeReset(socket: Socket): boolean {
-  return socket.remoteFamily !== undefined && !('encrypted' in socket)
+  return socket.remoteFamily !== undefined && !('encrypted' in socket) && socket.writable
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { internalServerError, notFound } from './answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { cutOff } from './cut-off.ts'
+import { cutOff, noteApplication } from './cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
 import { callOriginal } from './observation.ts'
 import type { Answer } from './site.ts'
@@ -43,6 +43,7 @@ export function mountApplication(
     // Without a listener an error such as a write after the end would be the end of the process.
     response.on('error', (error) => report(error, what))
     if (request.httpVersionMajor === 1) response.destroy = destroyPart
+    noteApplication(response)
     compressResponse(request, response)
     destroyWithClient(request, response)
     currentRequest.run(fail, () => {

@@ -8,7 +8,8 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { liveCodings } from './live-encoder.ts'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
-import { type Connection, openConnection } from './testing/open-connection.ts'
+import { isReset } from './testing/is-reset.ts'
+import { openConnection } from './testing/open-connection.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
 import { startServer } from './testing/start-server.ts'
@@ -38,14 +39,6 @@ async function fetchText(port: number, coding: string): Promise<{ status: number
   const headers = { 'Accept-Encoding': coding }
   const response = await fetch(`http://127.0.0.1:${port}/page`, { headers })
   return { status: response.status, body: await response.text() }
-}
-
-/** Waits for the end of a connection. */
-async function isReset({ socket }: Connection): Promise<boolean> {
-  socket.on('end', () => socket.end())
-  return new Promise((resolve) => {
-    socket.once('close', resolve)
-  })
 }
 
 describe('a module behind the build', () => {
@@ -373,9 +366,8 @@ describe('a module that fails', () => {
       for (const coding of ['br', 'identity']) {
         const connection = await openConnection(port)
         connection.send(`GET /page HTTP/1.0\r\nAccept-Encoding: ${coding}\r\n\r\n`)
-        // A reset that comes with data is an end to libuv.
         await once(connection.socket, 'data')
-        const closed = isReset(connection)
+        const closed = isReset(connection.socket)
         await rawRequest(port, { target: '/go' })
         expect(await closed).toBe(isCut)
       }
@@ -383,16 +375,41 @@ describe('a module that fails', () => {
     },
   )
 
-  test('to end its answer before the server stops has its connection reset, where that would be the end', async () => {
-    const directory = await writeFixture({ 'entry.mjs': `export default (req, res) => { ${begin} }` })
-    const ssr = join(directory, 'entry.mjs')
-    const server = await startServer(build, { ssr, gracePeriod: 100 })
+  test.each([
+    ['HTTP/1.0', begin, true],
+    ['HTTP/1.0', `res.setHeader("Content-Length", 6); ${begin}`, false],
+    ['HTTP/1.1', begin, false],
+    ['HTTP/1.1', `res.removeHeader("Transfer-Encoding"); ${begin}`, true],
+    ['HTTP/1.1', 'res.end(Buffer.alloc(2 ** 24))', false],
+  ])(
+    'to end its answer before the server stops has its connection reset, where that would be the end: %s, %s',
+    async (version, source, isCut) => {
+      const directory = await writeFixture({ 'entry.mjs': `export default (req, res) => { ${source} }` })
+      const ssr = join(directory, 'entry.mjs')
+      const server = await startServer(build, { ssr, gracePeriod: 100 })
+      const connection = await openConnection(server.port)
+      connection.send(`GET /page ${version}\r\nHost: a\r\n\r\n`)
+      await once(connection.socket, 'data')
+      // Whoever reads on gets all of it in time.
+      connection.socket.pause()
+      const closed = isReset(connection.socket)
+      await server.close()
+      connection.socket.resume()
+      expect(await closed).toBe(isCut)
+    },
+  )
+
+  test('in mid-body, on a connection that it has ended itself, leaves none behind when the server stops', async () => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const directory = await writeFixture({
+      'entry.mjs': `export default (req, res) => { ${begin} res.socket.end(); throw new Error("broken") }`,
+    })
+    const server = await startServer(build, { ssr: join(directory, 'entry.mjs'), gracePeriod: 100 })
     const connection = await openConnection(server.port)
     connection.send('GET /page HTTP/1.0\r\n\r\n')
-    await once(connection.socket, 'data')
-    const closed = isReset(connection)
-    await server.close()
-    expect(await closed).toBe(true)
+    await once(connection.socket, 'end')
+    await expect(server.close()).resolves.toBeUndefined()
+    stderr.mockRestore()
   })
 
   test.each([

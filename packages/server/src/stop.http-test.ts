@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { serve } from './serve.ts'
 import { buildFixture } from './testing/build-fixture.ts'
+import { isReset } from './testing/is-reset.ts'
 import { openConnection } from './testing/open-connection.ts'
 import { formatRequest } from './testing/raw-request.ts'
 import type { StartedServer } from './testing/start-server.ts'
@@ -145,6 +146,22 @@ describe('close', () => {
     await once(socket, 'close')
     expect(received).toBeLessThan(large.length)
   })
+
+  test.each(['1.0', '1.1'])(
+    'resets no download that is under way at the end of the grace period: HTTP/%s',
+    async (version) => {
+      const server = await start({ gracePeriod: 200, largestBody: Infinity })
+      const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.write(`GET /large.bin HTTP/${version}\r\nHost: a\r\n\r\n`)
+      await once(socket, 'readable')
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      let received = 0
+      socket.on('data', (chunk) => (received += chunk.length))
+      expect(await isReset(socket)).toBe(false)
+      expect(received).toBeGreaterThan(100_000)
+      expect(received).toBeLessThan(large.length)
+    },
+  )
 
   test('takes a grace period that no timer can wait for as the longest one', async () => {
     const server = await start({ gracePeriod: Infinity })

@@ -2,7 +2,7 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { youth } from './connection-limits.ts'
-import { cutOff, showsItsEnd } from './cut-off.ts'
+import { cutOff, endsWithConnection } from './cut-off.ts'
 import { destroySoonAsNode, endLingering } from './end-lingering.ts'
 import { statusOfParseError } from './status-of-parse-error.ts'
 import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
@@ -81,12 +81,6 @@ export function trackConnections(
     else if (socket.writable) socket.pause()
   })
 
-  server.on('timeout', (socket: Socket) => {
-    const { last, answersUnderWay = 0 } = connections.get(socket) ?? {}
-    // An application that has set a time limit knows what to do.
-    if (answersUnderWay === 0 || !hasOwnTimeLimit(last)) cutOff(socket, last)
-  })
-
   /** Ends a connection of which nothing more can be read, or that took too long. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
@@ -106,7 +100,7 @@ export function trackConnections(
       socket.pause()
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
       // 3. What has begun is cut off: its end may never come. What is before it is sent, where nobody takes it for whole.
-      if (status !== 408 && showsItsEnd(last)) endLingering(socket)
+      if (status !== 408 && !endsWithConnection(last)) endLingering(socket)
       else cutOff(socket, last, failure)
     } else {
       // 4. Nothing was said to it.
@@ -180,12 +174,6 @@ export function trackConnections(
       for (const [socket, { last }] of connections) cutOff(socket, last)
     },
   }
-}
-
-function hasOwnTimeLimit(response: ServerResponse | undefined): boolean {
-  return (
-    response !== undefined && response.listenerCount('timeout') + response.req.listenerCount('timeout') > 0
-  )
 }
 
 /** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
