@@ -33,6 +33,8 @@ describe('underMount', () => {
       { url: 'http://a/docs', originalUrl: 'http://a/sub/docs' },
       '/sub/docs/?a=b',
     ],
+    ['Express, put back', { url: '/sub/docs', originalUrl: '/sub/docs', baseUrl: '/sub' }, '/docs/?a=b'],
+    ['Connect, put back', { url: '/sub/docs', originalUrl: '/sub/docs' }, '/docs/?a=b'],
     ['somebody who rewrote the target', { url: '/docs', originalUrl: '/users/jane' }, '/docs/?a=b'],
     ['somebody who rewrote it to the root', { url: '/', originalUrl: '/users/jane' }, '/docs/?a=b'],
     [
@@ -70,6 +72,8 @@ describe('underMount', () => {
     ])
     expect(found.earlyHints).toEqual(['</$1/a.css>; rel=preload; as=style'])
     expect(underMount(page, handedOver({ url: '/x', originalUrl: '/x', baseUrl: '' }))).toBe(page)
+    // The build's own base is there already.
+    expect(underMount(page, handedOver({ url: '/$1/x', originalUrl: '/$1/x', baseUrl: '/$1' }))).toBe(page)
   })
 
   test('redirects the mount itself where it has a page, and nothing else', () => {

@@ -40,10 +40,14 @@ function placedLinks(links: string, mount: string): string {
   return links.replaceAll(/(^|,[ \t]*)<\/(?!\/)/g, (_link, before: string) => `${before}<${mount}/`)
 }
 
-/** Express tells it; else it is what stands before the rest of the path, where that was not rewritten. */
+/**
+ * Express tells it; else it is what stands before the rest of the path, where that was not rewritten. Who has put the
+ * whole path back has a build with that base.
+ */
 function mountOf(request: IncomingMessage, path: string): string {
-  if ('baseUrl' in request && typeof request.baseUrl === 'string') return request.baseUrl
   const [rest] = split(request.url ?? '')
+  if (rest === path) return ''
+  if ('baseUrl' in request && typeof request.baseUrl === 'string') return request.baseUrl
   return rest.length > 1 && path.endsWith(rest) ? path.slice(0, -rest.length) : ''
 }
 
