@@ -54,6 +54,32 @@ describe('markEndlessRedirects', () => {
       ],
       [308, undefined],
     ],
+    [
+      '/a',
+      [
+        { from: '/a', to: '/b' },
+        { from: '/b/*', to: '/c/:splat' },
+        { from: '/b', to: '/a' },
+      ],
+      [308, 308, undefined],
+    ],
+    [
+      '/a',
+      [
+        { from: '/docs/*', to: '/c/:splat', force: true },
+        { from: '/a', to: '/docs' },
+        { from: '/docs/', to: '/a', force: true },
+      ],
+      [308, 308, undefined],
+    ],
+    [
+      '/docs/',
+      [
+        { from: '/*', to: '/index.html', status: 200 },
+        { from: '/docs/', to: '/docs', force: true },
+      ],
+      [200],
+    ],
   ])('from %s by %j: %j', (target, redirects, statuses) => {
     expect(wayFrom(target, redirects)).toEqual(statuses)
   })

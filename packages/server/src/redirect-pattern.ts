@@ -93,7 +93,8 @@ function neverEnds(pattern: RedirectPattern, path: string, location: string): bo
   return next.length > path.length && image !== undefined && covers(image, path) && covers(pattern, next)
 }
 
-function covers(shape: PathShape, path: string): boolean {
+/** Whether a percent-encoded path has a shape. */
+export function covers(shape: PathShape, path: string): boolean {
   return matchSegments(shape, path.split('/').slice(1)) !== undefined
 }
 
