@@ -64,7 +64,7 @@ export async function openAccessLog(
     periodicFlush: latestFlush,
     retryEAGAIN: () => performance.now() < deadline,
   })
-  const writeRest = (): void => {
+  const flushInTime = (): void => {
     deadline = performance.now() + patience
     // Whatever fails but for want of a reader, pino tries again for ever: a second later there is nowhere to write to.
     Object.defineProperty(destination, 'fd', {
@@ -73,8 +73,14 @@ export async function openAccessLog(
     })
     try {
       destination.flushSync()
+    } finally {
+      Object.defineProperty(destination, 'fd', { value: descriptor, writable: true })
+    }
+  }
+  const writeRest = (): void => {
+    try {
+      flushInTime()
     } catch {
-      Object.defineProperty(destination, 'fd', { value: descriptor })
       // Else pino would try again, for as long as it takes.
       destination.destroy()
     }
