@@ -12,13 +12,13 @@ export class Http1TlsResponse<
   }
 
   override end(...given: readonly unknown[]): this {
-    const [body, ...rest] = given
+    const body = given[0]
     if (isBeingSliced(this)) {
       actAfterSlices(this, () => endAsNode(this, given))
     } else if (wantsSlices(body)) {
       writeSlices(this, body, {
         write: (slice, done) => void writeAsNode(this, [slice, done]),
-        end: (slice) => endAsNode(this, [slice, ...rest]),
+        end: (slice) => endAsNode(this, [slice, ...given.slice(1)]),
       })
     } else {
       endAsNode(this, given)

@@ -17,7 +17,7 @@ export class Http2Response extends Http2ServerResponse {
       actAfterSlices(this, () => endAsNode(this, given))
       return this
     }
-    const [body, ...rest] = given
+    const body = given[0]
     // A stream may stall while its session goes on: Node's own time limits look at the session alone.
     const deadline = setTimeout(cutOff, socketTimeout, this).unref()
     // Of a stream that has gone no end is told any more.
@@ -31,7 +31,7 @@ export class Http2Response extends Http2ServerResponse {
         },
         end: (slice) => {
           deadline.refresh()
-          endAsNode(this, [slice, ...rest])
+          endAsNode(this, [slice, ...given.slice(1)])
         },
       })
     } else {
