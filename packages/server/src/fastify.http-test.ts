@@ -48,13 +48,15 @@ test('the Fastify plugin refuses a prefix, which the build would not know of', a
   const site = await loadSite(await buildFixture({ 'index.html': 'page' }, { base: '/sub/' }))
   const refused = Fastify()
   onTestFinished(() => refused.close())
-  void refused.register(serveDist, { site, prefix: '/sub' })
+  void refused.register(serveDist, { site, prefix: '/other' })
   await expect(refused.ready()).rejects.toThrow(/^prefix: the plugin answers for the whole instance/)
 
-  const app = Fastify()
-  onTestFinished(() => app.close())
-  await app.register(serveDist, { site, logLevel: 'warn' })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const response = await fetch(`${origin}/sub/`)
-  expect([response.status, await response.text()]).toEqual([200, 'page'])
+  for (const options of [{}, { prefix: '/sub' }, { prefix: '/sub/' }]) {
+    const app = Fastify()
+    onTestFinished(() => app.close())
+    await app.register(serveDist, { site, logLevel: 'warn', ...options })
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const response = await fetch(`${origin}/sub/`)
+    expect([response.status, await response.text()]).toEqual([200, 'page'])
+  }
 })

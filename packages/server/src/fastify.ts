@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, RegisterOptions } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import type { SiteSource } from './site-holder.ts'
+import { type SiteSource, toSiteHolder } from './site-holder.ts'
 
 /** What the Fastify plugin takes. */
 export interface ServeDistFastifyOptions extends HandlerOptions {
@@ -17,8 +17,9 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
   fastify,
   { site, prefix, logLevel: _level, logSerializers: _serializers, ...options },
 ) => {
+  const { base } = toSiteHolder(site).current
   // Thrown in a promise: what a plugin with a callback throws, Fastify does not catch.
-  if (prefix !== undefined && prefix !== '' && prefix !== '/') {
+  if (prefix !== undefined && !['', '/', base, base.slice(0, -1)].includes(prefix)) {
     throw new TypeError(`prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
   }
   const handle = createHandler(site, options)
@@ -36,7 +37,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
 }
 
 const noPrefix =
-  "the plugin answers for the whole instance, under the build's own base; leave it out, and build with that base"
+  "the plugin answers for the whole instance, under the build's own base; leave it out, or build with that base"
 
 /** What hooks before us have set waits for Fastify's own `send`; it goes with our answers too. */
 function lendFields(reply: FastifyReply): () => void {
