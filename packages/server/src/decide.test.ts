@@ -110,13 +110,8 @@ describe('decide', () => {
 
     test.each<readonly [string, Partial<RequestFields>, Fallback, number | undefined]>([
       ['a navigation', { target: '/users', ...navigation }, '404', 404],
+      ['a navigation in a single-page application', { target: '/users', ...navigation }, 'spa', 404],
       ['a navigation into the assets', { target: '/assets/old.js', ...navigation }, '404', 404],
-      [
-        'a navigation into the assets of an application',
-        { target: '/assets/old.js', ...navigation },
-        'spa',
-        404,
-      ],
       ['a request of any type', { target: '/users', accept: '*/*' }, '404', undefined],
       ['a navigation without a fallback', { target: '/users', ...navigation }, 'none', undefined],
     ])('of a build with a 404 page: %s', (_what, given, fallback, status) => {
@@ -125,11 +120,6 @@ describe('decide', () => {
       const known = answer === undefined ? [] : [{ status: answer.status, content: answer.content }]
       expect(known).toEqual(status === undefined ? [] : [gone])
       expect(fieldOf(answer, 'Cache-Control')).toBe(status === undefined ? undefined : 'no-store')
-    })
-
-    test('is the page of the application where somebody asks for it, though there is a 404 page', () => {
-      const answer = decide(withNotFound, requestOf({ target: '/users', ...navigation }), 'spa')
-      expect([answer?.status, fieldOf(answer, 'Cache-Control')]).toEqual([200, 'no-cache'])
     })
 
     test('stays under the base', () => {

@@ -128,8 +128,10 @@ function decideUnknown(
 
   if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request))
     return undefined
-  if (fallback === 'spa' && mayGetPage && site.index !== undefined) return decideResource(site.index, request)
-  return site.notFound === undefined ? undefined : decideNotFound(site.notFound, request)
+  if (site.notFound !== undefined) return decideNotFound(site.notFound, request)
+  return fallback === 'spa' && mayGetPage && site.index !== undefined
+    ? decideResource(site.index, request)
+    : undefined
 }
 
 /** The page of a 404; without an acceptable coding the plain one does. */

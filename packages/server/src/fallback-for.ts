@@ -8,12 +8,8 @@ const byAppType = { spa: 'spa', mpa: '404', custom: 'none' } as const
 
 /**
  * What a navigation to an unknown path gets: what the host was told, else what the site's rules say, else
- * what the type of application asks for, where nobody stands behind. Where nobody says otherwise, a build
- * that has a page for unknown paths wants it shown.
+ * what the type of application asks for, where nobody stands behind.
  */
 export function fallbackFor(site: Site, role: HostRole, told: Fallback | undefined): Fallback {
-  const said = told ?? site.fallback
-  if (said !== undefined) return said
-  if (role === 'middleware') return 'none'
-  return site.notFound !== undefined && site.appType === 'spa' ? '404' : byAppType[site.appType]
+  return told ?? site.fallback ?? (role === 'middleware' ? 'none' : byAppType[site.appType])
 }

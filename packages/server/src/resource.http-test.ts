@@ -262,18 +262,6 @@ describe('the other fallbacks', () => {
     expect([response.status, response.body.toString()]).toEqual([404, 'gone'])
   })
 
-  test('an application with a 404 page has its fallback where the operator asks for it', async () => {
-    const directory = await buildFixture({ 'index.html': 'i', '404.html': 'gone' }, { appType: 'spa' })
-    const servers = await Promise.all([
-      startServer(directory, { handler: { fallback: 'spa' } }),
-      startServer(directory, { site: { rules: { fallback: 'spa' } } }),
-    ])
-    for (const { port } of servers) {
-      const response = await rawRequest(port, { target: '/users', fields: navigation })
-      expect([response.status, response.body.toString()]).toEqual([200, 'i'])
-    }
-  })
-
   test.each([
     ['custom', undefined, 404],
     ['mpa', undefined, 404],
