@@ -135,8 +135,13 @@ describe('precompress', () => {
     const folder = await makeFolder()
     const { manifest, warnings } = await precompress(folder)
     expect(manifest.files).toEqual([])
-    expect(warnings).toEqual([expect.stringContaining('no file in it belongs to the build')])
+    expect(warnings).toEqual([expect.stringContaining('there is no file in it')])
     expect(parseManifest(await readFile(join(folder, manifestPath), 'utf8')).files).toEqual([])
+  })
+
+  test('names the patterns that leave no file', async () => {
+    const { warnings } = await precompress(await makeFolder(build), { exclude: ['**'] })
+    expect(warnings).toEqual([expect.stringContaining('belongs to the build by "include" and "exclude"')])
   })
 
   test('gives two folders of the same files the same manifest and variants, byte for byte', async () => {

@@ -69,9 +69,7 @@ export async function precompress(
   const earlier = await readEarlierBuild(folder, warn)
   const files = await listFiles(folder, { ...settings, variants: earlier.variants }, warn)
   warnOfCaseTwins(files, warn)
-  if (files.length === 0) {
-    warn(`${folder}: no file in it belongs to the build, and nothing is served; mend "include" and "exclude"`)
-  }
+  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
 
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
   const { minimumSize, bytesInFlight, durable, onProgress } = settings
@@ -136,6 +134,12 @@ async function openCache(
   if (!cache) return noCache
   const directory = cacheDirectory ?? (await findCacheDirectory(folder))
   return directory === undefined ? noCache : openEncodingCache({ directory, warn })
+}
+
+function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
+  return include === undefined && exclude === undefined
+    ? 'there is no file in it that could be'
+    : 'no file in it belongs to the build by "include" and "exclude"'
 }
 
 /** Nobody waits for it; what cannot be pruned now is pruned by another pass. */

@@ -113,8 +113,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'exclude',
-    // Each is asked by itself: such a pattern would leave out everything else.
-    expected: `${patterns}, none of them with "!" (for all but some, write "**/!(some).map")`,
+    expected: `${patterns}, none of them with "!", for each is asked by itself and would leave out everything else`,
     holds: (value) => isPatternList(value) && !value.some(isNegative),
   },
   { name: 'base', expected: 'a path that begins and ends with "/", such as "/app/"', holds: isBase },

@@ -34,7 +34,12 @@ export function createFolderMarks(): FolderMarks {
     expectChanges: (environment) => void unmarked.add(environment),
     async tellUnserved(context, earlier) {
       const { environment } = context
-      if (unmarked.has(environment)) await mark(environment, earlier)
+      if (unmarked.has(environment)) {
+        // The failure of the build is what its user is told, and not this one in its place.
+        await mark(environment, earlier).catch((error: unknown) => {
+          context.warn(error instanceof Error ? error.message : String(error))
+        })
+      }
       for (const folder of marked.get(environment) ?? []) {
         context.warn(`the build did not come to its end: ${folder} is not served until one does`)
       }

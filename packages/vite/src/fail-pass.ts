@@ -6,6 +6,7 @@ export function failPass(context: PassContext, log: { message: string; cause?: u
   // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
   if (context.meta.watchMode) context.environment.logger.error(log.message)
   else if (log.cause === undefined || log.cause instanceof PrecompressError) {
-    context.error({ ...log, stack: log.message })
+    // Neither a second time, as its cause.
+    context.error({ message: log.message, stack: log.message })
   } else context.error(log)
 }

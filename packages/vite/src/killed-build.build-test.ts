@@ -35,7 +35,7 @@ function failing(hook: string): Plugin {
   }
 }
 
-/** When Vite has emptied the folder, and nobody else had a turn. */
+/** Before ours has its turn; of Vite 8, before the folder is emptied as well. */
 const failingFirst: Plugin = {
   name: 'failing',
   renderStart: {
@@ -124,5 +124,24 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
     await build(config([]))
     await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
+  })
+
+  test('is told of that failure also where its folder cannot be marked', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    const breaker: Plugin = {
+      name: 'failing',
+      renderStart: {
+        order: 'pre',
+        async handler() {
+          await project.write('dist/.serve-dist', 'a file in the place of the folder')
+          throw new Error('broken on purpose')
+        },
+      },
+    }
+    const built = build(project.config({ plugins: [serveDist(), breaker], customLogger: logger }))
+    await expect(built).rejects.toThrow('broken on purpose')
+    expect(logger.warnings.join('\n')).toContain('.serve-dist')
   })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { manifestPath, variantPath } from '@serve-dist/manifest'
 import type { Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
@@ -137,22 +138,35 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     )
   })
 
-  test('in the second of two outputs leaves no manifest', async () => {
-    const { build } = await load()
-    const project = await createProject({ ...application, 'dist/old.txt': 'old' })
-    let outputs = 0
-    const second: Plugin = {
-      name: 'failing',
-      renderStart() {
-        outputs += 1
-        if (outputs === 2) throw new Error('broken on purpose')
-      },
-    }
-    const output = [{ dir: join(project.root, 'dist/a') }, { dir: join(project.root, 'dist/b') }]
-    const config = project.config({ plugins: [serveDist(), second], build: { rollupOptions: { output } } })
-    await expect(build(config)).rejects.toThrow('broken on purpose')
-    expect((await project.list()).filter((name) => name.includes('manifest.json'))).toEqual([])
-  })
+  test.each([
+    ['two folders', 'pre', ['a', 'b']],
+    ['two folders', 'post', ['a', 'b']],
+    ['one folder', 'pre', ['.', '.']],
+  ] as const)(
+    'in the second of two outputs into %s (%s) leaves no manifest',
+    async (_name, order, folders) => {
+      const { build } = await load()
+      const project = await createProject({ ...application, 'dist/old.txt': 'old' })
+      let outputs = 0
+      const second: Plugin = {
+        name: 'failing',
+        renderStart: {
+          order,
+          handler() {
+            outputs += 1
+            if (outputs === 2) throw new Error('broken on purpose')
+          },
+        },
+      }
+      const output = folders.map((folder, index) => ({
+        dir: join(project.root, 'dist', folder),
+        entryFileNames: `entry-${index}-[hash].js`,
+      }))
+      const config = project.config({ plugins: [serveDist(), second], build: { rollupOptions: { output } } })
+      await expect(build(config)).rejects.toThrow('broken on purpose')
+      expect((await project.list()).filter((name) => name.includes('manifest.json'))).toEqual([])
+    },
+  )
 
   test('in the pass names the file', async () => {
     const { build } = await load()
@@ -166,6 +180,10 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     }
     const built = build(project.config({ plugins: [blocker, serveDist()] }))
     await expect(built).rejects.toThrow(/serve-dist could not compress .*dist[^]*\.serve-dist/)
+    // As Vite 8 prints it.
+    const printed = inspect(await built.catch((error: unknown) => error))
+    expect(printed.match(/could not compress/g)).toHaveLength(1)
+    expect(printed).not.toMatch(/^ +at /m)
     expect((await project.list()).filter((name) => name.endsWith('.br'))).toEqual([])
   })
 })

@@ -105,9 +105,11 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       },
     },
 
-    // A watched build that fails here is not closed.
     async renderError() {
+      // A watched build that fails here is not closed.
       if (this.meta.watchMode) await marks.tellUnserved(this, pass)
+      // One that is closed is told of no failure: what earlier outputs wrote is no whole build.
+      else outputOf(this.environment).forget()
     },
 
     // After every other plugin's: when one of them fails, the output counts as not written.
@@ -142,6 +144,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           return
         }
         marks.forget(this.environment)
+        // Of builds closed in the other order: this pass does the other's work as well.
+        if (this.meta.watchMode) lastPasses.get(this.environment)?.abort()
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)
         const passOptions = {

@@ -138,7 +138,8 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
           await vi.waitUntil(() => closed > 1, patience)
           return
         }
-        await vi.waitUntil(() => countPasses(logger) > 0, patience)
+        // A change that the watcher saw as two is a third build, and the first gets no pass.
+        await vi.waitUntil(() => countPasses(logger) > 0 || closed > 2, patience)
         await project.write('dist/late.txt', prose(`late ${closed}`))
       },
     }
