@@ -3,7 +3,8 @@ import { type FileKind, fileKindOf } from './file-kind.ts'
 import { type MatchedFile, matchFiles } from './match-files.ts'
 import { defaultNoise, type Noise } from './noise.ts'
 import { compareSizes, type SizeChanges } from './size-change.ts'
-import { noSizes, type SizeColumn, type Sizes, sizesOf, sumSizes } from './sizes.ts'
+import { type SizeColumn, sizesOrNone } from './sizes.ts'
+import { sumOfKind } from './sum-of-kind.ts'
 
 /** How two builds are compared. */
 export interface CompareBuildsOptions {
@@ -47,7 +48,8 @@ export function compareBuilds(
 ): BuildComparison {
   const { noise = defaultNoise } = options
   const files = matchFiles(before, after).map((file) => compareFile(file, { before, after, noise }))
-  const total = (kind?: FileKind): SizeChanges => compareSizes(sumOf(before, kind), sumOf(after, kind), noise)
+  const total = (kind?: FileKind): SizeChanges =>
+    compareSizes(sumOfKind(before, kind), sumOfKind(after, kind), noise)
   const totals = {
     js: total('js'),
     css: total('css'),
@@ -79,13 +81,4 @@ function stateOf({ before, after }: MatchedFile, sizes: SizeChanges): FileState 
   const verdicts = columns.map((column) => sizes[column].verdict)
   if (verdicts.some((verdict) => verdict === 'larger' || verdict === 'smaller')) return 'changed'
   return before.sha256 === after.sha256 && verdicts.every((verdict) => verdict === 'same') ? 'same' : 'noise'
-}
-
-function sizesOrNone(file: MatchedFile['after'], build: Manifest): Sizes {
-  return file === undefined ? noSizes : sizesOf(file, build)
-}
-
-function sumOf(build: Manifest, kind: FileKind | undefined): Sizes {
-  const files = build.files.filter((file) => kind === undefined || fileKindOf(file) === kind)
-  return sumSizes(files.map((file) => sizesOf(file, build)))
 }

@@ -4,7 +4,8 @@ import type { BuildReport } from './create-report.ts'
 import { type FileKind, fileKindOf, fileKinds } from './file-kind.ts'
 import { preferenceCost } from './preference-cost.ts'
 import type { SizeChanges } from './size-change.ts'
-import { sentCoding, type SizeColumn, type Sizes, sizesOf, smallestCoding, sumSizes } from './sizes.ts'
+import { sentCoding, type SizeColumn, sizesOf, smallestCoding } from './sizes.ts'
+import { sumOfKind } from './sum-of-kind.ts'
 
 /** The version of the format that `formatJson` writes; fields may be added within a version. */
 export const jsonReportVersion = 1
@@ -29,14 +30,10 @@ export function formatJson({ title, build, comparison, budgets }: BuildReport): 
 
 function describeBuild(build: Manifest): unknown {
   const { buildId, base, files } = build
-  const total = (kind?: FileKind): Sizes => {
-    const ofKind = files.filter((file) => kind === undefined || fileKindOf(file) === kind)
-    return sumSizes(ofKind.map((file) => sizesOf(file, build)))
-  }
   return {
     buildId,
     base,
-    totals: byKind(total),
+    totals: byKind((kind) => sumOfKind(build, kind)),
     preference: preferenceCost(build),
     files: files.map((file) => ({
       path: file.path,

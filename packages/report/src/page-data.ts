@@ -8,7 +8,7 @@ import type { Noise } from './noise.ts'
 import { defaultNoise } from './noise.ts'
 import type { PageData, PageNode, PageSize } from './page-node.ts'
 import { compareSizes, type SizeChange, type SizeChanges } from './size-change.ts'
-import { noSizes, type SizeColumn, type Sizes, sizesOf, sumSizes } from './sizes.ts'
+import { noSizes, type SizeColumn, type Sizes, sizesOf, sizesOrNone, sumSizes } from './sizes.ts'
 import { formatChange } from './summarize-comparison.ts'
 
 /** A file as the page needs it. */
@@ -46,8 +46,8 @@ function ofComparison(
     segments: name.split('/'),
     kind,
     state,
-    before: before === undefined ? noSizes : sizesOf(before, builds.before),
-    after: after === undefined ? noSizes : sizesOf(after, builds.after),
+    before: sizesOrNone(before, builds.before),
+    after: sizesOrNone(after, builds.after),
   }
 }
 

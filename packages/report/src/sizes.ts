@@ -36,6 +36,11 @@ export function sizesOf(file: ManifestFile, build: BuildServing = {}): Sizes {
   }
 }
 
+/** The same of a file that one of two builds may lack. */
+export function sizesOrNone(file: ManifestFile | undefined, build: BuildServing): Sizes {
+  return file === undefined ? noSizes : sizesOf(file, build)
+}
+
 /** Several files, weighed together. */
 export function sumSizes(all: Iterable<Sizes>): Sizes {
   const sum: Record<SizeColumn, number> = { ...noSizes }
