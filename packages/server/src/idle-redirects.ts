@@ -1,5 +1,5 @@
 import { mayStandInFor } from './build-table.ts'
-import { onlyPathOf, type RedirectPattern } from './redirect-pattern.ts'
+import { isRewrite, onlyPathOf, type RedirectPattern } from './redirect-pattern.ts'
 import type { Entry, Site } from './site.ts'
 
 /** One line for each redirect rule of a site that can never count, with the reason. */
@@ -13,7 +13,7 @@ export function idleRedirects({ table, redirects }: Pick<Site, 'table' | 'redire
 function reasonToBeIdle(pattern: RedirectPattern, table: ReadonlyMap<string, Entry>): string | undefined {
   const { to, status, force, target, isEndless } = pattern
   if (isEndless) return `${to} leads back to it, without an end`
-  if ((status === 200 || status === 404) && target === undefined)
+  if (isRewrite(pattern) && target === undefined)
     return `the build has no file ${to} to answer ${status} with`
   const path = onlyPathOf(pattern)
   const entry = path === undefined ? undefined : table.get(path)

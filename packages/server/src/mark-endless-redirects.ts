@@ -1,4 +1,4 @@
-import { covers, onlyPathOf, pathWithin, type RedirectPattern } from './redirect-pattern.ts'
+import { covers, isRewrite, onlyPathOf, pathWithin, type RedirectPattern } from './redirect-pattern.ts'
 import type { Entry } from './site.ts'
 
 /** Where browsers give up (Fetch §4.4). */
@@ -52,8 +52,4 @@ export function markEndlessRedirects(
     rules.delete(path)
     return { ...pattern, isEndless: true }
   })
-}
-
-function isRewrite({ status }: RedirectPattern): boolean {
-  return status === 200 || status === 404
 }

@@ -38,7 +38,7 @@ export function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,
   table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
-  const found = status === 200 || status === 404 ? table.get(encodePath(decodeWrittenPath(to))) : undefined
+  const found = isRewrite({ status }) ? table.get(encodePath(decodeWrittenPath(to))) : undefined
   return {
     ...toShape(from),
     image: imageOf(to),
@@ -49,6 +49,11 @@ export function toRedirectPattern(
     force,
     target: found?.kind === 'resource' ? found : undefined,
   }
+}
+
+/** Whether a rule sends a file of the build in the place of its paths, and not the client elsewhere. */
+export function isRewrite({ status }: Pick<RedirectPattern, 'status'>): boolean {
+  return status === 200 || status === 404
 }
 
 /** The one path that a rule is about, percent-encoded; `undefined` where it is about several. */
@@ -72,7 +77,7 @@ export function matchRedirect(patterns: readonly RedirectPattern[], path: string
     const variables = matchSegments(pattern, segments)
     if (variables === undefined) continue
     const { status, target } = pattern
-    if ((status === 200 || status === 404) && target === undefined) continue
+    if (isRewrite(pattern) && target === undefined) continue
     const location = fill(pattern.to, variables)
     // What a client put into the path must not make the location another host's.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
