@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
 import { isCompressibleType } from './compressible-type.ts'
 import { SiteError } from './site-error.ts'
 
@@ -18,13 +18,13 @@ export async function readManifest(root: string, onWarning: (message: string) =>
   await expectDirectory(root)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) {
-    // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
-    const { describeDirectory, pendingPath } = await import('@serve-dist/precompress')
     if ((await readOptional(join(root, pendingPath))) !== undefined) {
       throw new SiteError([
         `${root}: the last build or its compression did not finish, so what is there is not whole; build again`,
       ])
     }
+    // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
+    const { describeDirectory } = await import('@serve-dist/precompress')
     const described = await describeDirectory(root, { onWarning })
     if (isWorthCompressing(described)) onWarning(`${root}: ${nothingCompressed}`)
     return described
