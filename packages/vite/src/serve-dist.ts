@@ -82,14 +82,16 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       async handler(error) {
         const { environment, meta } = this
         outputOf(environment).endBuild(error)
+        if (error !== undefined) {
+          if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
+          return
+        }
         // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
-        if (error === undefined && meta.watchMode) lastPasses.get(environment)?.abort()
-        if (error === undefined) {
-          await pass
-          if (!isFirst(environment.getTopLevelConfig())) return
-          await retireManifests(environment)
-          marks.expectChanges(environment)
-        } else if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
+        if (meta.watchMode) lastPasses.get(environment)?.abort()
+        await pass
+        if (!isFirst(environment.getTopLevelConfig())) return
+        await retireManifests(environment)
+        marks.expectChanges(environment)
       },
     },
 
