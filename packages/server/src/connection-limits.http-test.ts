@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import type * as ConnectionLimits from './connection-limits.ts'
+import type * as ConnectionLimits from './protocol/connection-limits.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { dialTls } from './testing/dial-tls.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
@@ -11,7 +11,7 @@ import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type StartedServer, startServer } from './testing/start-server.ts'
 
 // The real limits are minutes; what is tested here is that each of them reaches its socket.
-vi.mock('./connection-limits.ts', async (importOriginal) => ({
+vi.mock('./protocol/connection-limits.ts', async (importOriginal) => ({
   ...(await importOriginal<typeof ConnectionLimits>()),
   connectionLimits: {
     headersTimeout: 300,

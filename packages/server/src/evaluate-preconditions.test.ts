@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import fresh from 'fresh'
 import { describe, expect, test } from 'vitest'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
-import { formatHttpDate } from './http-date.ts'
+import { formatHttpDate } from './protocol/http-date.ts'
 import { fakeSite, resourceAt } from './testing/fake-site.ts'
 import { requestOf } from './testing/request-of.ts'
 

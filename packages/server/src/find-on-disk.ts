@@ -8,10 +8,10 @@ import { buildRepresentation, type ResourceParts } from './build-representation.
 import { decideOtherMethod, decideResource } from './decide.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
 import { isSourceMap } from './is-source-map.ts'
-import { formatHttpDate } from './http-date.ts'
+import { formatHttpDate } from './protocol/http-date.ts'
 import { servingFiles } from './read-serving-files.ts'
-import type { RequestFields } from './request-fields.ts'
-import { parseRequestPath } from './request-path.ts'
+import type { RequestFields } from './protocol/request-fields.ts'
+import { parseRequestPath } from './protocol/request-path.ts'
 import type { Answer, Resource, Site } from './site.ts'
 
 /**

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type * as ConnectionLimits from './connection-limits.ts'
+import type * as ConnectionLimits from './protocol/connection-limits.ts'
 import { createHandler } from './handler.ts'
-import type * as Http2Limits from './http2-limits.ts'
+import type * as Http2Limits from './protocol/http2-limits.ts'
 import { loadSite } from './load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { dialTls } from './testing/dial-tls.ts'
@@ -24,7 +24,7 @@ import { formatRequest } from './testing/raw-request.ts'
 import { startTlsServer } from './testing/start-tls-server.ts'
 
 // The real limits of time are minutes; what is tested here is that each of them reaches its connection.
-vi.mock('./connection-limits.ts', async (importOriginal) => ({
+vi.mock('./protocol/connection-limits.ts', async (importOriginal) => ({
   ...(await importOriginal<typeof ConnectionLimits>()),
   connectionLimits: {
     headersTimeout: 600,
@@ -36,7 +36,7 @@ vi.mock('./connection-limits.ts', async (importOriginal) => ({
   socketTimeout: 700,
   maximumConnections: 20,
 }))
-vi.mock('./http2-limits.ts', async (importOriginal) => ({
+vi.mock('./protocol/http2-limits.ts', async (importOriginal) => ({
   ...(await importOriginal<typeof Http2Limits>()),
   maximumStreams: 150,
 }))

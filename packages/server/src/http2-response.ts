@@ -1,5 +1,5 @@
 import { constants, Http2ServerResponse } from 'node:http2'
-import { socketTimeout } from './connection-limits.ts'
+import { socketTimeout } from './protocol/connection-limits.ts'
 import { refuseLateWrite } from './refuse-late-write.ts'
 import { actAfterSlices, isBeingSliced, tellEndOfSlices, wantsSlices, writeSlices } from './write-slices.ts'
 

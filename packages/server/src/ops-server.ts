@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { connectionLimits } from './connection-limits.ts'
+import { connectionLimits } from './protocol/connection-limits.ts'
 import { ListenError } from './listen-error.ts'
 import type { Metrics } from './metrics.ts'
 import { reachableName } from './reachable-name.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { awaitTurn } from './await-turn.ts'
-import { socketTimeout } from './connection-limits.ts'
+import { socketTimeout } from './protocol/connection-limits.ts'
 import type { FileLease } from './kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from './stored-file.ts'
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
-import { connectionLimits, socketTimeout } from './connection-limits.ts'
+import { connectionLimits, socketTimeout } from './protocol/connection-limits.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { type SoakCommand, startSoakCommand } from './testing/soak-command.ts'

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { extendVary } from './field-list.ts'
+import { extendVary } from './protocol/field-list.ts'
 import { isMerelyObserved, observationOf } from './observation.ts'
 import type { Answer } from './site.ts'
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } fr
 import { join } from 'node:path'
 import { type Manifest, manifestPath, parseManifest, stateDirectory } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
-import { entityTagOf } from '../entity-tag.ts'
+import { entityTagOf } from '../protocol/entity-tag.ts'
 import { compressibleText } from './compressible-text.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestFields } from '../request-fields.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
 
 /** A request without any field, changed by what is given. */
 export function requestOf(given: Partial<RequestFields> = {}): RequestFields {
