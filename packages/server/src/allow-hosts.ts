@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { misdirectedRequest } from './answers.ts'
+import { misdirectedRequest } from './site/answers.ts'
 import type { RequestListener } from './transport.ts'
 import { writeHead } from './write-head.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allowHosts } from './allow-hosts.ts'
-import { bareRefusal, redirectTo } from './answers.ts'
+import { bareRefusal, redirectTo } from './site/answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'

@@ -57,7 +57,7 @@ describe('createFetchHandler', () => {
     expect([...loaded].filter((name) => !name.startsWith('file:'))).toEqual([])
     // A sign that imports are found at all.
     expect(loaded.size).toBeGreaterThan(10)
-    expect(loaded).toContain(new URL('decide.ts', import.meta.url).href)
+    expect(loaded).toContain(new URL('site/decide.ts', import.meta.url).href)
   })
 })
 

@@ -1,12 +1,12 @@
-import { internalServerError, notFound } from './answers.ts'
-import { decide } from './decide.ts'
-import { fallbackFor } from './fallback-for.ts'
+import { internalServerError, notFound } from './site/answers.ts'
+import { decide } from './site/decide.ts'
+import { fallbackFor } from './site/fallback-for.ts'
 import type { FileLease } from './kept-file.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from './protocol/request-fields.ts'
 import { reportOnce } from './report-once.ts'
-import type { Answer } from './site.ts'
-import { type SiteSource, toSiteHolder } from './site-holder.ts'
+import type { Answer } from './site/site.ts'
+import { type SiteSource, toSiteHolder } from './site/site-holder.ts'
 import type { FileContent } from './stored-file.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Fallback } from './site.ts'
+import type { Fallback } from './site/site.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /** How a handler treats what the table does not tell. */

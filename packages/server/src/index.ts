@@ -22,9 +22,9 @@ export type {
   Site,
   SiteSummary,
   StoredBytes,
-} from './site.ts'
-export { SiteError } from './site-error.ts'
-export type { SiteHolder } from './site-holder.ts'
+} from './site/site.ts'
+export { SiteError } from './site/site-error.ts'
+export type { SiteHolder } from './site/site-holder.ts'
 export type { SiteStoreOptions } from './site-store-options.ts'
 export { TlsError } from './tls-credentials.ts'
 export type { TlsOptions } from './tls-options.ts'

@@ -2,7 +2,7 @@ import { PrecompressError } from '@serve-dist/precompress/precompress-error'
 import { ListenError } from './listen-error.ts'
 import { ApplicationError } from './load-application.ts'
 import { OptionalPackageError } from './load-optional.ts'
-import { SiteError } from './site-error.ts'
+import { SiteError } from './site/site-error.ts'
 import { TlsError } from './tls-credentials.ts'
 import { WorkersError } from './workers-error.ts'
 

@@ -16,7 +16,7 @@ import {
 import { describeDirectory, precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
-import { SiteError } from './site-error.ts'
+import { SiteError } from './site/site-error.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from './testing/build-fixture.ts'
 import { createRandom } from './testing/soak-random.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'

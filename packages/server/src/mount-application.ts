@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { internalServerError, notFound } from './answers.ts'
+import { internalServerError, notFound } from './site/answers.ts'
 import { compressResponse } from './compress-response.ts'
 import { cutOff, noteApplication } from './cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
 import { callOriginal } from './observation.ts'
-import type { Answer } from './site.ts'
+import type { Answer } from './site/site.ts'
 import { writeHead } from './write-head.ts'
 
 /** Answers a request that the build has no answer for. */

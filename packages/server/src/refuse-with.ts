@@ -1,4 +1,4 @@
-import { bareRefusal } from './answers.ts'
+import { bareRefusal } from './site/answers.ts'
 import type { RequestListener, TransportWatcher } from './transport.ts'
 import { writeHead } from './write-head.ts'
 

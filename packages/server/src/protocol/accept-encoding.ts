@@ -1,4 +1,4 @@
-import type { RepresentationCoding } from '../site.ts'
+import type { RepresentationCoding } from '../site/site.ts'
 
 /**
  * How much a client wants each coding: 0 refuses, else its q-value in ten-thousandths. Whole numbers: V8

@@ -9,10 +9,10 @@ import {
   type ServingRules,
   variantPath,
 } from '@serve-dist/manifest'
-import { buildSite } from '../build-site.ts'
+import { buildSite } from '../site/build-site.ts'
 import type { ManifestEntry } from '../inspect-file.ts'
-import { resolveServing } from '../resolve-serving.ts'
-import type { Resource, Site, StoredBytes } from '../site.ts'
+import { resolveServing } from '../site/resolve-serving.ts'
+import type { Resource, Site, StoredBytes } from '../site/site.ts'
 
 /** A file of a site that has no disk. */
 export interface FakeFile {

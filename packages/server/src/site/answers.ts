@@ -1,5 +1,5 @@
-import type { ByteRange } from './protocol/byte-range.ts'
-import { type FieldOverrides, overrideFields } from './protocol/field-list.ts'
+import type { ByteRange } from '../protocol/byte-range.ts'
+import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
 import type { Answer, AnswerContent, Redirect, Representation, Resource } from './site.ts'
 
 // The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.

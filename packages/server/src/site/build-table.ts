@@ -7,7 +7,7 @@ import {
   type RedirectPattern,
   toRedirectPattern,
 } from './redirect-pattern.ts'
-import { encodePath } from './protocol/request-path.ts'
+import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, Resource, Site } from './site.ts'
 
 /** What a table is made of. */

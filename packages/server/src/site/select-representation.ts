@@ -1,4 +1,4 @@
-import type { CodingWeights } from './protocol/accept-encoding.ts'
+import type { CodingWeights } from '../protocol/accept-encoding.ts'
 import type { Representation, Resource } from './site.ts'
 
 /**

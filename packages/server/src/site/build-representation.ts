@@ -1,5 +1,5 @@
-import { entityTagOf } from './protocol/entity-tag.ts'
-import { type FieldOverrides, overrideFields } from './protocol/field-list.ts'
+import { entityTagOf } from '../protocol/entity-tag.ts'
+import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
 import type { Answer, AnswerContent, Representation, RepresentationCoding, StoredBytes } from './site.ts'
 
 /** What all representations of a resource have in common. */

@@ -1,4 +1,4 @@
-import { codingWeights } from './protocol/coding-weights.ts'
+import { codingWeights } from '../protocol/coding-weights.ts'
 import {
   badRequest,
   methodNotAllowed,
@@ -10,11 +10,11 @@ import {
   rangeNotSatisfiable,
   redirectTo,
 } from './answers.ts'
-import { type ByteRange, parseByteRange } from './protocol/byte-range.ts'
+import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
-import { isNavigation } from './protocol/is-navigation.ts'
-import type { RequestFields } from './protocol/request-fields.ts'
-import { parseRequestPath, type RequestPath } from './protocol/request-path.ts'
+import { isNavigation } from '../protocol/is-navigation.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
+import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from './select-representation.ts'
 import { matchRedirect } from './redirect-pattern.ts'
 import type { Answer, Fallback, Representation, Resource, Site } from './site.ts'

@@ -2,9 +2,9 @@ import { contentCodings } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import Negotiator from 'negotiator'
 import { describe, expect, test } from 'vitest'
-import { parseAcceptEncoding } from './protocol/accept-encoding.ts'
+import { parseAcceptEncoding } from '../protocol/accept-encoding.ts'
 import { selectRepresentation } from './select-representation.ts'
-import { fakeSite, resourceAt } from './testing/fake-site.ts'
+import { fakeSite, resourceAt } from '../testing/fake-site.ts'
 
 const files = {
   'all.js': { body: 'identity'.repeat(9), variants: { zstd: 'zstd....', br: 'br', gzip: 'gzip..' } },

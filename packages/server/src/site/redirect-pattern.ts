@@ -1,6 +1,6 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { decodeWrittenPath } from './decode-written-path.ts'
-import { encodePath, parseRequestPath } from './protocol/request-path.ts'
+import { encodePath, parseRequestPath } from '../protocol/request-path.ts'
 import type { Entry, Resource } from './site.ts'
 
 /** What paths look like, taken apart for matching. */

@@ -1,7 +1,7 @@
 import type { FieldValues, ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
 import { crossOriginFields } from './cross-origin-fields.ts'
-import { collectOverrides, type FieldOverrides } from './protocol/field-list.ts'
+import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 import { pageSecurityFields, securityFields } from './security-fields.ts'
 import { compileUrlPattern } from './url-pattern.ts'

@@ -1,6 +1,6 @@
-import { isStrong, matchesStrongly, matchesWeakly } from './protocol/entity-tag.ts'
-import { parseHttpDate } from './protocol/http-date.ts'
-import type { RequestFields } from './protocol/request-fields.ts'
+import { isStrong, matchesStrongly, matchesWeakly } from '../protocol/entity-tag.ts'
+import { parseHttpDate } from '../protocol/http-date.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Representation, Resource } from './site.ts'
 
 /**
