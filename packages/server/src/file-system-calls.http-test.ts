@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { chunkSize } from './stored-file.ts'
+import { chunkSize } from './files/stored-file.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { countFileSystemCalls } from './testing/count-file-system-calls.ts'

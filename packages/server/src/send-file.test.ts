@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { socketTimeout } from './protocol/connection-limits.ts'
-import { fingerprintOf } from './file-fingerprint.ts'
+import { fingerprintOf } from './files/file-fingerprint.ts'
 import { sendFile } from './send-file.ts'
-import { chunkSize, type FileContent } from './stored-file.ts'
+import { chunkSize, type FileContent } from './files/stored-file.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { buildResource } from './build-resource.ts'
 import { buildTable } from './build-table.ts'
-import type { ManifestEntry } from '../inspect-file.ts'
+import type { ManifestEntry } from '../files/inspect-file.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, StoredBytes } from './site.ts'

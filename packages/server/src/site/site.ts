@@ -1,6 +1,6 @@
 import type { AppType, ContentCoding, ManifestFile } from '@serve-dist/manifest'
 import type { FieldOverrides } from '../protocol/field-list.ts'
-import type { KeptFile } from '../kept-file.ts'
+import type { KeptFile } from '../files/kept-file.ts'
 import type { RedirectPattern } from './redirect-pattern.ts'
 
 /**

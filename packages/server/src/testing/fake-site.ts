@@ -10,7 +10,7 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../site/build-site.ts'
-import type { ManifestEntry } from '../inspect-file.ts'
+import type { ManifestEntry } from '../files/inspect-file.ts'
 import { resolveServing } from '../site/resolve-serving.ts'
 import type { Resource, Site, StoredBytes } from '../site/site.ts'
 

@@ -4,7 +4,7 @@ import { createBodyAllocator } from './create-body-allocator.ts'
 import { digestFile, largestAtOnce } from './digest-file.ts'
 import { type ExpectedFile, expectDigest, expectSize } from './inspect-file.ts'
 import { readingFlags } from './open-regular-file.ts'
-import type { StoredBytes } from './site/site.ts'
+import type { StoredBytes } from '../site/site.ts'
 
 /** Reads a body that is to be held; it waits only for one that takes long. */
 export type BodyReader = (file: string, expected: ExpectedFile) => StoredBytes | Promise<StoredBytes>

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import type { FileFingerprint } from './site/site.ts'
+import type { FileFingerprint } from '../site/site.ts'
 
 /** What tells this content of a file from another that may take its place. */
 export function fingerprintOf({ size, mtimeNs, ino }: BigIntStats): FileFingerprint {

@@ -4,7 +4,7 @@ import { digestFile } from './digest-file.ts'
 import { fingerprintOf } from './file-fingerprint.ts'
 import { keepFile } from './kept-file.ts'
 import { expectRegular, readingFlags } from './open-regular-file.ts'
-import type { StoredBytes } from './site/site.ts'
+import type { StoredBytes } from '../site/site.ts'
 
 /** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
 export type ManifestEntry = ManifestFile | ManifestVariant

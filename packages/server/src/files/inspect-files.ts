@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { type ExpectedFile, inspectFile, type ManifestEntry, Mismatch } from './inspect-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
-import type { StoredBytes } from './site/site.ts'
-import { SiteError } from './site/site-error.ts'
+import type { StoredBytes } from '../site/site.ts'
+import { SiteError } from '../site/site-error.ts'
 
 /** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
 const longestSlice = 4
