@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import serveDist from './fastify.ts'
-import { loadSite } from './load-site.ts'
+import { loadSite } from './load/load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 

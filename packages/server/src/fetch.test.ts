@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler } from './fetch.ts'
-import { loadSite } from './load-site.ts'
+import { loadSite } from './load/load-site.ts'
 import { writeFixture } from './testing/build-fixture.ts'
 import { fakeSite } from './testing/fake-site.ts'
 

@@ -15,7 +15,7 @@ import {
 } from '@serve-dist/manifest'
 import { describeDirectory, precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
-import { loadSite } from './load-site.ts'
+import { loadSite } from './load/load-site.ts'
 import { SiteError } from './site/site-error.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from './testing/build-fixture.ts'
 import { createRandom } from './testing/soak-random.ts'

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
 import { ListenError } from './listen-error.ts'
 import { longestSocketPath } from './longest-socket-path.ts'
-import type { ReloadOutcome } from './open-site-store.ts'
+import type { ReloadOutcome } from './load/open-site-store.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isForOperator } from './is-for-operator.ts'
-import type { StagedSiteStore } from './open-site-store.ts'
+import type { StagedSiteStore } from './load/open-site-store.ts'
 import type { StagedServer } from './serve.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 

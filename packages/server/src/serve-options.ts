@@ -3,7 +3,7 @@ import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts
 import type { ListenAddress } from './listen.ts'
 import { longestSocketPath } from './longest-socket-path.ts'
 import { checkOperationsOptions, type OperationsOptions } from './operations-options.ts'
-import type { SiteStoreOptions } from './site-store-options.ts'
+import type { SiteStoreOptions } from './load/site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 import { longestTimeout } from './parse-duration.ts'
 import { withDefaults } from './with-defaults.ts'

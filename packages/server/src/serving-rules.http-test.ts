@@ -6,7 +6,7 @@ import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/mani
 import express from 'express'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from './handler.ts'
-import { loadSite } from './load-site.ts'
+import { loadSite } from './load/load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { writeCertificate } from './testing/make-certificate.ts'

@@ -1,5 +1,5 @@
 import { createHandler } from './handler.ts'
-import { loadSite } from './load-site.ts'
+import { loadSite } from './load/load-site.ts'
 import { type BlackBoxHost, type BlackBoxSite, describeBlackBox } from './testing/black-box.ts'
 import { dialTls } from './testing/dial-tls.ts'
 import { http2Request } from './testing/http2-request.ts'

@@ -1,4 +1,4 @@
-import type { PrepareOutcome } from './open-site-store.ts'
+import type { PrepareOutcome } from './load/open-site-store.ts'
 import type { SiteSummary } from './site/site.ts'
 
 /** What a worker tells its primary. */

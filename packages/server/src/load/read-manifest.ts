@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
-import { isCompressibleType } from './compressible-type.ts'
-import { SiteError } from './site/site-error.ts'
+import { isCompressibleType } from '../compressible-type.ts'
+import { SiteError } from '../site/site-error.ts'
 
 const nothingCompressed =
   'it has no manifest and no variants, so everything is sent as it is; build with @serve-dist/vite, or run `npx serve-dist compress` on it'

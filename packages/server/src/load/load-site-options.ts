@@ -1,6 +1,6 @@
 import type { ServingRules } from '@serve-dist/manifest'
 import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
-import { withDefaults } from './with-defaults.ts'
+import { withDefaults } from '../with-defaults.ts'
 
 /** How a folder is read at boot. */
 export interface LoadSiteOptions {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServingRules } from '@serve-dist/manifest'
 import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
-import { SiteError } from './site/site-error.ts'
+import { SiteError } from '../site/site-error.ts'
 
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
 /** What Vite's own configuration may be called, and this one not: Node 20 runs no TypeScript. */

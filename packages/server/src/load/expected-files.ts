@@ -1,5 +1,5 @@
 import { type Manifest, variantPath } from '@serve-dist/manifest'
-import type { ExpectedFile } from './files/inspect-file.ts'
+import type { ExpectedFile } from '../files/inspect-file.ts'
 
 /** Every file that the manifest describes, variants among them. */
 export function expectedFiles(manifest: Manifest): readonly ExpectedFile[] {

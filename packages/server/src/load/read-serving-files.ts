@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
-import { parseHeadersFile } from './site/parse-headers-file.ts'
-import { parseRedirectsFile } from './site/parse-redirects-file.ts'
-import type { ServingSources } from './site/resolve-serving.ts'
+import { parseHeadersFile } from '../site/parse-headers-file.ts'
+import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
+import type { ServingSources } from '../site/resolve-serving.ts'
 
 /** Files of a build that are for whoever serves it, and not to be served. */
 export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])

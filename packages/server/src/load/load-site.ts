@@ -1,6 +1,6 @@
 import { loadBuild } from './load-build.ts'
 import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
-import type { Site } from './site/site.ts'
+import type { Site } from '../site/site.ts'
 
 /**
  * Reads a build's manifest (or describes the folder when it has none), checks it against the disk, reads
