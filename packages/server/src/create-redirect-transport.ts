@@ -4,7 +4,7 @@ import { bareRefusal, redirectTo } from './site/answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
-import { writeHead } from './write-head.ts'
+import { writeHead } from './send/write-head.ts'
 
 /** How requests are sent on. */
 export interface RedirectTransportOptions {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { refusedExchange } from './exchange.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import { observationOf } from './observation.ts'
+import { observationOf } from './send/observation.ts'
 import { statusOfParseError } from './protocol/status-of-parse-error.ts'
 import type { TransportWatcher } from './transport.ts'
 

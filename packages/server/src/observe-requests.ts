@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
-import { callOriginal, type Observation, observationOf, observe } from './observation.ts'
+import { callOriginal, type Observation, observationOf, observe } from './send/observation.ts'
 import type { Answer } from './site/site.ts'
 import type { RequestListener } from './transport.ts'
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { awaitTurn } from './await-turn.ts'
-import { socketTimeout } from './protocol/connection-limits.ts'
-import type { FileLease } from './files/kept-file.ts'
-import { chunkSize, type FileContent, openStored, readRange } from './files/stored-file.ts'
+import { socketTimeout } from '../protocol/connection-limits.ts'
+import type { FileLease } from '../files/kept-file.ts'
+import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
 
 /**
  * Streams a part of a file, and calls `writeHead` once it is known that the file is still the one that

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { RequestFields } from './protocol/request-fields.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 

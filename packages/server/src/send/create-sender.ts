@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { internalServerError, notFound } from './site/answers.ts'
+import { internalServerError, notFound } from '../site/answers.ts'
 import { sendFile } from './send-file.ts'
-import type { Answer } from './site/site.ts'
-import { type FileContent, StoredFileError } from './files/stored-file.ts'
+import type { Answer } from '../site/site.ts'
+import { type FileContent, StoredFileError } from '../files/stored-file.ts'
 import { writeHead } from './write-head.ts'
 
 /** Sends what was decided. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer } from './site/site.ts'
+import type { Answer } from '../site/site.ts'
 
 /** What is noted of a request while it is answered. */
 export interface Observation {

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
-import { extendVary } from './protocol/field-list.ts'
+import { extendVary } from '../protocol/field-list.ts'
 import { isMerelyObserved, observationOf } from './observation.ts'
-import type { Answer } from './site/site.ts'
+import type { Answer } from '../site/site.ts'
 
 /**
  * Writes an answer's status and fields. The prebuilt list goes to Node as it is, unless somebody before

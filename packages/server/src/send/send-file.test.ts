@@ -4,11 +4,11 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { socketTimeout } from './protocol/connection-limits.ts'
-import { fingerprintOf } from './files/file-fingerprint.ts'
+import { socketTimeout } from '../protocol/connection-limits.ts'
+import { fingerprintOf } from '../files/file-fingerprint.ts'
 import { sendFile } from './send-file.ts'
-import { chunkSize, type FileContent } from './files/stored-file.ts'
-import { temporaryDirectory } from './testing/temporary-directory.ts'
+import { chunkSize, type FileContent } from '../files/stored-file.ts'
+import { temporaryDirectory } from '../testing/temporary-directory.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
