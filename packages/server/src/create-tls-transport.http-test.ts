@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHead
 import { buffer } from 'node:stream/consumers'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'

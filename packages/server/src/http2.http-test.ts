@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect, createServer, type OutgoingHttpHeader
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import type { Site } from './site/site.ts'
 import { buildFixture } from './testing/build-fixture.ts'

@@ -1,5 +1,5 @@
-export { createHandler, type Handler } from './handler.ts'
-export type { HandlerOptions } from './handler-options.ts'
+export { createHandler, type Handler } from './hosts/handler.ts'
+export type { HandlerOptions } from './hosts/handler-options.ts'
 export { ListenError } from './listen-error.ts'
 export { ApplicationError } from './load-application.ts'
 export { OptionalPackageError } from './load-optional.ts'

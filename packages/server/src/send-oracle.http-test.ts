@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import send from 'send'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import { writeFixture } from './testing/build-fixture.ts'
 import type { RawResponse } from './testing/parse-response.ts'

@@ -1,5 +1,5 @@
 import { checkHosts } from './allow-hosts.ts'
-import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
+import { type HandlerOptions, resolveHandlerOptions } from './hosts/handler-options.ts'
 import type { ListenAddress } from './listen.ts'
 import { longestSocketPath } from './longest-socket-path.ts'
 import { checkOperationsOptions, type OperationsOptions } from './operations-options.ts'

@@ -1,5 +1,5 @@
 import { allowHosts } from './allow-hosts.ts'
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { idleOptions } from './idle-options.ts'
 import { listen } from './listen.ts'
 import { listenForRedirects } from './listen-for-redirects.ts'

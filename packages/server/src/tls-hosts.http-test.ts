@@ -1,4 +1,4 @@
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import { type BlackBoxHost, type BlackBoxSite, describeBlackBox } from './testing/black-box.ts'
 import { dialTls } from './testing/dial-tls.ts'

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { describeBlackBox } from './testing/black-box.ts'
 import { buildFixture, writeFixture } from './testing/build-fixture.ts'
 import { rawRequest } from './testing/raw-request.ts'
-import previewDist, { type PreviewDistPlugin } from './vite.ts'
+import previewDist, { type PreviewDistPlugin } from './hosts/preview/vite.ts'
 
 const page = { Accept: 'text/html' }
 const files = { 'index.html': 'home', 'a.txt': 'a' }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from './exchange.ts'
-import { createHandler } from './handler.ts'
+import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import { mountApplication } from './mount-application.ts'
 import { observeRequests } from './observe-requests.ts'

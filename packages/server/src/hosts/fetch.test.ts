@@ -2,9 +2,9 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler } from './fetch.ts'
-import { loadSite } from './load/load-site.ts'
-import { writeFixture } from './testing/build-fixture.ts'
-import { fakeSite } from './testing/fake-site.ts'
+import { loadSite } from '../load/load-site.ts'
+import { writeFixture } from '../testing/build-fixture.ts'
+import { fakeSite } from '../testing/fake-site.ts'
 
 const site = fakeSite({
   'index.html': { body: 'page', mediaType: 'text/html; charset=utf-8' },
@@ -57,7 +57,7 @@ describe('createFetchHandler', () => {
     expect([...loaded].filter((name) => !name.startsWith('file:'))).toEqual([])
     // A sign that imports are found at all.
     expect(loaded.size).toBeGreaterThan(10)
-    expect(loaded).toContain(new URL('site/decide.ts', import.meta.url).href)
+    expect(loaded).toContain(new URL('../site/decide.ts', import.meta.url).href)
   })
 })
 

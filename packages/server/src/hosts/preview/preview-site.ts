@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
-import { createHandler, type Handler } from './handler.ts'
-import { loadSite } from './load/load-site.ts'
+import { createHandler, type Handler } from '../handler.ts'
+import { loadSite } from '../../load/load-site.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import type { PreviewLogger } from './preview-server.ts'
-import { SiteError } from './site/site-error.ts'
+import { SiteError } from '../../site/site-error.ts'
 
 /** The build that a preview shows; a new build of the same folder takes its place. */
 export interface PreviewSite {

@@ -1,6 +1,6 @@
-import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
-import { type LoadSiteOptions, resolveLoadSiteOptions } from './load/load-site-options.ts'
-import { withDefaults } from './with-defaults.ts'
+import { type HandlerOptions, resolveHandlerOptions } from '../handler-options.ts'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-site-options.ts'
+import { withDefaults } from '../../with-defaults.ts'
 
 /** What the preview can be told; the folder, the base and where messages go are Vite's own configuration. */
 export interface PreviewDistOptions

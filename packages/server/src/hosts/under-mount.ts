@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { redirectTo } from './site/answers.ts'
-import type { Answer } from './site/site.ts'
+import { redirectTo } from '../site/answers.ts'
+import type { Answer } from '../site/site.ts'
 
 /**
  * An answer as it is to be sent where Express, Connect or Polka has taken the path of a mount off the

@@ -1,5 +1,5 @@
-import type { Fallback } from './site/site.ts'
-import { withDefaults } from './with-defaults.ts'
+import type { Fallback } from '../site/site.ts'
+import { withDefaults } from '../with-defaults.ts'
 
 /** How a handler treats what the table does not tell. */
 export interface HandlerOptions {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { notFound, optionsAnswer, redirectTo } from './site/answers.ts'
+import { notFound, optionsAnswer, redirectTo } from '../site/answers.ts'
 import { underMount } from './under-mount.ts'
 
 const redirect = redirectTo({ status: 308, location: '/docs/' }, '?a=b')

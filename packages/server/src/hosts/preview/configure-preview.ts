@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { servedBase } from '@serve-dist/precompress/served-base'
-import type { Handler } from './handler.ts'
+import type { Handler } from '../handler.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
 import type { PreviewMiddleware, PreviewNext, PreviewRequest, PreviewServer } from './preview-server.ts'
