@@ -1,7 +1,7 @@
 import type { ServingRules } from '@serve-dist/manifest'
 import { type Command, Option } from 'commander'
 import type { AccessLogFormat } from './access-log.ts'
-import { createHostMatcher } from './allow-hosts.ts'
+import { createHostMatcher } from './transport/allow-hosts.ts'
 import { commandArgument } from './command-argument.ts'
 import type { OpsAddress } from './ops-server.ts'
 import { repeatable } from './repeatable.ts'

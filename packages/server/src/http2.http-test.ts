@@ -9,7 +9,7 @@ import { loadSite } from './load/load-site.ts'
 import type { Site } from './site/site.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
-import type { RequestListener } from './transport.ts'
+import type { RequestListener } from './transport/transport.ts'
 
 const script = compressibleText(300_000)
 const closers: (() => void)[] = []

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createHttpTransport } from './create-http-transport.ts'
+import { createHttpTransport } from './transport/create-http-transport.ts'
 import type { Exchange } from './exchange.ts'
 import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests } from './observe-requests.ts'
 import { type Connection, openConnection } from './testing/open-connection.ts'
 import { formatRequest } from './testing/raw-request.ts'
-import type { RequestListener, Transport } from './transport.ts'
+import type { RequestListener, Transport } from './transport/transport.ts'
 
 const seen: Exchange[] = []
 const sockets = new Set<Socket>()

@@ -6,7 +6,7 @@ import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
 import type { SiteHolder } from './site/site-holder.ts'
 import { timeAnswers } from './time-answers.ts'
-import type { RequestListener, TransportWatcher } from './transport.ts'
+import type { RequestListener, TransportWatcher } from './transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
 /** What operators see of one server. */

@@ -8,7 +8,7 @@ import { writeCertificate } from './testing/make-certificate.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
-import type { TlsFiles } from './tls-credentials.ts'
+import type { TlsFiles } from './transport/tls/tls-credentials.ts'
 
 const flagsOf = ({ cert, key }: TlsFiles): string[] => ['--port', '0', '--tls-cert', cert, '--tls-key', key]
 

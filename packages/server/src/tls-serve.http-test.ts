@@ -5,7 +5,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { serve } from './serve.ts'
-import type { TlsOptions } from './tls-options.ts'
+import type { TlsOptions } from './transport/tls/tls-options.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { dialTls } from './testing/dial-tls.ts'
 import { http2Request } from './testing/http2-request.ts'
@@ -15,7 +15,7 @@ import { formatRequest, rawRequest } from './testing/raw-request.ts'
 import { inBase64, shownCertificate } from './testing/shown-certificate.ts'
 import { startListener } from './testing/start-listener.ts'
 import { startServer } from './testing/start-server.ts'
-import type { TlsFiles } from './tls-credentials.ts'
+import type { TlsFiles } from './transport/tls/tls-credentials.ts'
 
 let directory: string
 let files: TlsFiles

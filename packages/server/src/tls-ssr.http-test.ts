@@ -10,7 +10,7 @@ import { dialTls } from './testing/dial-tls.ts'
 import { writeCertificate } from './testing/make-certificate.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { startServer } from './testing/start-server.ts'
-import type { TlsFiles } from './tls-credentials.ts'
+import type { TlsFiles } from './transport/tls/tls-credentials.ts'
 
 const text = compressibleText(20_000)
 

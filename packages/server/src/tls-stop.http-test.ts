@@ -15,7 +15,7 @@ import { formatRequest } from './testing/raw-request.ts'
 import type { StartedServer } from './testing/start-server.ts'
 import { startTlsServer } from './testing/start-tls-server.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'
-import type { TlsFiles } from './tls-credentials.ts'
+import type { TlsFiles } from './transport/tls/tls-credentials.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** Far more than a stop may take that waits for nobody; far less than the grace period. */

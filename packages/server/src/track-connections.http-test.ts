@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createHttpTransport } from './create-http-transport.ts'
+import { createHttpTransport } from './transport/create-http-transport.ts'
 import { formatRequest } from './testing/raw-request.ts'
-import type { RequestListener, Transport } from './transport.ts'
+import type { RequestListener, Transport } from './transport/transport.ts'
 
 const running: Transport[] = []
 afterEach(async () => {

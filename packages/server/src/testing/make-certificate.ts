@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TlsFiles } from '../tls-credentials.ts'
+import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** What a certificate says. */

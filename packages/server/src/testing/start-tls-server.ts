@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { afterAll } from 'vitest'
-import { createTlsTransport, type TlsTransport } from '../create-tls-transport.ts'
-import { readTlsCredentials } from '../tls-credentials.ts'
-import type { RequestListener } from '../transport.ts'
+import { createTlsTransport, type TlsTransport } from '../transport/tls/create-tls-transport.ts'
+import { readTlsCredentials } from '../transport/tls/tls-credentials.ts'
+import type { RequestListener } from '../transport/transport.ts'
 import { writeCertificate } from './make-certificate.ts'
 
 /** A transport that listens. */

@@ -1,6 +1,6 @@
-import { bareRefusal } from './site/answers.ts'
+import { bareRefusal } from '../site/answers.ts'
 import type { RequestListener, TransportWatcher } from './transport.ts'
-import { writeHead } from './send/write-head.ts'
+import { writeHead } from '../send/write-head.ts'
 
 /**
  * Makes the listener that answers requests which nobody else is to see. Over HTTP/1.1 their connection ends with it

@@ -1,6 +1,6 @@
 import { parseHsts } from './parse-hsts.ts'
 import type { TlsFiles } from './tls-credentials.ts'
-import { withDefaults } from './with-defaults.ts'
+import { withDefaults } from '../../with-defaults.ts'
 
 /** How a server speaks TLS. */
 export interface TlsOptions extends TlsFiles {

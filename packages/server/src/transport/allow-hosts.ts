@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { misdirectedRequest } from './site/answers.ts'
+import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
-import { writeHead } from './send/write-head.ts'
+import { writeHead } from '../send/write-head.ts'
 
 // A name of DNS, an address of IPv4, or one of IPv6 in brackets; a wildcard for what is below a name.
 const allowedForm = /^(?:(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?|\[[\da-f:.]+\])$/

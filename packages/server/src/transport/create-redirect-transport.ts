@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allowHosts } from './allow-hosts.ts'
-import { bareRefusal, redirectTo } from './site/answers.ts'
+import { bareRefusal, redirectTo } from '../site/answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
-import { writeHead } from './send/write-head.ts'
+import { writeHead } from '../send/write-head.ts'
 
 /** How requests are sent on. */
 export interface RedirectTransportOptions {

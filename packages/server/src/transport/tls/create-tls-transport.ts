@@ -7,17 +7,17 @@ import {
 } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
-import { connectionLimits, maximumConnections, youth } from './protocol/connection-limits.ts'
-import { createHttpTransport } from './create-http-transport.ts'
+import { connectionLimits, maximumConnections, youth } from '../../protocol/connection-limits.ts'
+import { createHttpTransport } from '../create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
-import { http2Limits, maximumStreams } from './protocol/http2-limits.ts'
+import { http2Limits, maximumStreams } from '../../protocol/http2-limits.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
-import { refuseWith } from './refuse-with.ts'
+import { refuseWith } from '../refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
-import { takeWhatHasCome } from './take-what-has-come.ts'
-import type { RequestListener, Transport, TransportOptions } from './transport.ts'
+import { takeWhatHasCome } from '../take-what-has-come.ts'
+import type { RequestListener, Transport, TransportOptions } from '../transport.ts'
 
 /** A transport whose certificate can be exchanged while it listens. */
 export interface TlsTransport extends Transport {

@@ -1,10 +1,10 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { youth } from './protocol/connection-limits.ts'
-import { cutOff, endsWithConnection } from './send/cut-off.ts'
+import { youth } from '../protocol/connection-limits.ts'
+import { cutOff, endsWithConnection } from '../send/cut-off.ts'
 import { destroySoonAsNode, endLingering } from './end-lingering.ts'
-import { statusOfParseError } from './protocol/status-of-parse-error.ts'
+import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
 import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
 
 /** Knows which connections of a server have an answer under way, and how each of them ends. */

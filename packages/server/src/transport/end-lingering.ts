@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { youth } from './protocol/connection-limits.ts'
+import { youth } from '../protocol/connection-limits.ts'
 
 /**
  * What comes after a connection was closed makes the system reset it, and the client lose what it has not read of the

@@ -1,6 +1,6 @@
 import { constants, Http2ServerResponse } from 'node:http2'
-import { socketTimeout } from './protocol/connection-limits.ts'
-import { refuseLateWrite } from './send/refuse-late-write.ts'
+import { socketTimeout } from '../../protocol/connection-limits.ts'
+import { refuseLateWrite } from '../../send/refuse-late-write.ts'
 import { actAfterSlices, isBeingSliced, tellEndOfSlices, wantsSlices, writeSlices } from './write-slices.ts'
 
 /** An answer over HTTP/2. */

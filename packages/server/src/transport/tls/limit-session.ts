@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import { controlFrameLimit, resetLimit } from './protocol/http2-limits.ts'
+import { controlFrameLimit, resetLimit } from '../../protocol/http2-limits.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 
 /** Ends a session of HTTP/2 whose client lets the server work for nothing. */

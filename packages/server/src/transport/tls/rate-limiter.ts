@@ -1,4 +1,4 @@
-import type { RateLimit } from './protocol/http2-limits.ts'
+import type { RateLimit } from '../../protocol/http2-limits.ts'
 
 /** Says of each event whether it is one too many: a bucket of tokens that fills up as time goes by. */
 export function createRateLimiter(
