@@ -1,7 +1,7 @@
 export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
 export { ListenError } from './transport/listen-error.ts'
-export { ApplicationError } from './load-application.ts'
+export { ApplicationError } from './application/load-application.ts'
 export { OptionalPackageError } from './load-optional.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-site-options.ts'

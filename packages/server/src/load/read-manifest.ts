@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
-import { isCompressibleType } from '../compressible-type.ts'
+import { isCompressibleType } from '../application/compressible-type.ts'
 import { SiteError } from '../site/site-error.ts'
 
 const nothingCompressed =

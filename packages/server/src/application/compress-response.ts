@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chooseLiveCoding } from './choose-live-coding.ts'
-import { extendVary } from './protocol/field-list.ts'
+import { extendVary } from '../protocol/field-list.ts'
 import { createLiveEncoder, liveCodings, type LiveEncoder } from './live-encoder.ts'
-import { refuseLateWrite } from './send/refuse-late-write.ts'
+import { refuseLateWrite } from '../send/refuse-late-write.ts'
 import { type HeadFields, setFields } from './set-fields.ts'
 
 type Callback = (error?: Error | null) => void

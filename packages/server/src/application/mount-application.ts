@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { internalServerError, notFound } from './site/answers.ts'
+import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { cutOff, noteApplication } from './send/cut-off.ts'
+import { cutOff, noteApplication } from '../send/cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
-import { callOriginal } from './send/observation.ts'
-import type { Answer } from './site/site.ts'
-import { writeHead } from './send/write-head.ts'
+import { callOriginal } from '../send/observation.ts'
+import type { Answer } from '../site/site.ts'
+import { writeHead } from '../send/write-head.ts'
 
 /** Answers a request that the build has no answer for. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
