@@ -1,7 +1,7 @@
 import { PrecompressError } from '@serve-dist/precompress/precompress-error'
 import { ListenError } from './transport/listen-error.ts'
 import { ApplicationError } from './application/load-application.ts'
-import { OptionalPackageError } from './load-optional.ts'
+import { OptionalPackageError } from './operations/load-optional.ts'
 import { SiteError } from './site/site-error.ts'
 import { TlsError } from './transport/tls/tls-credentials.ts'
 import { WorkersError } from './workers-error.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { serve } from './serve.ts'
-import { startOperations } from './start-operations.ts'
+import { startOperations } from './operations/start-operations.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { freePort } from './testing/free-port.ts'

@@ -9,7 +9,7 @@ import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from './site/site.ts'
 import { resolveSiteStoreOptions } from './load/site-store-options.ts'
 import { startApplication } from './application/start-application.ts'
-import { startOperations } from './start-operations.ts'
+import { startOperations } from './operations/start-operations.ts'
 import type { RequestListener } from './transport/transport.ts'
 import { withHsts } from './with-hsts.ts'
 

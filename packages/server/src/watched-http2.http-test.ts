@@ -3,14 +3,14 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { allowHosts } from './transport/allow-hosts.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './operations/exchange.ts'
 import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
-import { observeRequests } from './observe-requests.ts'
+import { observeRequests } from './operations/observe-requests.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'
 import { startTlsServer } from './testing/start-tls-server.ts'
-import { timeAnswers } from './time-answers.ts'
+import { timeAnswers } from './operations/time-answers.ts'
 
 const seen: Exchange[] = []
 let client: ClientHttp2Session

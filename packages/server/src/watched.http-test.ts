@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './operations/exchange.ts'
 import { createHandler } from './hosts/handler.ts'
 import { loadSite } from './load/load-site.ts'
 import { mountApplication } from './application/mount-application.ts'
-import { observeRequests } from './observe-requests.ts'
+import { observeRequests } from './operations/observe-requests.ts'
 import { describeBlackBox } from './testing/black-box.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { spawnCommand } from './testing/spawn-command.ts'
 import { startListener } from './testing/start-listener.ts'
 import { startServer } from './testing/start-server.ts'
-import { timeAnswers } from './time-answers.ts'
+import { timeAnswers } from './operations/time-answers.ts'
 
 describeBlackBox({
   name: 'serve with a log, metrics, timing and hosts',

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { refusedExchange } from './exchange.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import { observationOf } from './send/observation.ts'
-import { statusOfParseError } from './protocol/status-of-parse-error.ts'
-import type { TransportWatcher } from './transport/transport.ts'
+import { observationOf } from '../send/observation.ts'
+import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
+import type { TransportWatcher } from '../transport/transport.ts'
 
 /**
  * Makes a function that tells observers of what was refused before there was a request: what is no HTTP, a head that is

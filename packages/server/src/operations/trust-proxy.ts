@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
-import { forwardedAddresses, toPlainAddress } from './protocol/forwarded-addresses.ts'
+import { forwardedAddresses, toPlainAddress } from '../protocol/forwarded-addresses.ts'
 
 /** Ranges that have a name (RFC 5735, RFC 4291, RFC 4193). */
 const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([

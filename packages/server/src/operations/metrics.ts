@@ -3,7 +3,7 @@ import type * as PrometheusClient from 'prom-client'
 import type { Exchange } from './exchange.ts'
 import { loadOptional } from './load-optional.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import type { Site } from './site/site.ts'
+import type { Site } from '../site/site.ts'
 import { answerMetrics, createWorkersReader } from './worker-metrics.ts'
 
 /** What Prometheus reads, and who counts for it. */

@@ -4,9 +4,9 @@ import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
-import type { SiteHolder } from './site/site-holder.ts'
+import type { SiteHolder } from '../site/site-holder.ts'
 import { timeAnswers } from './time-answers.ts'
-import type { RequestListener, TransportWatcher } from './transport/transport.ts'
+import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
 /** What operators see of one server. */

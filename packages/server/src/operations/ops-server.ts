@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { connectionLimits } from './protocol/connection-limits.ts'
-import { ListenError } from './transport/listen-error.ts'
+import { connectionLimits } from '../protocol/connection-limits.ts'
+import { ListenError } from '../transport/listen-error.ts'
 import type { Metrics } from './metrics.ts'
-import { reachableName } from './transport/reachable-name.ts'
+import { reachableName } from '../transport/reachable-name.ts'
 
 /** Where operators ask. */
 export interface OpsAddress {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
-import { callOriginal, type Observation, observationOf, observe } from './send/observation.ts'
-import type { Answer } from './site/site.ts'
-import type { RequestListener } from './transport/transport.ts'
+import { callOriginal, type Observation, observationOf, observe } from '../send/observation.ts'
+import type { Answer } from '../site/site.ts'
+import type { RequestListener } from '../transport/transport.ts'
 
 /** Who wants to know what becomes of requests. */
 export interface RequestObserver {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { RequestListener } from './transport/transport.ts'
+import type { RequestListener } from '../transport/transport.ts'
 
 /**
  * Adds `Server-Timing` (W3C Server Timing) to each answer: `total` is what lies between the head of the request
