@@ -5,7 +5,7 @@ import { createHostMatcher } from './transport/allow-hosts.ts'
 import { commandArgument } from './command-argument.ts'
 import type { OpsAddress } from './operations/ops-server.ts'
 import { repeatable } from './repeatable.ts'
-import type { ServeOptions } from './serve-options.ts'
+import type { ServeOptions } from './serve/serve-options.ts'
 import { parseProxyTrust } from './operations/trust-proxy.ts'
 
 /** What the command line gave about operating. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { askWorker } from './ask-worker.ts'
+import { askWorker } from './serve/workers/ask-worker.ts'
 import { temporaryDirectory } from './testing/temporary-directory.ts'
 
 /** A worker whose event loop turns no more once it was told anything. */

@@ -8,8 +8,8 @@ export type { LoadSiteOptions } from './load/load-site-options.ts'
 export { openSiteStore, type ReloadOutcome, type ReloadRefusal, type SiteStore } from './load/open-site-store.ts'
 export type { OperationsOptions } from './operations/operations-options.ts'
 export { defineConfig, type ServeDistConfig } from './load/read-config.ts'
-export { type RunningServer, serve } from './serve.ts'
-export type { ServeOptions } from './serve-options.ts'
+export { type RunningServer, serve } from './serve/serve.ts'
+export type { ServeOptions } from './serve/serve-options.ts'
 export type {
   Answer,
   AnswerContent,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { serve } from './serve.ts'
+import { serve } from './serve/serve.ts'
 import { startOperations } from './operations/start-operations.ts'
 import { buildFixture } from './testing/build-fixture.ts'
 import { compressibleText } from './testing/compressible-text.ts'

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { hearFrom } from './hear-from.ts'
-import { hasType } from '../worker-messages.ts'
+import { hasType } from '../serve/workers/worker-messages.ts'
 
 /** What a registry of `prom-client` has, as JSON. */
 type RegistryContent = readonly object[]

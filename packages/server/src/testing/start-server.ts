@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
-import { type RunningServer, serve } from '../serve.ts'
-import type { ServeOptions } from '../serve-options.ts'
+import { type RunningServer, serve } from '../serve/serve.ts'
+import type { ServeOptions } from '../serve/serve-options.ts'
 
 /** A server with the port that it has found. */
 export interface StartedServer extends RunningServer {

@@ -1,6 +1,6 @@
-import { isForOperator } from './is-for-operator.ts'
-import type { StagedSiteStore } from './load/open-site-store.ts'
-import type { StagedServer } from './serve.ts'
+import { isForOperator } from '../is-for-operator.ts'
+import type { StagedSiteStore } from '../../load/open-site-store.ts'
+import type { StagedServer } from '../serve.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 
 /**

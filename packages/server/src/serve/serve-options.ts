@@ -1,12 +1,12 @@
-import { checkHosts } from './transport/allow-hosts.ts'
-import { type HandlerOptions, resolveHandlerOptions } from './hosts/handler-options.ts'
-import type { ListenAddress } from './transport/listen.ts'
-import { longestSocketPath } from './transport/longest-socket-path.ts'
-import { checkOperationsOptions, type OperationsOptions } from './operations/operations-options.ts'
-import type { SiteStoreOptions } from './load/site-store-options.ts'
-import { resolveTlsOptions, type TlsOptions } from './transport/tls/tls-options.ts'
-import { longestTimeout } from './parse-duration.ts'
-import { withDefaults } from './with-defaults.ts'
+import { checkHosts } from '../transport/allow-hosts.ts'
+import { type HandlerOptions, resolveHandlerOptions } from '../hosts/handler-options.ts'
+import type { ListenAddress } from '../transport/listen.ts'
+import { longestSocketPath } from '../transport/longest-socket-path.ts'
+import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
+import type { SiteStoreOptions } from '../load/site-store-options.ts'
+import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
+import { longestTimeout } from '../parse-duration.ts'
+import { withDefaults } from '../with-defaults.ts'
 
 /** What `serve` takes. */
 export interface ServeOptions {

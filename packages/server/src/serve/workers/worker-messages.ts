@@ -1,5 +1,5 @@
-import type { PrepareOutcome } from './load/open-site-store.ts'
-import type { SiteSummary } from './site/site.ts'
+import type { PrepareOutcome } from '../../load/open-site-store.ts'
+import type { SiteSummary } from '../../site/site.ts'
 
 /** What a worker tells its primary. */
 export type WorkerMessage =

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { askWorker } from './ask-worker.ts'
-import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from './load/open-site-store.ts'
+import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../load/open-site-store.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 
 /** Builds that come one after the other while they are loaded. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { hearFrom } from './operations/hear-from.ts'
+import { hearFrom } from '../../operations/hear-from.ts'
 import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 import { tellWorker } from './worker-place.ts'
 

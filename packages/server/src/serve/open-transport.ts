@@ -1,8 +1,8 @@
-import { createHttpTransport } from './transport/create-http-transport.ts'
-import { createTlsTransport } from './transport/tls/create-tls-transport.ts'
-import { readTlsCredentials, type TlsFiles, warningOf } from './transport/tls/tls-credentials.ts'
-import type { RequestListener, Transport, TransportOptions } from './transport/transport.ts'
-import { watchTlsFiles } from './transport/tls/watch-tls-files.ts'
+import { createHttpTransport } from '../transport/create-http-transport.ts'
+import { createTlsTransport } from '../transport/tls/create-tls-transport.ts'
+import { readTlsCredentials, type TlsFiles, warningOf } from '../transport/tls/tls-credentials.ts'
+import type { RequestListener, Transport, TransportOptions } from '../transport/transport.ts'
+import { watchTlsFiles } from '../transport/tls/watch-tls-files.ts'
 
 /**
  * Makes the transport that the options ask for; over TLS its certificate follows its files.

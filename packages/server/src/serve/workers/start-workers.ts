@@ -1,17 +1,17 @@
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { performance } from 'node:perf_hooks'
-import { describeReload } from './load/describe-reload.ts'
-import { oneAtATime } from './load/one-at-a-time.ts'
-import type { ReloadOutcome } from './load/open-site-store.ts'
-import { longestTimeout } from './parse-duration.ts'
+import { describeReload } from '../../load/describe-reload.ts'
+import { oneAtATime } from '../../load/one-at-a-time.ts'
+import type { ReloadOutcome } from '../../load/open-site-store.ts'
+import { longestTimeout } from '../../parse-duration.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
-import type { SiteSummary } from './site/site.ts'
+import type { SiteSummary } from '../../site/site.ts'
 import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
-import { WorkersError } from './workers-error.ts'
+import { WorkersError } from '../workers-error.ts'
 
 /** What `startWorkers` takes. */
 export interface WorkersOptions {
