@@ -8,6 +8,6 @@ for (const [signal, code] of [
 }
 // It asks for a build that is there, and the one that is loaded soon will be that.
 process.on('SIGHUP', () => {})
-const { runCommand } = await import('../dist/run-command.js')
+const { runCommand } = await import('../dist/command/run-command.js')
 
 await runCommand(process.argv)

@@ -5,7 +5,7 @@ import { longestSocketPath } from '../transport/longest-socket-path.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
 import type { SiteStoreOptions } from '../load/site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
-import { longestTimeout } from '../parse-duration.ts'
+import { longestTimeout } from '../command/parse-duration.ts'
 import { withDefaults } from '../with-defaults.ts'
 
 /** What `serve` takes. */

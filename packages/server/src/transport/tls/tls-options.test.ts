@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tlsOptionsOf } from '../../add-tls-options.ts'
+import { tlsOptionsOf } from '../../command/add-tls-options.ts'
 import { resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 
 const pair = { cert: 'cert.pem', key: 'key.pem' }

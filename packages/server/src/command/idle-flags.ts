@@ -1,4 +1,4 @@
-import { type IdleName, idleSettings, type SettingNames } from './serve/idle-settings.ts'
+import { type IdleName, idleSettings, type SettingNames } from '../serve/idle-settings.ts'
 import type { ServeFlags } from './serve-command.ts'
 
 const names: SettingNames = {

@@ -3,7 +3,7 @@ import { commandArgument } from './command-argument.ts'
 import { parseDuration } from './parse-duration.ts'
 import { parseFileMode } from './parse-file-mode.ts'
 import { parseWorkers } from './parse-workers.ts'
-import { serveDefaults } from './serve/serve-options.ts'
+import { serveDefaults } from '../serve/serve-options.ts'
 
 /** What the command line says of the process. */
 export interface ProcessFlags {

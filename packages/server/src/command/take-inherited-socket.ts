@@ -1,4 +1,4 @@
-import { ListenError } from './transport/listen-error.ts'
+import { ListenError } from '../transport/listen-error.ts'
 
 /** systemd hands sockets over from this descriptor on (sd_listen_fds(3)). */
 const firstDescriptor = 3

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { commandArgument } from './command-argument.ts'
-import { parseHsts } from './transport/tls/parse-hsts.ts'
+import { parseHsts } from '../transport/tls/parse-hsts.ts'
 import { parsePort } from './parse-port.ts'
-import { TlsError } from './transport/tls/tls-credentials.ts'
-import type { TlsOptions } from './transport/tls/tls-options.ts'
+import { TlsError } from '../transport/tls/tls-credentials.ts'
+import type { TlsOptions } from '../transport/tls/tls-options.ts'
 
 /** What the command line gave about TLS. */
 export interface TlsFlags {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
-import { ListenError } from './transport/listen-error.ts'
+import { ListenError } from '../transport/listen-error.ts'
 
 describe('takeInheritedSocket', () => {
   test('takes the third descriptor, and unsets the variables', () => {

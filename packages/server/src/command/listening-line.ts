@@ -1,5 +1,5 @@
 import { formatBytes } from './format-bytes.ts'
-import type { SiteSummary } from './site/site.ts'
+import type { SiteSummary } from '../site/site.ts'
 
 /** What the command tells when it listens. */
 export interface Listening {

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
-import { ListenError } from './transport/listen-error.ts'
-import { longestSocketPath } from './transport/longest-socket-path.ts'
-import type { ReloadOutcome } from './load/open-site-store.ts'
-import { removeStaleSocket } from './transport/remove-stale-socket.ts'
+import { ListenError } from '../transport/listen-error.ts'
+import { longestSocketPath } from '../transport/longest-socket-path.ts'
+import type { ReloadOutcome } from '../load/open-site-store.ts'
+import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
 /**
  * Listens for operators on a unix socket that nobody but this user (and root) can open.

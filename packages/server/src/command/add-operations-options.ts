@@ -1,12 +1,12 @@
 import type { ServingRules } from '@serve-dist/manifest'
 import { type Command, Option } from 'commander'
-import type { AccessLogFormat } from './operations/access-log.ts'
-import { createHostMatcher } from './transport/allow-hosts.ts'
+import type { AccessLogFormat } from '../operations/access-log.ts'
+import { createHostMatcher } from '../transport/allow-hosts.ts'
 import { commandArgument } from './command-argument.ts'
-import type { OpsAddress } from './operations/ops-server.ts'
+import type { OpsAddress } from '../operations/ops-server.ts'
 import { repeatable } from './repeatable.ts'
-import type { ServeOptions } from './serve/serve-options.ts'
-import { parseProxyTrust } from './operations/trust-proxy.ts'
+import type { ServeOptions } from '../serve/serve-options.ts'
+import { parseProxyTrust } from '../operations/trust-proxy.ts'
 
 /** What the command line gave about operating. */
 export interface OperationsFlags {

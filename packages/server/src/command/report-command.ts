@@ -1,5 +1,5 @@
 import type { ReportCommandOptions } from '@serve-dist/report'
-import { SiteError } from './site/site-error.ts'
+import { SiteError } from '../site/site-error.ts'
 
 /** Weighs a build; exit code 1 where it fails a budget. Who only serves never loads what this needs. */
 export async function reportCommand(directory: string, options: ReportCommandOptions): Promise<void> {

@@ -1,9 +1,9 @@
-import { describeReload } from './load/describe-reload.ts'
+import { describeReload } from '../load/describe-reload.ts'
 import { listenAdmin } from './listen-admin.ts'
-import { markManifest } from './load/mark-manifest.ts'
+import { markManifest } from '../load/mark-manifest.ts'
 import { onHangUp } from './on-hang-up.ts'
-import type { ReloadOutcome } from './load/open-site-store.ts'
-import { watchBuild } from './load/watch-build.ts'
+import type { ReloadOutcome } from '../load/open-site-store.ts'
+import { watchBuild } from '../load/watch-build.ts'
 
 /** What makes the command look for a new build, besides SIGHUP. */
 export interface ReloadFlags {

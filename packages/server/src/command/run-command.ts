@@ -9,14 +9,14 @@ import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
 import { idleFlags } from './idle-flags.ts'
-import { isForOperator } from './serve/is-for-operator.ts'
+import { isForOperator } from '../serve/is-for-operator.ts'
 import { parseByteSize } from './parse-byte-size.ts'
 import { parsePort } from './parse-port.ts'
 import { addReloadOptions } from './add-reload-options.ts'
 import { repeatable } from './repeatable.ts'
 import { reportCommand } from './report-command.ts'
 import { serveCommand, type ServeFlags } from './serve-command.ts'
-import { serveDefaults } from './serve/serve-options.ts'
+import { serveDefaults } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /** Variables of options whose empty value would be another one than none. */
@@ -210,7 +210,7 @@ function parseHost(text: string): string {
 }
 
 function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   const { version }: { version: string } = JSON.parse(text)
   return version
 }
