@@ -20,7 +20,7 @@ export interface CodecSeconds {
 interface EncodeModule {
   readonly createEncode: () => (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
 }
-const ours = new URL('encode.js', import.meta.resolve('@serve-dist/precompress'))
+const ours = new URL('codecs/encode.js', import.meta.resolve('@serve-dist/precompress'))
 const { createEncode }: EncodeModule = await import(ours.href)
 const encode = createEncode()
 // What it takes to be loaded is not of the codec.

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { manifestPath } from '@serve-dist/manifest'
-import { precompress } from './precompress.ts'
-import type * as StartEncodeThread from './start-encode-thread.ts'
+import { precompress } from './pass/precompress.ts'
+import type * as StartEncodeThread from './encode/start-encode-thread.ts'
 import { makeFolder } from './testing/make-folder.ts'
 import { readFolder } from './testing/read-folder.ts'
 
 const threads = vi.hoisted(() => ({ areStuck: false, fail: new Set<(reason: unknown) => void>() }))
 
-vi.mock('./start-encode-thread.ts', async (importOriginal) => {
+vi.mock('./encode/start-encode-thread.ts', async (importOriginal) => {
   const original = await importOriginal<typeof StartEncodeThread>()
   return {
     startEncodeThread: () =>

@@ -7,7 +7,7 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 import { checkServingRules } from './check-serving-rules.ts'
-import { isNegative } from './list-files.ts'
+import { isNegative } from './folder/list-files.ts'
 import { PrecompressError } from './precompress-error.ts'
 import type { LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
 

@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto'
+import { copyFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import type * as EncodeModule from '../codecs/encode.ts'
+import { precompress, type PrecompressReport } from '../pass/precompress.ts'
+import type { PrecompressOptions } from '../precompress-options.ts'
+import { pruneCache } from './prune-cache.ts'
+import { makeFolder } from '../testing/make-folder.ts'
+import { readFolder } from '../testing/read-folder.ts'
+
+/** Every call of a codec in this thread, where small work stays. */
+const calls = vi.hoisted(() => ({ codecs: 0 }))
+
+vi.mock('../codecs/encode.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof EncodeModule>()
+  return {
+    ...original,
+    createEncode: () => {
+      const encode = original.createEncode()
+      return async (...args: Parameters<EncodeModule.Encode>) => {
+        calls.codecs += 1
+        return await encode(...args)
+      }
+    },
+  }
+})
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+const noise = Buffer.concat(
+  Array.from({ length: 100 }, (_, index) => createHash('sha256').update(String(index)).digest()),
+)
+const build = {
+  'index.html': '<!doctype html><title>page</title>\n'.repeat(60),
+  'app.js': script,
+  // Compressible by its name only: remembered as what does not pay.
+  'noise.ttf': noise,
+}
+
+interface Pass extends PrecompressReport {
+  readonly codecCalls: number
+  readonly disk: ReadonlyMap<string, Buffer>
+}
+
+/** A pass over a folder of its own, as after a build that emptied it. */
+async function passOver(
+  files: Record<string, string | Uint8Array>,
+  options: PrecompressOptions,
+): Promise<Pass> {
+  const folder = await makeFolder(files)
+  return await pass(folder, options)
+}
+
+async function pass(folder: string, options: PrecompressOptions): Promise<Pass> {
+  calls.codecs = 0
+  const report = await precompress(folder, options)
+  return { ...report, codecCalls: calls.codecs, disk: await readFolder(folder) }
+}
+
+async function withCache(): Promise<{ cacheDirectory: string }> {
+  vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000')
+  return { cacheDirectory: join(await makeFolder(), 'cache') }
+}
+
+/** The files of the entries. */
+async function entryFiles(cacheDirectory: string): Promise<string[]> {
+  const names = await readdir(join(cacheDirectory, 'entries-1'), { recursive: true, withFileTypes: true })
+  return names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name))
+}
+
+/** Changes the head and the results of every entry. */
+async function rewrite(
+  cacheDirectory: string,
+  change: (head: string, results: Buffer) => readonly [string, Buffer],
+): Promise<void> {
+  for (const file of await entryFiles(cacheDirectory)) {
+    const bytes = await readFile(file)
+    const end = bytes.indexOf('\n') + 1
+    const [head, results] = change(bytes.toString('utf8', 0, end), bytes.subarray(end))
+    await writeFile(file, Buffer.concat([Buffer.from(head), results]))
+  }
+}
+
+/** Sets all entries and the mark of the last pruning back in time. */
+async function age(directory: string, milliseconds: number): Promise<void> {
+  const time = (Date.now() - milliseconds) / 1000
+  for (const file of [...(await entryFiles(directory)), join(directory, 'pruned')]) {
+    await utimes(file, time, time)
+  }
+}
+
+describe('the cache', () => {
+  test('makes a warm pass the same as a cold one, byte for byte, without a call of a codec', async () => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    const warm = await passOver(build, options)
+    const without = await passOver(build, { cache: false })
+    expect([cold.codecCalls, cold.cacheHits, cold.encodings]).toEqual([9, 0, 9])
+    expect([warm.codecCalls, warm.cacheHits, warm.encodings]).toEqual([0, 9, 0])
+    expect(without.codecCalls).toBe(9)
+    expect(warm.disk).toEqual(cold.disk)
+    expect(without.disk).toEqual(cold.disk)
+    expect(warm.warnings).toEqual([])
+  })
+
+  test('leaves only the work of what changed', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    const changed = await passOver({ ...build, 'app.js': `${script}//` }, options)
+    expect([changed.codecCalls, changed.cacheHits]).toEqual([3, 6])
+  })
+
+  test('knows content under any name, and does not read results that are in place', async () => {
+    const options = await withCache()
+    const folder = await makeFolder(build)
+    await pass(folder, options)
+    const renamed = await passOver({ 'other.js': script }, options)
+    expect(renamed.codecCalls).toBe(0)
+    await rewrite(options.cacheDirectory, (head) => [head, Buffer.alloc(0)])
+    const again = await pass(folder, options)
+    expect([again.codecCalls, again.cacheHits, again.written]).toEqual([0, 9, []])
+  })
+
+  test('adds a coding to what it knows of a file', async () => {
+    const options = await withCache()
+    await passOver(build, { ...options, codings: ['gzip'] })
+    expect((await passOver(build, { ...options, codings: ['gzip', 'br'] })).codecCalls).toBe(3)
+    expect((await passOver(build, { ...options, codings: ['zstd'] })).codecCalls).toBe(3)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('misses what another codec made', async () => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    await rewrite(options.cacheDirectory, (head, results) => {
+      const text = head.slice(65, -1).replaceAll('brotli/', 'brotli/0')
+      return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
+    })
+    const warm = await passOver(build, options)
+    expect(warm.codecCalls).toBe(3)
+    expect(warm.disk).toEqual(cold.disk)
+  })
+
+  test.each([
+    ['cut short', (bytes: Buffer) => bytes.subarray(0, -1), 2],
+    ['empty', () => Buffer.alloc(0), 6],
+    [
+      'changed in one bit',
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte))),
+      2,
+    ],
+    ['another entry’s', () => Buffer.from(script), 6],
+  ])('takes content that is %s for a miss, and mends it', async (_name, damage, lost) => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    await rewrite(options.cacheDirectory, (head, results) => [head, damage(results)])
+    const warm = await passOver(build, options)
+    // Each result is looked at on its own; what does not pay has no bytes to lose.
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 9 - lost])
+    expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test.each([
+    ['has another size', (head: string) => head.replace('"size":', '"size":1')],
+    ['is no text of ours', () => '{}\n'],
+    ['is cut off', () => ''],
+  ])('takes an entry whose head %s for a miss, and mends it', async (_name, damage) => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    await rewrite(options.cacheDirectory, (head, results) => [damage(head), results])
+    const warm = await passOver(build, options)
+    expect(warm.codecCalls).toBe(9)
+    expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('takes the whole entry of another file for a miss, and mends it', async () => {
+    const options = await withCache()
+    const cold = await passOver(build, options)
+    const [first = '', ...others] = await entryFiles(options.cacheDirectory)
+    for (const other of others) await copyFile(first, other)
+    const warm = await passOver(build, options)
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([6, 3])
+    expect(warm.disk).toEqual(cold.disk)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('takes an entry that does not say whose it is, as they once were, for a miss', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    await rewrite(options.cacheDirectory, (head, results) => {
+      const text = head.slice(head.indexOf('['), -2)
+      return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
+    })
+    expect((await passOver(build, options)).codecCalls).toBe(9)
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test('leaves nothing beside its entries', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    const names = (await entryFiles(options.cacheDirectory)).map((file) => file.slice(-62))
+    expect(names).toEqual([
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+      expect.stringMatching(/^[0-9a-f]{62}$/),
+    ])
+  })
+
+  test('recalls results that are larger than what is read at once', async () => {
+    const options = await withCache()
+    const lines = Array.from({ length: 800 }, (_, line) =>
+      createHash('sha256').update(String(line)).digest('hex'),
+    )
+    const large = { 'large.js': lines.join('\n') }
+    const cold = await passOver(large, options)
+    const warm = await passOver(large, options)
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([0, 3])
+    expect(warm.disk).toEqual(cold.disk)
+  })
+
+  test('serves two builds at once', async () => {
+    const options = await withCache()
+    const folders = await Promise.all(Array.from({ length: 6 }, async () => await makeFolder(build)))
+    const reports = await Promise.all(folders.map(async (folder) => await precompress(folder, options)))
+    const disks = await Promise.all(folders.map(readFolder))
+    for (const disk of disks) expect(disk).toEqual(disks[0])
+    expect(reports.flatMap(({ warnings }) => warnings)).toEqual([])
+    expect((await passOver(build, options)).codecCalls).toBe(0)
+  })
+
+  test.each(['file', 'file/cache'])('that cannot be written is one warning, and no failure', async (path) => {
+    const folder = await makeFolder({ file: '' })
+    const { warnings, codecCalls } = await passOver(build, { cacheDirectory: join(folder, path) })
+    expect(codecCalls).toBe(9)
+    expect(warnings).toEqual([expect.stringMatching(/results cannot be kept for the next build/)])
+  })
+
+  test('stands beside the nearest package.json above the folder', async () => {
+    const root = await makeFolder({
+      'package.json': '{}',
+      'app/dist/app.js': script,
+      'app/dist/package.json': '{}',
+    })
+    await precompress(join(root, 'app/dist'))
+    expect((await entryFiles(join(root, 'node_modules/.cache/serve-dist'))).length).toBe(1)
+  })
+})
+
+describe('pruning the cache', () => {
+  const month = 30 * 24 * 60 * 60 * 1000
+
+  test('removes what was not used for 30 days, and keeps what was', async () => {
+    const options = await withCache()
+    await passOver(build, options)
+    await age(options.cacheDirectory, month * 1.1)
+    await passOver({ 'app.js': script }, options)
+    await vi.waitFor(async () => expect(await entryFiles(options.cacheDirectory)).toHaveLength(1))
+    expect((await passOver({ 'app.js': script }, options)).codecCalls).toBe(0)
+  })
+
+  test('removes what is above the size', async () => {
+    const options = await withCache()
+    const { cacheDirectory } = options
+    await passOver({ 'app.js': script, 'index.html': build['index.html'] }, options)
+    await age(cacheDirectory, month / 2)
+    // Used again: this entry is the younger one now.
+    await passOver({ 'index.html': build['index.html'] }, options)
+    const found = await Promise.all((await entryFiles(cacheDirectory)).map(async (file) => await stat(file)))
+    const [youngest] = found.toSorted((a, b) => b.mtimeMs - a.mtimeMs)
+    await pruneCache(cacheDirectory, { size: youngest?.size ?? 0, bytesAdded: 1e6 })
+    expect(await entryFiles(cacheDirectory)).toHaveLength(1)
+    expect((await passOver({ 'index.html': build['index.html'] }, options)).codecCalls).toBe(0)
+  })
+})

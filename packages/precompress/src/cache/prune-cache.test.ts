@@ -1,0 +1,62 @@
+import { readdir, utimes } from 'node:fs/promises'
+import type * as FileSystem from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { pruneCache } from './prune-cache.ts'
+import { makeFolder } from '../testing/make-folder.ts'
+
+/** The names of what the system refuses to remove. */
+const refused = vi.hoisted(() => new Set<string>())
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof FileSystem>()
+  return {
+    ...original,
+    rm: async (...[path, options]: Parameters<typeof FileSystem.rm>) => {
+      if (refused.has(basename(String(path)))) throw new Error('EPERM')
+      await original.rm(path, options)
+    },
+  }
+})
+
+const day = 24 * 60 * 60 * 1000
+const settings = { size: 1e9, bytesAdded: 0 }
+const temporary = '3ca1.0b0f0c5a-5a0b-4d53-9a0e-0d6f3b5f1d11'
+
+/** A cache that was last pruned two days ago, whose entries were used so many days ago. */
+async function makeCache(entries: Record<string, number>): Promise<string> {
+  const names = Object.keys(entries).map((name) => [`entries-1/ab/${name}`, 'entry'])
+  const directory = await makeFolder({ ...Object.fromEntries(names), pruned: '' })
+  const setBack = async (path: string, days: number): Promise<void> => {
+    const time = (Date.now() - days * day) / 1000
+    await utimes(join(directory, path), time, time)
+  }
+  await setBack('pruned', 2)
+  for (const [name, days] of Object.entries(entries)) await setBack(`entries-1/ab/${name}`, days)
+  return directory
+}
+
+async function namesLeft(directory: string): Promise<string[]> {
+  return await readdir(join(directory, 'entries-1/ab'))
+}
+
+describe('pruneCache', () => {
+  test('goes on past an entry that cannot be removed', async () => {
+    const directory = await makeCache({ first: 31, second: 32, third: 33, used: 29 })
+    refused.add('second')
+    await pruneCache(directory, settings)
+    expect(await namesLeft(directory)).toEqual(['second', 'used'])
+  })
+
+  test('removes after a day what a killed pass left half-written', async () => {
+    const directory = await makeCache({ [temporary]: 1.1, '3ca1': 1.1 })
+    await pruneCache(directory, settings)
+    expect(await namesLeft(directory)).toEqual(['3ca1'])
+  })
+
+  test('leaves what a pass may be writing at this moment', async () => {
+    const directory = await makeCache({ [temporary]: 0.1 })
+    await pruneCache(directory, settings)
+    expect(await namesLeft(directory)).toEqual([temporary])
+  })
+})

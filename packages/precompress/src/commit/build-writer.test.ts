@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import type * as FileSystemSync from 'node:fs'
+import type * as FileSystem from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { precompress } from '../pass/precompress.ts'
+import type { PrecompressOptions } from '../precompress-options.ts'
+import { addFiles, makeFolder } from '../testing/make-folder.ts'
+import { readFolder } from '../testing/read-folder.ts'
+
+/** Changes to the disk until the process "dies": from then on each of them fails, or only that one. */
+const life = vi.hoisted(() => ({ changesLeft: Infinity, isOneFailure: false }))
+
+const mortal = vi.hoisted(
+  () =>
+    <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      life.changesLeft -= 1
+      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
+      return await change(...args)
+    },
+)
+
+const mortalSync = vi.hoisted(
+  () =>
+    <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      life.changesLeft -= 1
+      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
+      return change(...args)
+    },
+)
+
+vi.mock('node:fs', async (importOriginal) => {
+  const original = await importOriginal<typeof FileSystemSync>()
+  return {
+    ...original,
+    openSync: (path: string, flags: number | string) =>
+      (flags === 'wx' ? mortalSync(original.openSync) : original.openSync)(path, flags),
+    writeSync: mortalSync(original.writeSync),
+    renameSync: mortalSync(original.renameSync),
+  }
+})
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof FileSystem>()
+  return {
+    ...original,
+    mkdir: mortal(original.mkdir),
+    rename: mortal(original.rename),
+    rm: mortal(original.rm),
+    rmdir: mortal(original.rmdir),
+    unlink: mortal(original.unlink),
+    writeFile: mortal(original.writeFile),
+  }
+})
+
+afterEach(() => {
+  life.changesLeft = Infinity
+  life.isOneFailure = false
+})
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+const first = { 'a.js': script, 'b.js': `${script}//`, 'gone.js': `${script}///`, 'own.csv.gz': 'mine' }
+const second = { 'a.js': script.replaceAll('forty', 'fifty'), 'b.js': `${script}//`, 'new.css': script }
+
+const firstOptions = { codings: ['br', 'gzip'] } as const
+/** One coding less, so that originals which stay lose a variant too. */
+const secondOptions = { codings: ['br'] } as const
+
+/** One pass that dies after so many changes; whether it came to its end. */
+async function passThatDiesAfter(
+  changes: number,
+  folder: string,
+  options: PrecompressOptions,
+): Promise<boolean> {
+  life.changesLeft = changes
+  const survived = await precompress(folder, options).then(
+    () => true,
+    () => false,
+  )
+  life.changesLeft = Infinity
+  return survived
+}
+
+async function rebuild(folder: string): Promise<void> {
+  await rm(join(folder, 'gone.js'))
+  await addFiles(folder, second)
+}
+
+/** What the manifest that stands, if any, claims of variants and the disk does not have. */
+async function liesOf(folder: string): Promise<string[] | undefined> {
+  const text = await readFile(join(folder, manifestPath), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const disk = await describeAll(folder)
+  return parseManifest(text).files.flatMap((file) =>
+    [{ path: file.path, sha256: file.sha256 }]
+      .concat(file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })))
+      .filter(({ path, sha256 }) => disk.get(path) !== sha256)
+      .map(({ path }) => path),
+  )
+}
+
+async function describeAll(folder: string): Promise<Map<string, string>> {
+  const files = [...(await readFolder(folder))]
+  return new Map(files.map(([path, bytes]) => [path, createHash('sha256').update(bytes).digest('hex')]))
+}
+
+type Outcome = 'no manifest' | 'a true manifest' | 'a manifest of before the rebuild' | 'a false manifest'
+
+/** Originals that were written over before the pass began are not lies of the pass. */
+async function outcomeIn(folder: string): Promise<Outcome> {
+  const lies = await liesOf(folder)
+  if (lies === undefined) return 'no manifest'
+  if (lies.length === 0) return 'a true manifest'
+  return lies.join() === 'a.js,gone.js' ? 'a manifest of before the rebuild' : 'a false manifest'
+}
+
+describe('a pass that is killed at any change to the disk', { timeout: 60_000 }, () => {
+  test('of a fresh folder leaves no manifest or a true one, and the next pass completes it', async () => {
+    const whole = await makeFolder(first)
+    const { manifest: expected } = await precompress(whole, firstOptions)
+    const outcomes = new Set<Outcome>()
+    let survived = false
+    for (let changes = 0; !survived; changes += 1) {
+      const folder = await makeFolder(first)
+      survived = await passThatDiesAfter(changes, folder, firstOptions)
+      outcomes.add(await outcomeIn(folder))
+
+      const { manifest, warnings } = await precompress(folder, firstOptions)
+      expect([manifest.buildId, warnings]).toEqual([expected.buildId, []])
+      expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
+    }
+    expect([...outcomes]).toEqual(['no manifest', 'a true manifest'])
+  })
+
+  test('over an earlier build leaves its manifest or a true one of the next, and never none', async () => {
+    const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
+    const { manifest: expected } = await precompress(whole, secondOptions)
+    const outcomes = new Set<Outcome>()
+    let survived = false
+    for (let changes = 0; !survived; changes += 1) {
+      const folder = await makeFolder(first)
+      await precompress(folder, firstOptions)
+      await rebuild(folder)
+      survived = await passThatDiesAfter(changes, folder, secondOptions)
+      outcomes.add(await outcomeIn(folder))
+
+      const { manifest, warnings } = await precompress(folder, secondOptions)
+      expect([manifest.buildId, warnings]).toEqual([expected.buildId, []])
+      expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
+    }
+    expect([...outcomes]).toEqual(['a manifest of before the rebuild', 'a true manifest'])
+  })
+
+  test('killed twice over, still knows every variant', async () => {
+    const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
+    await precompress(whole, secondOptions)
+    for (let changes = 0; changes < 48; changes += 1) {
+      const folder = await makeFolder(first)
+      await passThatDiesAfter(changes, folder, firstOptions)
+      await rebuild(folder)
+      await passThatDiesAfter(Math.floor(changes / 2), folder, secondOptions)
+      await precompress(folder, secondOptions)
+      expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
+    }
+  })
+})
+
+describe('a pass of which one change to the disk fails', { timeout: 60_000 }, () => {
+  test('leaves what a killed one leaves, and the next pass completes it', async () => {
+    const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
+    await precompress(whole, secondOptions)
+    const outcomes = new Set<Outcome>()
+    for (let changes = 0; changes < 32; changes += 1) {
+      const folder = await makeFolder(first)
+      await precompress(folder, firstOptions)
+      await rebuild(folder)
+      life.isOneFailure = true
+      await passThatDiesAfter(changes, folder, secondOptions)
+      life.isOneFailure = false
+      outcomes.add(await outcomeIn(folder))
+      await precompress(folder, secondOptions)
+      expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
+    }
+    expect([...outcomes]).toEqual(['a manifest of before the rebuild', 'a true manifest'])
+  })
+})
+
+describe('two passes at once in one folder', () => {
+  test('leave no manifest or a true one, and never bytes under the name of others', async () => {
+    for (let turn = 0; turn < 20; turn += 1) {
+      const folder = await makeFolder(second)
+      const passes = await Promise.allSettled([
+        precompress(folder, firstOptions),
+        precompress(folder, firstOptions),
+      ])
+      expect(await liesOf(folder).then((lies) => lies ?? [])).toEqual([])
+      const failures = passes.flatMap((pass) => (pass.status === 'rejected' ? [String(pass.reason)] : []))
+      expect(failures.filter((failure) => !failure.startsWith('PrecompressError'))).toEqual([])
+    }
+  })
+})

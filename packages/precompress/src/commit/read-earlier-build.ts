@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, manifestPath, parseManifest, pendingPath, variantPath } from '@serve-dist/manifest'
+import { createLinkCheck } from './create-link-check.ts'
+import { digestOfFile } from '../folder/digest-of-file.ts'
+import { isMissing } from '../folder/is-missing.ts'
+import { parseJournal, type VariantClaim } from './journal.ts'
+import { reasonOf } from '../folder/reason-of.ts'
+
+/** What earlier passes left in the folder. */
+export interface EarlierBuild {
+  /** The last manifest that was complete, even when a later pass was killed after retiring it. */
+  readonly manifest: Manifest | undefined
+  /** The text of `manifest.json` as it stands on the disk. */
+  readonly manifestText: string | undefined
+  /** Whether a pass was killed while it changed the folder. */
+  readonly isUnfinished: boolean
+  /** The variants that are ours and still on the disk: path to digest. */
+  readonly variants: ReadonlyMap<string, string>
+  /** Of those variants: another one where the file may have been written since. */
+  readonly stamps: ReadonlyMap<string, string>
+}
+
+/**
+ * Ours is only what a manifest or a journal of ours names AND what still has the digest that it names:
+ * never a guess from a file's extension.
+ */
+export async function readEarlierBuild(
+  folder: string,
+  warn: (message: string) => void,
+): Promise<EarlierBuild> {
+  const { claims, ...records } = await readRecords(folder, warn)
+  return { ...records, ...(await keepTrueClaims(folder, claims)) }
+}
+
+/** What earlier passes wrote down, whether it is still true or not. */
+export interface Records extends Omit<EarlierBuild, 'variants' | 'stamps'> {
+  readonly claims: readonly VariantClaim[]
+}
+
+export async function readRecords(folder: string, warn: (message: string) => void): Promise<Records> {
+  const [current, journal] = await Promise.all([
+    readState(folder, manifestPath, parseManifest, warn),
+    readState(folder, pendingPath, parseJournal, warn),
+  ])
+  return {
+    manifest: current?.parsed ?? journal?.parsed?.replaces,
+    manifestText: current?.text,
+    isUnfinished: journal !== undefined,
+    claims: [...claimsOf(current?.parsed), ...(journal?.parsed?.variants ?? [])],
+  }
+}
+
+/** The variants that a manifest names, as claims. */
+export function claimsOf(manifest: Manifest | undefined): VariantClaim[] {
+  return (manifest?.files ?? []).flatMap((file) =>
+    file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })),
+  )
+}
+
+interface StateFile<Parsed> {
+  readonly text: string
+  readonly parsed: Parsed | undefined
+}
+
+async function readState<Parsed>(
+  folder: string,
+  path: string,
+  parse: (text: string) => Parsed,
+  warn: (message: string) => void,
+): Promise<StateFile<Parsed> | undefined> {
+  let text = ''
+  try {
+    text = await readFile(join(folder, path), 'utf8')
+    return { text, parsed: parse(text) }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    warn(
+      `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); variants that only it knew stay where they are, as files like any other`,
+    )
+    return { text, parsed: undefined }
+  }
+}
+
+async function keepTrueClaims(
+  folder: string,
+  claims: readonly VariantClaim[],
+): Promise<Pick<EarlierBuild, 'variants' | 'stamps'>> {
+  const digests = new Map<string, Set<string>>()
+  for (const { path, sha256 } of claims) {
+    digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
+  }
+  const variants = new Map<string, string>()
+  const stamps = new Map<string, string>()
+  const isReal = createLinkCheck(folder)
+  for (const [path, claimed] of digests) {
+    // Behind a link somebody else's files may stand, even outside the folder.
+    if (!isReal(path)) continue
+    const found = await digestOfFile(join(folder, path))
+    if (found === undefined || !claimed.has(found.sha256)) continue
+    variants.set(path, found.sha256)
+    stamps.set(path, found.stamp)
+  }
+  return { variants, stamps }
+}

@@ -1,0 +1,89 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { variantPath } from '@serve-dist/manifest'
+import type { CompressedFile } from './build-manifest.ts'
+import { isUnchanged } from '../folder/describe-file.ts'
+import { digestOfFile } from '../folder/digest-of-file.ts'
+import { isMissing } from '../folder/is-missing.ts'
+import { PrecompressError } from '../precompress-error.ts'
+import type { EarlierBuild } from './read-earlier-build.ts'
+import { reasonOf } from '../folder/reason-of.ts'
+import { stampOf } from '../folder/stamp-of.ts'
+
+/**
+ * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
+ * manifest; what came where a variant goes, or took the place of one of ours, is somebody else's.
+ *
+ * @throws PrecompressError that names every such file.
+ */
+export async function refuseChanged(
+  folder: string,
+  files: readonly CompressedFile[],
+  earlier: EarlierBuild,
+): Promise<void> {
+  const problems: string[] = []
+  const looked = countLooks()
+  for (const { file } of files) {
+    await looked()
+    if (!(await isUnchanged(folder, file))) problems.push(changed(file.path))
+  }
+  const next = new Map(
+    files.flatMap(({ file, variants }) =>
+      variants.map(({ coding, sha256 }): [string, string] => [variantPath(file.path, coding), sha256]),
+    ),
+  )
+  for (const [path, sha256] of earlier.variants) {
+    await looked()
+    const state = await stateOf(folder, path, earlier)
+    // One that is about to be replaced or removed may be gone.
+    if (state === 'other' || (state === 'gone' && next.get(path) === sha256)) problems.push(changed(path))
+  }
+  for (const [path, sha256] of next) {
+    await looked()
+    if (earlier.variants.has(path) || stampAt(folder, path) === undefined) continue
+    // Another pass over the same folder, of another environment, may have been quicker.
+    if ((await digestOfFile(join(folder, path)))?.sha256 === sha256) continue
+    problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
+  }
+  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+}
+
+/** Now and then others get their turn: 10,000 files and their variants take half a second. */
+function countLooks(): () => Promise<void> {
+  let looks = 0
+  return async () => {
+    looks += 1
+    if (looks % 256 === 0) await nextTurn()
+  }
+}
+
+const advice = 'run it after everything else that writes'
+
+function changed(path: string): string {
+  return `${path}: changed during the pass; ${advice}`
+}
+
+/** What became of a variant of ours; its bytes are read only where something was changed. */
+async function stateOf(
+  folder: string,
+  path: string,
+  { variants, stamps }: EarlierBuild,
+): Promise<'same' | 'gone' | 'other'> {
+  const stamp = stampAt(folder, path)
+  if (stamp === undefined) return 'gone'
+  if (stamp === stamps.get(path)) return 'same'
+  const found = await digestOfFile(join(folder, path))
+  return found?.sha256 === variants.get(path) ? 'same' : 'other'
+}
+
+/** Not asynchronous, as in `describe-file.ts`: there are three variants of each file. */
+function stampAt(folder: string, path: string): string | undefined {
+  try {
+    const found = lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
+    return found && stampOf(found)
+  } catch (error) {
+    // Whatever else stands in the way is not what was there.
+    return isMissing(error) ? undefined : reasonOf(error)
+  }
+}

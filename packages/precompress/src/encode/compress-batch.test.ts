@@ -1,0 +1,86 @@
+import { unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createCompressBatch, type FileBatch } from './compress-batch.ts'
+import { createStagingArea } from '../commit/create-stager.ts'
+import { digestOf } from '../folder/digest-of.ts'
+import { createEncode } from '../codecs/encode.ts'
+import { makeFolder } from '../testing/make-folder.ts'
+import { readFolder } from '../testing/read-folder.ts'
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(50)
+const gzipped = await createEncode()(Buffer.from(script), 'gzip')
+
+async function makeBatch(count: number): Promise<FileBatch> {
+  const names = Array.from({ length: count }, (_, index) => `${index}.js`)
+  const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, script])))
+  return {
+    name: 'first',
+    files: names.map((path) => ({ path, size: script.length, codings: ['gzip'] })),
+    ours: new Map(),
+    area: createStagingArea(folder, true),
+    cacheDirectory: undefined,
+  }
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** On a busy machine the first file alone may take all the time that there is. */
+function stopClock(): void {
+  vi.spyOn(performance, 'now').mockReturnValue(0)
+}
+
+describe('compressBatch', () => {
+  test('writes variants aside and tells where', async () => {
+    stopClock()
+    const batch = await makeBatch(2)
+    const { results, staged, failure, work } = await createCompressBatch()(batch)
+    expect([results.length, failure, work.results]).toEqual([2, undefined, 2])
+    const disk = await readFolder(batch.area.folder)
+    expect(staged.map(({ path, sha256 }) => [path, sha256])).toEqual([
+      ['0.js.gz', digestOf(gzipped)],
+      ['1.js.gz', digestOf(gzipped)],
+    ])
+    for (const { aside } of staged) {
+      expect(disk.get(aside.slice(batch.area.folder.length + 1))?.equals(gzipped)).toBe(true)
+    }
+  })
+
+  test('leaves what there is no time for', { timeout: 20_000 }, async () => {
+    const batch = await makeBatch(1000)
+    const { results, staged } = await createCompressBatch()(batch)
+    expect(results.length).toBeGreaterThan(0)
+    expect(results.length).toBeLessThan(1000)
+    expect(staged).toHaveLength(results.length)
+  })
+
+  test('does not write what stands in its place', async () => {
+    const batch = await makeBatch(1)
+    await writeFile(join(batch.area.folder, '0.js.gz'), gzipped)
+    const ours = new Map([['0.js.gz', digestOf(gzipped)]])
+    const { results, staged } = await createCompressBatch()({ ...batch, ours })
+    expect(results).toMatchObject([{ compressed: { variants: [{ coding: 'gzip' }] }, taken: [] }])
+    expect(staged).toEqual([])
+  })
+
+  test('tells what is wrong with a file, and goes on', async () => {
+    stopClock()
+    const batch = await makeBatch(3)
+    await unlink(join(batch.area.folder, '1.js'))
+    const { results, staged } = await createCompressBatch()(batch)
+    expect(results[1]).toMatchObject({ error: { code: 'ENOENT' } })
+    expect(staged).toHaveLength(2)
+  })
+
+  test('tells what is wrong with the folder in words that outlive the class of an error', async () => {
+    const batch = await makeBatch(1)
+    await writeFile(join(batch.area.folder, '.serve-dist'), 'a file in the way')
+    const { results, staged } = await createCompressBatch()(batch)
+    expect(structuredClone(results)).toEqual([
+      { folderProblems: [expect.stringMatching(/: cannot be written to \(E/)] },
+    ])
+    expect(staged).toEqual([])
+  })
+})

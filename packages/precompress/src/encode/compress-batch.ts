@@ -1,0 +1,81 @@
+import { compressFile, type FileContext, type FileOutcome, type FileTask } from './compress-file.ts'
+import { createStager, type StagedVariant, type StagingArea } from '../commit/create-stager.ts'
+import { createEncode, type Encode } from '../codecs/encode.ts'
+import { noCache, openEncodingCache } from '../cache/encoding-cache.ts'
+import { PrecompressError } from '../precompress-error.ts'
+
+/** Small files that are handed over together: a message for each would cost as much as encoding 500 bytes. */
+export interface FileBatch {
+  /** No other batch of the pass has it. */
+  readonly name: string
+  readonly files: readonly FileTask[]
+  /** Of these files: the variants of earlier passes, path to digest. */
+  readonly ours: ReadonlyMap<string, string>
+  readonly area: StagingArea
+  readonly cacheDirectory: string | undefined
+}
+
+/** What came of as many of the first ones as there was time for. */
+export interface BatchAnswer {
+  /** In the batch's order. */
+  readonly results: readonly (FileOutcome | FileFailure)[]
+  /** Why what is staged may not last. */
+  readonly failure: FileFailure | undefined
+  readonly staged: readonly StagedVariant[]
+  /** Encodings that were made now, and the time that they took. */
+  readonly work: { readonly results: number; readonly milliseconds: number }
+  /** To the cache. */
+  readonly bytesAdded: number
+  readonly warnings: readonly string[]
+}
+
+/** What is wrong with a file, or with the whole folder. */
+export type FileFailure = { readonly error: unknown } | { readonly folderProblems: readonly string[] }
+
+/** Then larger work gets its turn, and others their share of what is left. */
+const longestMs = 30
+
+/** Reads, encodes and writes small files where it is called, for about 30 ms. */
+export function createCompressBatch(): (batch: FileBatch) => Promise<BatchAnswer> {
+  const encodeOne = createEncode()
+
+  return async ({ name, files, ours, area, cacheDirectory }) => {
+    const startedAt = performance.now()
+    const work = { results: 0, milliseconds: 0 }
+    const warnings: string[] = []
+    const stager = createStager(area, name)
+    const cache =
+      cacheDirectory === undefined
+        ? noCache
+        : openEncodingCache({ directory: cacheDirectory, warn: (message) => warnings.push(message) })
+    const encode: Encode = async (bytes, coding) => {
+      const begunAt = performance.now()
+      const encoded = await encodeOne(bytes, coding)
+      work.results += 1
+      work.milliseconds += performance.now() - begunAt
+      return encoded
+    }
+    const context: FileContext = {
+      folder: area.folder,
+      ours,
+      encode,
+      cache,
+      writer: { isInPlace: ({ path, sha256 }) => ours.get(path) === sha256, stage: stager.stage },
+      memory: { take: async (size) => new Uint8Array(size), giveBack: () => {} },
+      onShare: () => {},
+    }
+
+    const results: (FileOutcome | FileFailure)[] = []
+    for (const file of files) {
+      results.push(await compressFile(file, context).catch(failureOf))
+      if (performance.now() - startedAt > longestMs) break
+    }
+    const failure = await stager.settle().then(() => undefined, failureOf)
+    return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
+  }
+}
+
+/** An error as other threads can be told of it, which lose its class. */
+export function failureOf(error: unknown): FileFailure {
+  return error instanceof PrecompressError ? { folderProblems: error.problems } : { error }
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { appendFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { describeFile, isUnchanged, loadFile } from './describe-file.ts'
+import { makeFolder } from '../testing/make-folder.ts'
+
+describe('describeFile and loadFile', () => {
+  test.each([0, 1, 1_048_576, 1_048_577, 3_000_000])('agree on a file of %i bytes', async (size) => {
+    const bytes = Buffer.alloc(size, 'content')
+    const folder = await makeFolder({ 'a.txt': bytes })
+    const described = await describeFile(folder, 'a.txt')
+    expect(described).toMatchObject({
+      path: 'a.txt',
+      mediaType: 'text/plain; charset=utf-8',
+      size,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })
+    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', (length) =>
+      Buffer.alloc(length),
+    )
+    expect(loaded).toEqual(described)
+    expect(bytes.equals(loadedBytes)).toBe(true)
+  })
+
+  test('refuse a file that grows while it is read', async () => {
+    const folder = await makeFolder({ 'a.txt': Buffer.alloc(50_000_000, 'content') })
+    const reading = describeFile(folder, 'a.txt')
+    const growing = (async () => {
+      for (let turn = 0; turn < 20; turn += 1) await appendFile(join(folder, 'a.txt'), 'more')
+    })()
+    await expect(reading).rejects.toThrow('changed while it was being read')
+    await growing
+  })
+})
+
+describe('isUnchanged', () => {
+  const time = new Date('2020-02-02')
+
+  test.each(['one', 'two'])('looks at the bytes of a file of the same size and time: %s', async (content) => {
+    const folder = await makeFolder({ 'a.txt': 'one' })
+    await utimes(join(folder, 'a.txt'), time, time)
+    const described = await describeFile(folder, 'a.txt')
+    expect(await isUnchanged(folder, described)).toBe(true)
+    await writeFile(join(folder, 'a.txt'), content)
+    await utimes(join(folder, 'a.txt'), time, time)
+    expect(await isUnchanged(folder, described)).toBe(content === 'one')
+  })
+
+  test('notices a file that is gone, with its folder or without', async () => {
+    const folder = await makeFolder({ 'a/b.txt': 'one' })
+    const described = await describeFile(folder, 'a/b.txt')
+    await rm(join(folder, 'a'), { recursive: true })
+    expect(await isUnchanged(folder, described)).toBe(false)
+    await writeFile(join(folder, 'a'), '')
+    expect(await isUnchanged(folder, described)).toBe(false)
+  })
+})

@@ -1,0 +1,149 @@
+import { unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { contentCodings, variantPath } from '@serve-dist/manifest'
+import { describe, expect, test, vi } from 'vitest'
+import { digestOf } from '../folder/digest-of.ts'
+import { createEncode } from '../codecs/encode.ts'
+import { precompress } from './precompress.ts'
+import type { Progress } from '../precompress-options.ts'
+import type * as StartEncodeThread from '../encode/start-encode-thread.ts'
+import { makeFolder } from '../testing/make-folder.ts'
+import { readFolder } from '../testing/read-folder.ts'
+
+const threads = vi.hoisted(() => ({
+  areDead: false,
+  die: async () => await Promise.reject(new Error('it ended with code 9')),
+}))
+
+vi.mock('../encode/start-encode-thread.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof StartEncodeThread>()
+  return {
+    startEncodeThread: () =>
+      threads.areDead
+        ? { encodeAll: threads.die, compressBatch: threads.die, end: async () => {} }
+        : original.startEncodeThread(),
+  }
+})
+
+const codings = contentCodings.map(({ name }) => name)
+
+/** So much that most of it is done in threads. */
+const files = Object.fromEntries(
+  Array.from({ length: 100 }, (_, index) => [
+    `${String(index).padStart(3, '0')}.js`,
+    `export const answer${index} = () => "forty-two";\n`.repeat(50 + (index >> 1)),
+  ]),
+)
+const names = Object.keys(files)
+
+/** Calls back once, when so many files are done. */
+function when(done: number, act: () => void): (progress: Progress) => void {
+  let isOver = false
+  return ({ files: count }) => {
+    if (isOver || count < done) return
+    isOver = true
+    act()
+  }
+}
+
+describe('many small files', { timeout: 30_000 }, () => {
+  test('get the variants that this thread would make, and are found in the cache again', async () => {
+    vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000')
+    const cacheDirectory = join(await makeFolder(), 'cache')
+    const folder = await makeFolder({ ...files, 'photo.png': 'no text', 'assets/photo.png': 'none either' })
+    const cold = await precompress(folder, { cacheDirectory })
+    const disk = await readFolder(folder)
+    const encode = createEncode()
+    expect(cold.manifest.files).toHaveLength(names.length + 2)
+    for (const file of cold.manifest.files) {
+      const original = disk.get(file.path) ?? Buffer.alloc(0)
+      expect([file.size, file.sha256]).toEqual([original.length, digestOf(original)])
+      expect(file.variants.map(({ coding }) => coding)).toEqual(file.path.endsWith('.js') ? codings : [])
+      for (const { coding, sha256 } of file.variants) {
+        const variant = disk.get(variantPath(file.path, coding)) ?? Buffer.alloc(0)
+        expect(digestOf(variant)).toBe(sha256)
+      }
+    }
+    for (const name of names.filter((path) => path.endsWith('5.js'))) {
+      for (const coding of codings) {
+        const variant = await encode(Buffer.from(files[name] ?? ''), coding)
+        expect(disk.get(variantPath(name, coding))?.equals(variant)).toBe(true)
+      }
+    }
+    expect([cold.encodings, cold.cacheHits]).toEqual([300, 0])
+    expect(cold.codecMs).toBeGreaterThan(0)
+    expect(cold.written).toHaveLength(301)
+
+    const again = await makeFolder(files)
+    const warm = await precompress(again, { cacheDirectory })
+    expect([warm.encodings, warm.cacheHits]).toEqual([0, 300])
+    const copy = await readFolder(again)
+    const variants = [...disk.keys()].filter((path) => path.includes('.js.'))
+    expect(variants.map((path) => copy.get(path))).toEqual(variants.map((path) => disk.get(path)))
+    vi.unstubAllEnvs()
+  })
+
+  test('keep what stands already, and replace nobody’s file', async () => {
+    const folder = await makeFolder(files)
+    await precompress(folder, { cache: false })
+    writeFileSync(join(folder, '099.js.gz'), 'mine')
+    unlinkSync(join(folder, '000.js.br'))
+    const { written, warnings, manifest } = await precompress(folder, { cache: false })
+    expect(written).toEqual(['000.js.br', '.serve-dist/manifest.json'])
+    expect(warnings).toEqual([expect.stringMatching(/^099\.js\.gz stand where variants would go/)])
+    expect((await readFolder(folder)).get('099.js.gz')?.toString()).toBe('mine')
+    expect(manifest.files.find(({ path }) => path === '099.js')?.variants).toHaveLength(2)
+  })
+
+  test('that vanish under the pass are all named, and nothing is left behind', async () => {
+    const folder = await makeFolder(files)
+    // The smallest, which come last.
+    const gone = names.slice(0, 3)
+    const onProgress = when(60, () => {
+      for (const name of gone) unlinkSync(join(folder, name))
+    })
+    const failure = precompress(folder, { cache: false, onProgress })
+    await expect(failure).rejects.toMatchObject({
+      problems: gone.map((name) => `${name}: cannot be compressed (ENOENT: no such file or directory)`),
+    })
+    expect([...(await readFolder(folder)).keys()]).toEqual(names.slice(3))
+  })
+
+  test('all fail that were with a thread that dies', async () => {
+    const folder = await makeFolder(files)
+    threads.areDead = true
+    const failure: unknown = await precompress(folder, { cache: false }).catch((error: unknown) => error)
+    threads.areDead = false
+    expect(failure).toMatchObject({
+      problems: expect.arrayContaining(['000.js: cannot be compressed (it ended with code 9)']),
+    })
+    expect([...(await readFolder(folder)).keys()]).toEqual(names)
+  })
+
+  test('count one by one, up to all of them', async () => {
+    const folder = await makeFolder(files)
+    const seen: Progress[] = []
+    await precompress(folder, { cache: false, onProgress: (progress) => seen.push(progress) })
+    expect(new Set(seen.map(({ files: count }) => count)).size).toBe(101)
+    expect(seen.at(-1)).toMatchObject({ files: 100, bytes: seen[0]?.totalBytes })
+  })
+
+  test('end the pass with what a callback throws', async () => {
+    const folder = await makeFolder(files)
+    const onProgress = when(80, () => {
+      throw new RangeError('mine')
+    })
+    await expect(precompress(folder, { cache: false, onProgress })).rejects.toThrow(RangeError)
+    expect([...(await readFolder(folder)).keys()]).toEqual(names)
+  })
+
+  test('warn once of a cache that cannot be written', async () => {
+    const obstacle = await makeFolder({ file: '' })
+    const folder = await makeFolder(files)
+    const { warnings, encodings } = await precompress(folder, {
+      cacheDirectory: join(obstacle, 'file/cache'),
+    })
+    expect(encodings).toBe(300)
+    expect(warnings).toEqual([expect.stringMatching(/results cannot be kept for the next build/)])
+  })
+})

@@ -1,0 +1,75 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  contentCodings,
+  type Manifest,
+  type ManifestVariant,
+  pendingPath,
+  variantPath,
+} from '@serve-dist/manifest'
+import { buildManifest } from '../commit/build-manifest.ts'
+import { contentTime } from '../commit/content-time.ts'
+import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
+import { findVariants } from './find-variants.ts'
+import { listFiles } from '../folder/list-files.ts'
+import { openFolder } from '../folder/open-folder.ts'
+import { PrecompressError } from '../precompress-error.ts'
+import type { DescribeOptions } from '../precompress-options.ts'
+import { reasonOf } from '../folder/reason-of.ts'
+import { resolvePrecompressOptions } from '../resolve-precompress-options.ts'
+import { runBounded } from './run-bounded.ts'
+
+/** Reading is bound by Node's pool of four threads; a few more keep it busy while hashes are computed. */
+const filesAtOnce = 8
+
+/**
+ * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant
+ * when its name is that of another file plus a coding's extension, and its bytes are those of that file once
+ * they are decoded (zstd in Node 20: by its first bytes). Times are those of this call, or
+ * `SOURCE_DATE_EPOCH`: the file system's may be constant (images, archives) and would hide a change.
+ *
+ * @throws {@link PrecompressError} that lists all problems at once.
+ */
+export async function describeDirectory(directory: string, options: DescribeOptions = {}): Promise<Manifest> {
+  const settings = resolvePrecompressOptions(options)
+  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const folder = await openFolder(directory)
+  await refuseUnfinished(folder)
+  const files = await listFiles(folder, settings, settings.onWarning)
+
+  const described = new Map<string, DescribedFile>()
+  const problems: string[] = []
+  const bounds = { tasks: filesAtOnce, bytes: Infinity, bytesOf: () => 0 }
+  await runBounded(files, bounds, async ({ path }) => {
+    try {
+      described.set(path, await describeFile(folder, path))
+    } catch (error) {
+      problems.push(`${path}: cannot be read (${reasonOf(error)})`)
+    }
+  })
+  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+
+  const variants = await findVariants(folder, described, settings.onWarning)
+  const originals = [...described.values()].filter(({ path }) => !variants.has(path))
+  const variantsOf = (path: string): ManifestVariant[] =>
+    contentCodings.flatMap(({ name }) => {
+      const found = described.get(variantPath(path, name))
+      if (found === undefined || !variants.has(found.path)) return []
+      return [{ coding: name, size: found.size, sha256: found.sha256 }]
+    })
+  const compressed = originals.map((file) => ({ file, variants: variantsOf(file.path) }))
+  return buildManifest(compressed, settings, { ...time, earlier: undefined })
+}
+
+/** Variants of two builds may lie side by side: their bytes cannot be told apart without a manifest. */
+async function refuseUnfinished(folder: string): Promise<void> {
+  const isUnfinished = await access(join(folder, pendingPath)).then(
+    () => true,
+    () => false,
+  )
+  if (isUnfinished) {
+    throw new PrecompressError([
+      `${folder}: the last compression did not come to its end (${pendingPath} is there); build or compress it again`,
+    ])
+  }
+}

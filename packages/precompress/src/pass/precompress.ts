@@ -1,0 +1,157 @@
+import type { Manifest } from '@serve-dist/manifest'
+import { availableCodings } from '../codecs/available-codings.ts'
+import { buildManifest } from '../commit/build-manifest.ts'
+import { openBuildWriter } from '../commit/build-writer.ts'
+import { caseTwins } from './case-twins.ts'
+import { compressFiles } from './compress-files.ts'
+import { contentTime } from '../commit/content-time.ts'
+import { type EncodingCache, noCache, openEncodingCache } from '../cache/encoding-cache.ts'
+import { codecMemory } from '../codecs/encoding-cost.ts'
+import { findCacheDirectory } from '../cache/find-cache-directory.ts'
+import { linkPages } from '../commit/link-pages.ts'
+import { type ListedFile, listFiles } from '../folder/list-files.ts'
+import { openEncoder } from '../encode/open-encoder.ts'
+import { openFolder } from '../folder/open-folder.ts'
+import type { PrecompressOptions } from '../precompress-options.ts'
+import { pruneCache } from '../cache/prune-cache.ts'
+import { readEarlierBuild } from '../commit/read-earlier-build.ts'
+import { refuseChanged } from '../commit/refuse-changed.ts'
+import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
+import { usableCores } from '../usable-cores.ts'
+import { writeFailure } from '../commit/write-failure.ts'
+
+/** What a pass did. */
+export interface PrecompressReport {
+  /** The absolute path of the folder. */
+  readonly directory: string
+  readonly manifest: Manifest
+  readonly warnings: readonly string[]
+  /** Variants of earlier passes that no longer belonged, relative to the folder. */
+  readonly removed: readonly string[]
+  /** Variants that were new or changed, and the manifest when it changed, relative to the folder. */
+  readonly written: readonly string[]
+  /** Outcomes of encoding that earlier passes had kept in the cache. */
+  readonly cacheHits: number
+  /** Files encoded now, counted once for each coding. */
+  readonly encodings: number
+  /** What encoding took, summed over all cores. */
+  readonly codecMs: number
+  /** From beginning to end. */
+  readonly durationMs: number
+}
+
+/**
+ * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
+ * Originals are never touched; an unchanged folder is not written to at all. One pass at a time may work
+ * in a folder.
+ *
+ * @throws the reason of `signal` when it ended the pass.
+ * @throws {@link PrecompressError} that lists all problems at once; then no manifest is written.
+ */
+export async function precompress(
+  directory: string,
+  options: PrecompressOptions = {},
+): Promise<PrecompressReport> {
+  const startedAt = performance.now()
+  const settings = resolvePrecompressOptions(options)
+  const { signal } = settings
+  signal?.throwIfAborted()
+  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const warnings = new Set<string>()
+  const warn = (message: string): void => {
+    if (warnings.has(message)) return
+    warnings.add(message)
+    settings.onWarning(message)
+  }
+
+  // 1. List: every file but the variants of our own earlier passes.
+  const folder = await openFolder(directory)
+  const earlier = await readEarlierBuild(folder, warn)
+  const files = await listFiles(folder, { ...settings, variants: earlier.variants }, warn)
+  warnOfCaseTwins(files, warn)
+  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
+
+  // 2. Describe and encode, each file from one read; keep what pays, written aside.
+  const { minimumSize, bytesInFlight, durable, onProgress } = settings
+  const codings = availableCodings(settings.codings, warn)
+  const encoder = openEncoder({ cores: usableCores(), memory: codecMemory(bytesInFlight) })
+  const cache = await openCache(folder, settings, warn)
+  const tellWriteFailure = (error: unknown): never => {
+    throw writeFailure(folder, error)
+  }
+  const writer = await openBuildWriter(folder, earlier, { durable }).catch(tellWriteFailure)
+  try {
+    signal?.throwIfAborted()
+    const { files: compressed, cacheHits } = await compressFiles(files, {
+      encoder,
+      folder,
+      codings,
+      minimumSize,
+      bytesInFlight,
+      cache,
+      writer,
+      ours: earlier.variants,
+      signal,
+      onProgress,
+      warn,
+    })
+    signal?.throwIfAborted()
+    const linked = await linkPages(compressed, settings.linksOf)
+    await refuseChanged(folder, compressed, earlier)
+
+    signal?.throwIfAborted()
+
+    // 3. Write: the variants into their places, the manifest last.
+    const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
+    const { written, removed } = await writer.commit(manifest).catch(tellWriteFailure)
+    prune(cache, settings.cacheSize)
+    const durationMs = performance.now() - startedAt
+    const { results: encodings, milliseconds: codecMs } = encoder.work
+    return {
+      directory: folder,
+      manifest,
+      warnings: [...warnings],
+      removed,
+      written,
+      cacheHits,
+      encodings,
+      codecMs,
+      durationMs,
+    }
+  } catch (error) {
+    await writer.discard()
+    throw error
+  } finally {
+    await encoder.close()
+  }
+}
+
+async function openCache(
+  folder: string,
+  { cache, cacheDirectory }: ResolvedPrecompressOptions,
+  warn: (message: string) => void,
+): Promise<EncodingCache> {
+  if (!cache) return noCache
+  const directory = cacheDirectory ?? (await findCacheDirectory(folder))
+  return directory === undefined ? noCache : openEncodingCache({ directory, warn })
+}
+
+function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
+  return include === undefined && exclude === undefined
+    ? 'there is no file in it that could be'
+    : 'no file in it belongs to the build by "include" and "exclude"'
+}
+
+/** Nobody waits for it; what cannot be pruned now is pruned by another pass. */
+function prune(cache: EncodingCache, size: number): void {
+  if (cache.directory === undefined) return
+  void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
+}
+
+function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {
+  for (const twins of caseTwins(files.map(({ path }) => path))) {
+    warn(
+      `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
+    )
+  }
+}
