@@ -7,8 +7,8 @@ const source = {
 }
 
 // All but the programs of threads and commands, which Node runs as they were built.
-const buildThreads = 'packages/precompress/src/testing/build-package.ts'
-const buildCommands = 'packages/server/src/testing/build-packages.ts'
+const buildThreads = 'packages/precompress/test/support/build-package.ts'
+const buildCommands = 'packages/server/test/support/build-packages.ts'
 
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
 const env = { NO_COLOR: '1' }
@@ -23,7 +23,10 @@ export default defineConfig({
           name: 'unit',
           env,
           setupFiles,
-          include: ['packages/!(precompress)/src/**/*.test.ts', 'bench/{bodies,build,serve}/*.test.ts'],
+          include: [
+            'packages/!(precompress)/{src,test}/**/*.test.ts',
+            'bench/{bodies,build,serve}/*.test.ts',
+          ],
           globalSetup: buildThreads,
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',
@@ -39,7 +42,7 @@ export default defineConfig({
           name: 'unit-precompress',
           env,
           setupFiles,
-          include: ['packages/precompress/src/**/*.test.ts'],
+          include: ['packages/precompress/{src,test}/**/*.test.ts'],
           globalSetup: buildThreads,
           testTimeout: 20_000,
         },
@@ -50,7 +53,7 @@ export default defineConfig({
           name: 'http',
           env,
           setupFiles,
-          include: ['packages/*/src/**/*.http-test.ts'],
+          include: ['packages/*/test/**/*.http-test.ts'],
           globalSetup: buildCommands,
           testTimeout: 20_000,
         },
@@ -60,7 +63,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           env,
-          include: ['packages/*/src/**/*.slow-test.ts'],
+          include: ['packages/*/test/**/*.slow-test.ts'],
           globalSetup: buildCommands,
           testTimeout: 240_000,
           hookTimeout: 60_000,
@@ -71,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'build',
           env,
-          include: ['packages/*/src/**/*.build-test.ts'],
+          include: ['packages/*/test/**/*.build-test.ts'],
           globalSetup: buildThreads,
           testTimeout: 60_000,
         },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { reportCommand, type ReportCommandOptions } from './report-command.ts'
-import { makeManifest } from './testing/make-manifest.ts'
+import { makeManifest } from '../test/support/make-manifest.ts'
 
 const manifest = makeManifest([{ path: 'assets/a-AAAA1111.js', size: 9000, variants: { br: 3000 } }])
 const earlier = makeManifest([{ path: 'assets/a-BBBB1111.js', size: 8000, variants: { br: 2900 } }])

@@ -5,7 +5,12 @@ export { ApplicationError } from './application/load-application.ts'
 export { OptionalPackageError } from './operations/load-optional.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-site-options.ts'
-export { openSiteStore, type ReloadOutcome, type ReloadRefusal, type SiteStore } from './load/open-site-store.ts'
+export {
+  openSiteStore,
+  type ReloadOutcome,
+  type ReloadRefusal,
+  type SiteStore,
+} from './load/open-site-store.ts'
 export type { OperationsOptions } from './operations/operations-options.ts'
 export { defineConfig, type ServeDistConfig } from './load/read-config.ts'
 export { type RunningServer, serve } from './serve/serve.ts'

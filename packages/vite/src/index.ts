@@ -1,2 +1,2 @@
-export { serveDist as default } from './serve-dist.ts'
+export { serveDist as default } from './plugin.ts'
 export type { PreloadOptions, ServeDistOptions } from './serve-dist-options.ts'

@@ -6,8 +6,8 @@ import type * as EncodeModule from '../codecs/encode.ts'
 import { precompress, type PrecompressReport } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { pruneCache } from './prune-cache.ts'
-import { makeFolder } from '../testing/make-folder.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 /** Every call of a codec in this thread, where small work stays. */
 const calls = vi.hoisted(() => ({ codecs: 0 }))

@@ -3,7 +3,7 @@ import type * as FileSystem from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { pruneCache } from './prune-cache.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 
 /** The names of what the system refuses to remove. */
 const refused = vi.hoisted(() => new Set<string>())

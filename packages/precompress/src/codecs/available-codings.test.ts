@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { precompress } from '../pass/precompress.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 import type * as ZstdEncoder from './zstd-encoder.ts'
 
 const codec = vi.hoisted(() => ({ isThere: false }))

@@ -3,7 +3,7 @@ import { contentCodings } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEncode } from './encode.ts'
-import { decode } from '../testing/decode.ts'
+import { decode } from '../../test/support/decode.ts'
 
 const encode = createEncode()
 const text = Buffer.from('export const greeting = "hello";\n'.repeat(200))

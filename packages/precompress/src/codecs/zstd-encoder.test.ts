@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { decode } from '../testing/decode.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { decode } from '../../test/support/decode.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 import { nativeEncoder, wasmCodec, wasmEncoder, zstdCodec } from './zstd-encoder.ts'
 
 const eightMebibytes = 8 * 1024 * 1024

@@ -7,8 +7,8 @@ import { manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
-import { addFiles, makeFolder } from '../testing/make-folder.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 /** Changes to the disk until the process "dies": from then on each of them fails, or only that one. */
 const life = vi.hoisted(() => ({ changesLeft: Infinity, isOneFailure: false }))

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFlushQueue } from './create-flush-queue.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 import { writeNew } from './write-aside.ts'
 
 describe('createFlushQueue', () => {

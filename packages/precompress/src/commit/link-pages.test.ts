@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ManifestLink, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { precompress } from '../pass/precompress.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 
 const script: ManifestLink = { path: 'app.js', rel: 'modulepreload', inDocument: true }
 const build = { 'index.html': '<!doctype html>', 'a/b.html': '<!doctype html>', 'app.js': '' }

@@ -8,9 +8,9 @@ import { describeFile } from '../folder/describe-file.ts'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { refuseChanged } from './refuse-changed.ts'
-import { makeFolder } from '../testing/make-folder.ts'
-import { problemsOf } from '../testing/problems-of.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { problemsOf } from '../../test/support/problems-of.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const page = '<!doctype html><title>page</title>\n'.repeat(60)

@@ -5,8 +5,8 @@ import { createCompressBatch, type FileBatch } from './compress-batch.ts'
 import { createStagingArea } from '../commit/create-stager.ts'
 import { digestOf } from '../folder/digest-of.ts'
 import { createEncode } from '../codecs/encode.ts'
-import { makeFolder } from '../testing/make-folder.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(50)
 const gzipped = await createEncode()(Buffer.from(script), 'gzip')

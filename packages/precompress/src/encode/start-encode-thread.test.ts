@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type EncodeTask, type EncodeThread, startEncodeThread } from './start-encode-thread.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 
 async function startProgram(program: string): Promise<EncodeThread> {
   const folder = await makeFolder({ 'program.mjs': program })

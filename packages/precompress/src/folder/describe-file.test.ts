@@ -3,7 +3,7 @@ import { appendFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { describeFile, isUnchanged, loadFile } from './describe-file.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 
 describe('describeFile and loadFile', () => {
   test.each([0, 1, 1_048_576, 1_048_577, 3_000_000])('agree on a file of %i bytes', async (size) => {

@@ -4,7 +4,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { digestOfFile } from './digest-of-file.ts'
-import { makeFolder } from '../testing/make-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
 
 describe('digestOfFile', () => {
   test.each([0, 1, 262_143, 262_144, 262_145, 1_000_000])('reads %i bytes to their end', async (size) => {

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { listFiles } from './list-files.ts'
-import { addFiles, makeFolder } from '../testing/make-folder.ts'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 
 const everything = { include: ['**'], exclude: [] }
 const isWindows = process.platform === 'win32'

@@ -7,8 +7,8 @@ import { createEncode } from '../codecs/encode.ts'
 import { precompress } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
 import type * as StartEncodeThread from '../encode/start-encode-thread.ts'
-import { makeFolder } from '../testing/make-folder.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 const threads = vi.hoisted(() => ({
   areDead: false,

@@ -12,8 +12,8 @@ import {
 import { describe, expect, test } from 'vitest'
 import { describeDirectory } from './describe-directory.ts'
 import { precompress } from './precompress.ts'
-import { makeFolder } from '../testing/make-folder.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 

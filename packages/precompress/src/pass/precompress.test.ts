@@ -12,10 +12,10 @@ import {
 import { describe, expect, test, vi } from 'vitest'
 import { precompress } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
-import { decode } from '../testing/decode.ts'
-import { addFiles, makeFolder } from '../testing/make-folder.ts'
-import { problemsOf } from '../testing/problems-of.ts'
-import { readFolder } from '../testing/read-folder.ts'
+import { decode } from '../../test/support/decode.ts'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { problemsOf } from '../../test/support/problems-of.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const otherScript = script.replaceAll('forty', 'fifty')

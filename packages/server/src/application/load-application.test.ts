@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ApplicationError, loadApplication } from './load-application.ts'
-import { writeFixture } from '../testing/build-fixture.ts'
+import { writeFixture } from '../../test/support/build-fixture.ts'
 
 async function problemOf(source: string): Promise<unknown> {
   const directory = await writeFixture({ 'entry.mjs': source })

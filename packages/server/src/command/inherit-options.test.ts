@@ -4,8 +4,8 @@ import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { describeInheritance, inheritOptions, readEarlierManifest } from './inherit-options.ts'
-import { buildFixture, writeFixture } from '../testing/build-fixture.ts'
-import { compressibleText } from '../testing/compressible-text.ts'
+import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
+import { compressibleText } from '../../test/support/compressible-text.ts'
 
 const files = {
   'index.html': 'page',

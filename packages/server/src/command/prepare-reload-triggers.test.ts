@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
-import { buildFixture } from '../testing/build-fixture.ts'
+import { buildFixture } from '../../test/support/build-fixture.ts'
 
 const patience = { timeout: 10_000 }
 

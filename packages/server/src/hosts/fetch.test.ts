@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler } from './fetch.ts'
 import { loadSite } from '../load/load-site.ts'
-import { writeFixture } from '../testing/build-fixture.ts'
-import { fakeSite } from '../testing/fake-site.ts'
+import { writeFixture } from '../../test/support/build-fixture.ts'
+import { fakeSite } from '../../test/support/fake-site.ts'
 
 const site = fakeSite({
   'index.html': { body: 'page', mediaType: 'text/html; charset=utf-8' },

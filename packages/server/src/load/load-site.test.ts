@@ -10,8 +10,8 @@ import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-site-options.ts'
 import { SiteError } from '../site/site-error.ts'
-import { buildFixture, type FixtureFiles, writeFixture } from '../testing/build-fixture.ts'
-import { compressibleText } from '../testing/compressible-text.ts'
+import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
+import { compressibleText } from '../../test/support/compressible-text.ts'
 
 const files = {
   'index.html': compressibleText(2000, 'page'),

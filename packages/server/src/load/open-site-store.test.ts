@@ -5,10 +5,10 @@ import { precompress, retireManifest } from '@serve-dist/precompress'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSiteStore, type SiteStore } from './open-site-store.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
-import { buildFixture, writeFixture } from '../testing/build-fixture.ts'
-import { openFilesIn } from '../testing/open-files-in.ts'
-import { resourceAt } from '../testing/fake-site.ts'
-import { temporaryDirectory } from '../testing/temporary-directory.ts'
+import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
+import { openFilesIn } from '../../test/support/open-files-in.ts'
+import { resourceAt } from '../../test/support/fake-site.ts'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 
 const first = { 'index.html': 'first', 'large.bin': 'x'.repeat(5000) }
 const second = { 'index.html': 'second', 'large.bin': 'y'.repeat(5000) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseAcceptEncoding } from './accept-encoding.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const unnamed = 1
 const allWeights = new Set([unnamed, ...Array.from({ length: 1001 }, (_, thousandths) => thousandths * 10)])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import parseRange from 'range-parser'
 import { describe, expect, test } from 'vitest'
 import { parseByteRange } from './byte-range.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const beyond53Bits = '9007199254740993'
 const hundredDigits = '9'.repeat(100)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatHttpDate, parseHttpDate } from './http-date.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const example = Date.UTC(1994, 10, 6, 8, 49, 37)
 const year2026 = Date.UTC(2026, 0, 1)

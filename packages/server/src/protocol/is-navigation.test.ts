@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import Negotiator from 'negotiator'
 import { describe, expect, test } from 'vitest'
 import { isNavigation } from './is-navigation.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
-import { requestOf } from '../testing/request-of.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
+import { requestOf } from '../../test/support/request-of.ts'
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 

@@ -2,7 +2,7 @@ import { pathProblem } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodePath, parseRequestPath } from './request-path.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const servablePath = fc
   .array(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 })

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createRequestFieldsReader } from './read-request-fields.ts'
-import { requestOf } from '../testing/request-of.ts'
+import { requestOf } from '../../test/support/request-of.ts'
 
 function messageWith(lines: readonly (readonly [string, string])[]): IncomingMessage {
   const message = new IncomingMessage(new Socket())

@@ -8,7 +8,7 @@ import { socketTimeout } from '../protocol/connection-limits.ts'
 import { fingerprintOf } from '../files/file-fingerprint.ts'
 import { sendFile } from './send-file.ts'
 import { chunkSize, type FileContent } from '../files/stored-file.ts'
-import { temporaryDirectory } from '../testing/temporary-directory.ts'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from './site.ts'
-import { fakeSite, type FakeSiteOptions, resourceAt } from '../testing/fake-site.ts'
+import { fakeSite, type FakeSiteOptions, resourceAt } from '../../test/support/fake-site.ts'
 
 /** What the table says to each of some paths: `file`, `→ location`, or nothing. */
 function entriesAt(

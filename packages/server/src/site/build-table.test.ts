@@ -2,8 +2,8 @@ import type { RedirectRule } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import type { Answer, Site } from './site.ts'
-import { fakeSite } from '../testing/fake-site.ts'
-import { requestOf } from '../testing/request-of.ts'
+import { fakeSite } from '../../test/support/fake-site.ts'
+import { requestOf } from '../../test/support/request-of.ts'
 
 const page = { mediaType: 'text/html; charset=utf-8' }
 const files = {

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Fallback, Answer } from './site.ts'
-import { fakeSite, resourceAt } from '../testing/fake-site.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
-import { requestOf } from '../testing/request-of.ts'
+import { fakeSite, resourceAt } from '../../test/support/fake-site.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
+import { requestOf } from '../../test/support/request-of.ts'
 
 const files = {
   'index.html': { body: '<!doctype html>', variants: { br: 'page' } },

@@ -1,7 +1,7 @@
 import type { RedirectRule } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { idleRedirects } from './idle-redirects.ts'
-import { fakeSite } from '../testing/fake-site.ts'
+import { fakeSite } from '../../test/support/fake-site.ts'
 
 const html = { mediaType: 'text/html; charset=utf-8' }
 const files = { 'index.html': { body: 'i', ...html }, 'docs/index.html': { body: 'd', ...html }, 'a.js': 'a' }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchRedirect, toRedirectPattern } from './redirect-pattern.ts'
-import { fakeSite } from '../testing/fake-site.ts'
-import { hostileTexts, linearTimeLimit, millisecondsOf } from '../testing/hostile-texts.ts'
+import { fakeSite } from '../../test/support/fake-site.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const { table } = fakeSite({ 'index.html': '<p>', 'data.json': '{}' })
 

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator'
 import { describe, expect, test } from 'vitest'
 import { parseAcceptEncoding } from '../protocol/accept-encoding.ts'
 import { selectRepresentation } from './select-representation.ts'
-import { fakeSite, resourceAt } from '../testing/fake-site.ts'
+import { fakeSite, resourceAt } from '../../test/support/fake-site.ts'
 
 const files = {
   'all.js': { body: 'identity'.repeat(9), variants: { zstd: 'zstd....', br: 'br', gzip: 'gzip..' } },

@@ -1,6 +1,11 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { connectionLimits, maximumConnections, socketTimeout, uploadTimeout } from '../protocol/connection-limits.ts'
+import {
+  connectionLimits,
+  maximumConnections,
+  socketTimeout,
+  uploadTimeout,
+} from '../protocol/connection-limits.ts'
 import { mustBeRefused } from '../protocol/must-be-refused.ts'
 import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'

@@ -1,7 +1,7 @@
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { writeCertificate } from '../../testing/make-certificate.ts'
+import { writeCertificate } from '../../../test/support/make-certificate.ts'
 import { readTlsCredentials, type TlsFiles, warningOf } from './tls-credentials.ts'
 
 let files: TlsFiles

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { makeCertificate, writeCertificate } from '../../testing/make-certificate.ts'
-import { temporaryDirectory } from '../../testing/temporary-directory.ts'
+import { makeCertificate, writeCertificate } from '../../../test/support/make-certificate.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts'
 import { readTlsCredentials, type TlsFiles } from './tls-credentials.ts'
 import { type TlsFilesWatcher, watchTlsFiles } from './watch-tls-files.ts'
 

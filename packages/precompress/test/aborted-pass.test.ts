@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { manifestPath } from '@serve-dist/manifest'
+import { precompress } from '../src/pass/precompress.ts'
+import type * as StartEncodeThread from '../src/encode/start-encode-thread.ts'
+import { makeFolder } from './support/make-folder.ts'
+import { readFolder } from './support/read-folder.ts'
+
+const threads = vi.hoisted(() => ({ areStuck: false, fail: new Set<(reason: unknown) => void>() }))
+
+vi.mock('../src/encode/start-encode-thread.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof StartEncodeThread>()
+  return {
+    startEncodeThread: () =>
+      threads.areStuck ? { encodeAll: work, compressBatch: work, end } : original.startEncodeThread(),
+  }
+})
+
+/** Works until it is ended. */
+const work = async (): Promise<never> => await new Promise((_resolve, reject) => threads.fail.add(reject))
+const end = async (): Promise<void> => {
+  for (const fail of threads.fail) fail(new Error('it was ended'))
+}
+
+const reason = new Error('nobody wants it any more')
+const large = { 'large.txt': randomBytes(200_000).toString('hex') }
+const many = Object.fromEntries(
+  Array.from({ length: 100 }, (_, index) => [`${index}.txt`, randomBytes(2000).toString('hex')]),
+)
+
+describe('precompress with a signal', { timeout: 30_000 }, () => {
+  test.each([
+    { what: 'a large file is', files: large },
+    { what: 'many small files are', files: many },
+  ])('ends early while $what encoded, and leaves the folder as it was', async ({ files }) => {
+    threads.areStuck = true
+    threads.fail.clear()
+    onTestFinished(() => void (threads.areStuck = false))
+    const folder = await makeFolder(files)
+    const controller = new AbortController()
+    const pass = precompress(folder, { cache: false, signal: controller.signal })
+    const failure = pass.catch((error: unknown) => error)
+    await vi.waitUntil(() => threads.fail.size > 0)
+    controller.abort(reason)
+    expect(await failure).toBe(reason)
+    expect([...(await readFolder(folder)).keys()].toSorted()).toEqual(Object.keys(files).toSorted())
+
+    threads.areStuck = false
+    const { manifest } = await precompress(folder, { cache: false })
+    expect(manifest.files.every(({ variants }) => variants.length > 0)).toBe(true)
+  })
+
+  test('does nothing when it is aborted before, and keeps the earlier build', async () => {
+    const folder = await makeFolder({ 'index.html': 'one' })
+    await precompress(folder, { cache: false })
+    const before = await readFolder(folder)
+    const failure = precompress(folder, { cache: false, signal: AbortSignal.abort(reason), base: '/app/' })
+    await expect(failure).rejects.toBe(reason)
+    expect(await readFolder(folder)).toEqual(before)
+  })
+
+  test('begins no file when it is aborted while the folder is looked at', async () => {
+    const folder = await makeFolder({ 'index.html': 'one', '.serve-dist/manifest.json': '{' })
+    const controller = new AbortController()
+    const onProgress = vi.fn<() => void>()
+    const failure = precompress(folder, {
+      cache: false,
+      signal: controller.signal,
+      onProgress,
+      // The manifest that does not parse is warned of while the folder is looked at.
+      onWarning: () => controller.abort(reason),
+    })
+    await expect(failure).rejects.toBe(reason)
+    expect(onProgress).not.toHaveBeenCalled()
+  })
+
+  test('moves nothing into place when it is aborted after everything is encoded', async () => {
+    const folder = await makeFolder({ 'index.html': 'one '.repeat(200) })
+    const controller = new AbortController()
+    const linksOf = (): [] => {
+      controller.abort(reason)
+      return []
+    }
+    await expect(precompress(folder, { cache: false, signal: controller.signal, linksOf })).rejects.toBe(
+      reason,
+    )
+    expect([...(await readFolder(folder)).keys()]).toEqual(['index.html'])
+    expect((await precompress(folder, { cache: false })).written).toContain(manifestPath)
+  })
+})

@@ -1,0 +1,97 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { markUnfinished, retireManifest } from '../src/commit/build-writer.ts'
+import { describeDirectory } from '../src/pass/describe-directory.ts'
+import { precompress } from '../src/pass/precompress.ts'
+import { makeFolder } from './support/make-folder.ts'
+import { readFolder } from './support/read-folder.ts'
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+const build = { 'a.js': script, 'same.js': `${script}//`, 'data.csv.gz': 'mine' }
+
+async function stateOf(folder: string): Promise<string[]> {
+  return [...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))
+}
+
+describe('retireManifest', () => {
+  test('leaves a folder that is not served, and of which the next pass knows everything', async () => {
+    const folder = await makeFolder(build)
+    const { manifest } = await precompress(folder)
+    const past = '2020-02-02T02:02:02Z'
+    const text = (await readFolder(folder)).get(manifestPath)?.toString() ?? ''
+    await writeFile(
+      join(folder, manifestPath),
+      text.replaceAll(/"lastModified":"[^"]+"/g, `"lastModified":"${past}"`),
+    )
+    await retireManifest(folder)
+    await writeFile(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
+    await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+
+    const next = await precompress(folder, { codings: ['br'] })
+    expect(next.warnings).toEqual([])
+    expect(next.removed).toEqual(['a.js.gz', 'a.js.zst', 'same.js.gz', 'same.js.zst'])
+    const times = parseManifest(JSON.stringify(next.manifest)).files.map(
+      ({ lastModified }) => lastModified === past,
+    )
+    expect(times).toEqual([false, true, true])
+    expect(next.manifest.buildId).not.toBe(manifest.buildId)
+  })
+
+  test('twice over, and after a killed pass, loses nothing', async () => {
+    const folder = await makeFolder(build)
+    await precompress(folder)
+    await retireManifest(folder)
+    await retireManifest(folder)
+    expect([...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([
+      pendingPath,
+    ])
+    expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
+  })
+
+  test('does nothing where there is no manifest', async () => {
+    const folder = await makeFolder(build)
+    await retireManifest(folder)
+    await retireManifest(join(folder, 'nowhere'))
+    expect([...(await readFolder(folder)).keys()]).toEqual(Object.keys(build).toSorted())
+    await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('markUnfinished', () => {
+  test('leaves a folder that is not served until the next pass, with a manifest or without', async () => {
+    const folder = await makeFolder(build)
+    for (const earlier of [false, true]) {
+      expect(await stateOf(folder)).toEqual(earlier ? [manifestPath] : [])
+      await markUnfinished(folder)
+      expect(await stateOf(folder)).toEqual([pendingPath])
+      await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+      const { warnings, manifest } = await precompress(folder)
+      expect([warnings, manifest.files.length]).toEqual([[], 3])
+    }
+    await markUnfinished(folder)
+    expect((await precompress(folder, { codings: ['br'] })).removed).toHaveLength(4)
+  })
+
+  test('leaves a mark as it stands, with what it knows', async () => {
+    const folder = await makeFolder(build)
+    await precompress(folder)
+    await retireManifest(folder)
+    await markUnfinished(folder)
+    expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
+  })
+
+  test('makes a folder that is not there', async () => {
+    const folder = join(await makeFolder({}), 'a/b')
+    await markUnfinished(folder)
+    expect(await stateOf(folder)).toEqual([pendingPath])
+  })
+
+  test('says which folder cannot be written to', async () => {
+    const folder = await makeFolder({ a: 'a file' })
+    await expect(markUnfinished(join(folder, 'a'))).rejects.toThrow(
+      `${join(folder, 'a')}: cannot be written to`,
+    )
+  })
+})

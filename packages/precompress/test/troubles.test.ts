@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { precompress } from '../src/pass/precompress.ts'
+import { addFiles, makeFolder } from './support/make-folder.ts'
+import { mayMount, mountFolder } from './support/mount-folder.ts'
+import { readFolder } from './support/read-folder.ts'
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+
+const canMount = await mayMount()
+
+async function failureOf(pass: Promise<unknown>): Promise<string> {
+  return await pass.then(
+    () => 'none',
+    (error: unknown) => String(error),
+  )
+}
+
+describe('precompress, where the system is in its way', () => {
+  test.runIf(canMount)('on a full disk fails with one clear error, and takes back everything', async () => {
+    const folder = await makeFolder()
+    await mountFolder(folder, '-t', 'tmpfs', '-o', 'size=160k', 'tmpfs')
+    const files = Object.fromEntries(
+      Array.from({ length: 16 }, (_, index) => [`${index}.js`, `${script}//${index}`]),
+    )
+    await addFiles(folder, { ...files, 'ballast.png': Buffer.alloc(20_000) })
+    expect(await failureOf(precompress(folder))).toMatch(
+      `${folder}: cannot be written to (ENOSPC: no space left on device)`,
+    )
+    expect([...(await readFolder(folder)).keys()]).toEqual(['ballast.png', ...Object.keys(files)].toSorted())
+    expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  test.runIf(canMount)('on a disk that filled up leaves the earlier build', async () => {
+    const folder = await makeFolder()
+    await mountFolder(folder, '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs')
+    await addFiles(folder, { 'a.js': script, 'b.js': `${script}//` })
+    await precompress(folder, { codings: ['gzip'] })
+    const before = await readFolder(folder)
+    // As much of it as fits.
+    await writeFile(join(folder, '.ballast'), Buffer.alloc(1_000_000)).catch(() => undefined)
+    expect(await failureOf(precompress(folder))).toMatch(/ENOSPC/)
+    await rm(join(folder, '.ballast'))
+    expect(await readFolder(folder)).toEqual(before)
+  })
+
+  test.runIf(canMount)('in a read-only folder fails with one clear error', async () => {
+    const folder = await makeFolder({ 'a.js': script })
+    await mountFolder(folder, '--bind', '-o', 'ro', folder)
+    expect(await failureOf(precompress(folder))).toBe(
+      `PrecompressError: ${folder}: cannot be written to (EROFS: read-only file system)`,
+    )
+    expect([...(await readFolder(folder)).keys()]).toEqual(['a.js'])
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'leaves out a FIFO and links that go round, with a warning each',
+    async () => {
+      const folder = await makeFolder({ 'a.js': script })
+      execFileSync('mkfifo', [join(folder, 'pipe')])
+      await mkdir(join(folder, 'sub'))
+      await symlink('..', join(folder, 'sub/up'))
+      await symlink('loop.js', join(folder, 'loop.js'))
+      const { manifest, warnings } = await precompress(folder)
+      expect(manifest.files.map(({ path }) => path)).toEqual(['a.js'])
+      expect(warnings.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+        expect.stringMatching(/^loop\.js is left out: it is a symlink that leads nowhere \(ELOOP/),
+        expect.stringMatching(/^pipe is left out: it is not a regular file/),
+        expect.stringMatching(/^sub\/up is left out: it is a symlink to a folder/),
+      ])
+    },
+  )
+
+  // Elsewhere there is only one of them.
+  test.runIf(process.platform === 'linux')('warns of names that differ only by case', async () => {
+    const folder = await makeFolder({ 'App.js': script, 'app.js': `${script}//` })
+    const { warnings } = await precompress(folder)
+    expect(warnings).toEqual([expect.stringMatching(/^App\.js and app\.js differ only by case/)])
+  })
+
+  test('removes what a killed pass had written aside', async () => {
+    const folder = await makeFolder({
+      'a.js': script,
+      '.serve-dist/staging/0b1c/0': 'half',
+      '.serve-dist/staging/0b1c/pending': '{',
+    })
+    await precompress(folder)
+    expect((await readdir(join(folder, '.serve-dist'))).toSorted()).toEqual(['manifest.json'])
+  })
+})

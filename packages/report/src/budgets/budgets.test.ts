@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { checkBudgets } from './check-budgets.ts'
+import { budgetProblems, describeBudget } from '../formats/describe-budget.ts'
+import { parseBudget } from './parse-budget.ts'
+import { parseBudgets } from './parse-budgets.ts'
+import { ReportError } from '../builds/report-error.ts'
+import { makeManifest } from '../../test/support/make-manifest.ts'
+
+const build = makeManifest([
+  { path: 'assets/index-AAAA1111.js', size: 90_000, variants: { gzip: 32_000, br: 28_000, zstd: 30_000 } },
+  { path: 'assets/vendor-AAAA2222.js', size: 300_000, variants: { gzip: 110_000, br: 90_000, zstd: 95_000 } },
+  { path: 'assets/index-AAAA3333.css', size: 5000 },
+  { path: '.well-known/change-password', size: 100 },
+  { path: 'data/[a]=1.json', size: 700 },
+])
+
+function check(text: string) {
+  const [result] = checkBudgets(build, [parseBudget(text)])
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+function limitOrError(text: string): unknown {
+  try {
+    return parseBudget(text).limit
+  } catch (error) {
+    return error
+  }
+}
+
+describe('parseBudget', () => {
+  test.each([
+    ['assets/*.js=150kb:br', { files: 'assets/*.js', limit: 150_000, column: 'br' }],
+    ['total=1.5 MB : gzip', { files: 'total', limit: 1_500_000, column: 'gzip' }],
+    ['total=64KiB', { files: 'total', limit: 65_536, column: 'sent' }],
+    ['a=b/*.js=10', { files: 'a=b/*.js', limit: 10, column: 'sent' }],
+    ['**/*.{css,js}=2gib:smallest', { files: '**/*.{css,js}', limit: 2 * 1024 ** 3, column: 'smallest' }],
+    ['c:/*.js=0b:identity', { files: 'c:/*.js', limit: 0, column: 'identity' }],
+  ])('reads %s', (text, budget) => {
+    expect(parseBudget(text)).toEqual({ text, ...budget })
+  })
+
+  test.each([
+    ['150kb', 'it names no files; write for example'],
+    ['=150kb', 'it names no files'],
+    ['total=', '"" is no size; write for example 150kb'],
+    ['total=150 apples', '"150 apples" is no size'],
+    ['total=-5kb', '"-5kb" is no size'],
+    ['total=5kb:deflate', '"deflate" cannot be weighed; after the colon write one of identity, gzip'],
+    ['total=5kb:br:gzip', '"br:gzip" cannot be weighed'],
+  ])('refuses %s and says what to write', (text, message) => {
+    expect(() => parseBudget(text)).toThrow(`budget "${text}": ${message}`)
+  })
+
+  test('reads what it is given or throws a ReportError, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z*/]+=\d+[a-z]{0,3}(:[a-z]+)?$/)), (text) => {
+        expect(limitOrError(text)).toSatisfy((found) => found instanceof ReportError || Number(found) >= 0)
+      }),
+    )
+  })
+})
+
+describe('parseBudgets', () => {
+  test('names every budget that is wrong', () => {
+    expect(() => parseBudgets(['total=x', 'total=1kb', 'y'])).toThrow(
+      /^budget "total=x": .+\nbudget "y": .+$/,
+    )
+  })
+})
+
+describe('checkBudgets', () => {
+  test('weighs all files of a glob together, in the coding that is named', () => {
+    expect(check('assets/*.js=150kb:br')).toMatchObject({ outcome: 'within', size: 118_000, over: -32_000 })
+    expect(check('assets/*.js=150kb:identity')).toMatchObject({ outcome: 'exceeded', size: 390_000 })
+  })
+
+  test('weighs what is sent by default where no coding is named', () => {
+    expect(check('assets/*.js=150kb').size).toBe(125_000)
+  })
+
+  test('weighs the smallest there where the build says that it is sent', () => {
+    const serving = { prefer: 'smallest' } as const
+    const [result] = checkBudgets({ ...build, serving }, [parseBudget('assets/*.js=150kb')])
+    expect(result?.size).toBe(118_000)
+  })
+
+  test('counts every file in total, dotfiles and those without variants included', () => {
+    expect(check('total=1mb:identity').size).toBe(395_800)
+    expect(check('**=1mb:identity').size).toBe(395_800)
+  })
+
+  test('lets a build weigh exactly its budget', () => {
+    expect(check('assets/*.css=5kb').outcome).toBe('within')
+    expect(check('assets/*.css=4999').outcome).toBe('exceeded')
+  })
+
+  test('does not let a glob that matches nothing pass', () => {
+    expect(check('asset/*.js=150kb')).toMatchObject({ outcome: 'unmatched', files: [] })
+  })
+
+  test('matches names with brackets where the glob escapes them', () => {
+    expect(check(String.raw`data/\[a\]=1.json=1kb`).outcome).toBe('within')
+  })
+})
+
+describe('describeBudget', () => {
+  test('names the offenders, the largest first, and by how much they are over', () => {
+    expect(describeBudget(check('assets/*.js=100kb:br'))).toBe(
+      'assets/*.js=100kb:br: 118.00 kB br of 100.00 kB, 18.00 kB (+18.0 %) too much: assets/vendor-AAAA2222.js 90.00 kB, assets/index-AAAA1111.js 28.00 kB',
+    )
+  })
+
+  test('does not say that nothing is too much', () => {
+    expect(describeBudget(check('assets/*.js=389999:identity'))).toContain(', 1 B (<0.01 %) too much: ')
+    expect(describeBudget(check('assets/*.css=5001'))).toContain(', 1 B left')
+  })
+
+  test('says what is left', () => {
+    expect(describeBudget(check('assets/*.js=150kb:br'))).toContain('32.00 kB left')
+  })
+})
+
+describe('budgetProblems', () => {
+  test('tells of failures only', () => {
+    const budgets = parseBudgets(['total=1mb', 'total=1kb', 'nothing/**=1kb'])
+    expect(budgetProblems(checkBudgets(build, budgets))).toEqual([
+      expect.stringContaining('total=1kb: '),
+      expect.stringContaining('matches no file of this build'),
+    ])
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { preferenceCost } from './preference-cost.ts'
+import { sentCoding, sizesOf, smallestCoding } from './sizes.ts'
+import { type FileSketch, makeManifest } from '../../test/support/make-manifest.ts'
+
+function file(variants: FileSketch['variants'] = {}) {
+  const [made] = makeManifest([{ path: 'a.js', size: 1000, variants }]).files
+  if (made === undefined) throw new Error('no file was made')
+  return made
+}
+
+describe('sizesOf', () => {
+  test('weighs the original where a file has no variant in a coding', () => {
+    expect(sizesOf(file({ br: 300 }))).toEqual({
+      identity: 1000,
+      gzip: 1000,
+      br: 300,
+      zstd: 1000,
+      sent: 300,
+      smallest: 300,
+    })
+  })
+
+  test('weighs as sent what the default order picks, as smallest what has the fewest bytes', () => {
+    const { sent, smallest } = sizesOf(file({ gzip: 350, br: 300, zstd: 320 }))
+    expect({ sent, smallest }).toEqual({ sent: 320, smallest: 300 })
+  })
+})
+
+describe('sizesOf a file of a build that prefers the smallest', () => {
+  const variants = { gzip: 350, br: 300, zstd: 320 }
+
+  test('weighs that as sent', () => {
+    const { sent, smallest } = sizesOf(file(variants), { serving: { prefer: 'smallest' } })
+    expect({ sent, smallest }).toEqual({ sent: 300, smallest: 300 })
+    expect(sizesOf(file(variants), { serving: { prefer: 'order' } }).sent).toBe(320)
+    expect(sizesOf(file(variants), { serving: { earlyHints: true } }).sent).toBe(320)
+  })
+})
+
+describe('sentCoding', () => {
+  test.each([
+    [{ gzip: 1, br: 2, zstd: 3 }, 'zstd'],
+    [{ gzip: 1, br: 2 }, 'br'],
+    [{ gzip: 1 }, 'gzip'],
+    [{}, 'identity'],
+  ])('of %o is %s', (variants, coding) => {
+    expect(sentCoding(file(variants))).toBe(coding)
+  })
+})
+
+describe('smallestCoding', () => {
+  test.each([
+    [{ gzip: 350, br: 300, zstd: 320 }, 'br'],
+    [{ gzip: 300, br: 300, zstd: 300 }, 'zstd'],
+    [{ gzip: 290, br: 300 }, 'gzip'],
+    [{}, 'identity'],
+  ])('of %o is %s', (variants, coding) => {
+    expect(smallestCoding(file(variants))).toBe(coding)
+  })
+})
+
+describe('preferenceCost', () => {
+  test('says what the default order costs over all files', () => {
+    const { files } = makeManifest([
+      { path: 'a.js', size: 1000, variants: { br: 300, zstd: 320 } },
+      { path: 'b.js', size: 1000, variants: { br: 200, zstd: 180 } },
+      { path: 'c.png', size: 500 },
+    ])
+    expect(preferenceCost({ files })).toEqual({
+      prefer: 'order',
+      first: 'zstd',
+      sent: 1000,
+      smallest: 980,
+      bytes: 20,
+      percent: (20 / 980) * 100,
+    })
+  })
+
+  test('is nothing for a build without files', () => {
+    expect(preferenceCost({ files: [] })).toMatchObject({ first: 'identity', bytes: 0, percent: 0 })
+  })
+})

@@ -1,0 +1,78 @@
+import type { Manifest } from '@serve-dist/manifest'
+import type { BuildComparison } from '../compare/compare-builds.ts'
+import type { BuildReport } from './create-report.ts'
+import { type FileKind, fileKindOf, fileKinds } from '../builds/file-kind.ts'
+import { preferenceCost } from '../builds/preference-cost.ts'
+import type { SizeChanges } from '../compare/size-change.ts'
+import { sentCoding, type SizeColumn, sizesOf, smallestCoding } from '../builds/sizes.ts'
+import { sumOfKind } from '../builds/sum-of-kind.ts'
+
+/** The version of the format that `formatJson` writes; fields may be added within a version. */
+export const jsonReportVersion = 1
+
+/** A report for programs; docs/report.md describes every field. A line feed at the end. */
+export function formatJson({ title, build, comparison, budgets }: BuildReport): string {
+  const document = {
+    version: jsonReportVersion,
+    title,
+    build: describeBuild(build),
+    comparison: comparison === undefined ? null : describeComparison(comparison),
+    budgets: budgets.map(({ budget, outcome, size, over, files }) => ({
+      ...budget,
+      outcome,
+      size,
+      over,
+      matched: files,
+    })),
+  }
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}
+
+function describeBuild(build: Manifest): unknown {
+  const { buildId, base, files } = build
+  return {
+    buildId,
+    base,
+    totals: byKind((kind) => sumOfKind(build, kind)),
+    preference: preferenceCost(build),
+    files: files.map((file) => ({
+      path: file.path,
+      kind: fileKindOf(file),
+      mediaType: file.mediaType,
+      cache: file.cache,
+      sha256: file.sha256,
+      variants: Object.fromEntries(file.variants.map(({ coding, size }) => [coding, size])),
+      sizes: sizesOf(file, build),
+      sent: sentCoding(file, build),
+      smallest: smallestCoding(file),
+    })),
+  }
+}
+
+function describeComparison({ before, noise, totals, files }: BuildComparison): unknown {
+  return {
+    against: { buildId: before.buildId, base: before.base },
+    noise,
+    totals: byKind((kind) => describeChanges(totals[kind ?? 'total'])),
+    files: files.map((file) => ({
+      name: file.name,
+      kind: file.kind,
+      state: file.state,
+      before: file.before?.path ?? null,
+      after: file.after?.path ?? null,
+      sizes: describeChanges(file.sizes),
+    })),
+  }
+}
+
+function byKind<Value>(describe: (kind?: FileKind) => Value): Record<string, Value> {
+  return Object.fromEntries([...fileKinds.map((kind) => [kind, describe(kind)]), ['total', describe()]])
+}
+
+/** JSON has no `undefined`: where there was nothing before, the percentage is `null`. */
+function describeChanges(changes: SizeChanges): unknown {
+  const columns: readonly SizeColumn[] = ['identity', 'gzip', 'br', 'zstd', 'sent', 'smallest']
+  return Object.fromEntries(
+    columns.map((column) => [column, { ...changes[column], percent: changes[column].percent ?? null }]),
+  )
+}

@@ -1,0 +1,206 @@
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { createReport } from './create-report.ts'
+import { formatBuildTable } from './format-build-table.ts'
+import { formatJson } from './format-json.ts'
+import { formatMarkdown } from './format-markdown.ts'
+import { formatTerminal } from './format-terminal.ts'
+import { parseBudgets } from '../budgets/parse-budgets.ts'
+import { makeManifest } from '../../test/support/make-manifest.ts'
+
+const before = makeManifest([
+  { path: 'assets/index-AAAA1111.js', size: 10_000, variants: { gzip: 4100, br: 3500, zstd: 3900 } },
+  { path: 'assets/Ünïcode-AAAA3333.css', size: 3000, variants: { br: 900 } },
+  { path: 'index.html', size: 400 },
+  { path: 'old.txt', size: 10 },
+])
+const after = makeManifest([
+  { path: 'assets/index-BBBB1111.js', size: 11_000, variants: { gzip: 4500, br: 3800, zstd: 4200 } },
+  { path: 'assets/Ünïcode-BBBB3333.css', size: 2000, variants: { br: 600 } },
+  { path: 'index.html', size: 400 },
+  { path: 'icon.png', size: 70 },
+])
+const budgets = parseBudgets(['assets/*.js=4kb:br', 'total=5kb'])
+
+describe('formatBuildTable', () => {
+  const table = formatBuildTable(after, { colors: false, prefix: 'dist/' })
+
+  test('has a row for each file with variants, what is sent, and what would be the smallest', () => {
+    expect(table.split('\n')).toEqual([
+      '                                      size     gzip       br     zstd     sent   smallest',
+      'dist/assets/Ünïcode-BBBB3333.css   2.00 kB        –  0.60 kB        –       br         br',
+      'dist/assets/index-BBBB1111.js     11.00 kB  4.50 kB  3.80 kB  4.20 kB     zstd  br -400 B',
+      '2 files without variants           0.47 kB',
+      'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
+      "zstd first sends 5.27 kB, 400 B more than prefer 'smallest' would (4.87 kB, +8.2 %)",
+    ])
+  })
+
+  test('is the same text in colours', () => {
+    const colored = formatBuildTable(after, { colors: true, prefix: 'dist/' })
+    expect(colored).not.toBe(table)
+    expect(stripVTControlCharacters(colored)).toBe(table)
+  })
+
+  test('counts the files that get no row of their own', () => {
+    const shorter = formatBuildTable(after, { colors: false, mostRows: 1 })
+    expect(shorter).toContain('1 more file with variants')
+    expect(shorter).not.toContain('Ünïcode')
+  })
+
+  test('says that the order costs nothing where the first coding is the smallest', () => {
+    const build = makeManifest([{ path: 'a.js', size: 9000, variants: { zstd: 3000, br: 3000 } }])
+    expect(formatBuildTable(build, { colors: false })).toContain("prefer 'smallest' would save nothing")
+  })
+
+  test('shows as sent what a build is sent in that prefers the smallest, and what that saves', () => {
+    const lines = formatBuildTable({ ...after, serving: { prefer: 'smallest' } }, { colors: false }).split(
+      '\n',
+    )
+    expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
+    expect(lines[4]).toMatch(/^total of 4 files .* 4\.87 kB$/)
+    expect(lines[5]).toBe("prefer 'smallest' sends 4.87 kB, 400 B less than zstd first would")
+  })
+
+  test('draws a build without variants, and one without files', () => {
+    const plain = formatBuildTable(makeManifest([{ path: 'a.js', size: 9 }]), { colors: false })
+    expect(plain.split('\n')).toEqual([
+      '                            size',
+      '1 file without variants  0.01 kB',
+      'total of 1 file          0.01 kB',
+    ])
+    expect(formatBuildTable({ files: [] }, { colors: false })).toBe('no files')
+  })
+})
+
+describe('formatTerminal', () => {
+  test('shows the build when there is nothing to compare it with', () => {
+    const text = formatTerminal(createReport(after), { colors: false })
+    expect(text).toBe(formatBuildTable(after, { colors: false }))
+  })
+
+  test('shows what changed, the largest change first, the totals and the budgets', () => {
+    const text = formatTerminal(createReport(after, { against: before, budgets }), { colors: false })
+    const lines = text.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
+    expect(lines.slice(1, 5)).toEqual([
+      'assets/index-HASH.js size 10.00 kB 11.00 kB +1.00 kB +10.0 %',
+      ' gzip 4.10 kB 4.50 kB +400 B +9.8 %',
+      ' br 3.50 kB 3.80 kB +300 B +8.6 %',
+      ' zstd 3.90 kB 4.20 kB +300 B +7.7 %',
+    ])
+    expect(lines).toContain('icon.png new size 0.00 kB 0.07 kB +70 B')
+    expect(lines).toContain('old.txt removed size 0.01 kB 0.00 kB -10 B -100 %')
+    expect(lines.slice(-4)).toEqual([
+      'sent by default: 5.27 kB, +60 B (+1.2 %)',
+      '2 files changed, 1 new, 1 removed; 1 the same',
+      '✓ assets/*.js=4kb:br: 3.80 kB br of 4.00 kB, 200 B left',
+      expect.stringMatching(
+        /^✗ total=5kb: 5.27 kB sent of 5.00 kB, 270 B \(\+5.4 %\) too much: assets\/index-BB/,
+      ),
+    ])
+  })
+
+  test('does not let a name change the order of the text around it', () => {
+    const build = makeManifest([{ path: 'a\u{202E}gpj.js', size: 9000, variants: { br: 1 } }])
+    expect(formatTerminal(createReport(build), { colors: false })).toContain(String.raw`a\u{202e}gpj.js`)
+  })
+})
+
+describe('formatMarkdown', () => {
+  const text = formatMarkdown(createReport(after, { against: before, budgets }))
+
+  test('begins with the marker by which a bot finds its comment', () => {
+    expect(text.startsWith('<!-- serve-dist report -->\n')).toBe(true)
+  })
+
+  test('is called what it was told, in a marker of its own too, which no name can end', () => {
+    const named = formatMarkdown(createReport(after, { title: 'apps/shop --> <b>' }))
+    expect(named).toMatch(/^<!-- serve-dist report: apps\/shop b -->\n\n### apps\/shop --&#62; &#60;b&#62;: /)
+  })
+
+  test('marks what got larger, smaller, new, removed and over its budget', () => {
+    expect(text).toContain('### 🔺 Build size: +60 B (+1.2 %)')
+    expect(text).toMatch(
+      /\| <code>assets\/index-HASH\.js<\/code> \| 11\.00 kB<br>🔺 \+1\.00 kB \(\+10\.0 %\)/,
+    )
+    expect(text).toContain('<code>assets/Ünïcode-HASH.css</code> | 2.00 kB<br>✅ -1.00 kB (-33.3 %)')
+    expect(text).toContain('🆕 new <code>icon.png</code>')
+    expect(text).toContain('🗑️ removed <code>old.txt</code>')
+    expect(text).toMatch(/^- ❌ total=5kb/m)
+  })
+
+  test('folds the files of each kind, and leaves out a kind without changes', () => {
+    expect(text).toContain('<details><summary>🔺 js: 1 file changed, +300 B (+7.7 %) sent</summary>\n\n|')
+    expect(text).not.toContain('html: ')
+  })
+
+  test('lets no name break out of its cell, or become a link, a mention or a tag', () => {
+    const path =
+      'a`|<img src=x onerror=alert(1)>*_[x](https://a.example)@everyone www.evil.example\u{202E}.js'
+    const hostile = formatMarkdown(createReport(makeManifest([{ path, size: 9 }])))
+    const line = hostile.split('\n').find((row) => row.includes('onerror')) ?? ''
+    expect(line.split('|')).toHaveLength(8)
+    expect(line.replaceAll(/<\/?code>/g, '')).not.toMatch(/[<>`*_[\]@:\u{202E}]|www\./u)
+  })
+
+  test.each([
+    ['long names', 'long-'.repeat(200)],
+    ['names beyond ASCII', '長い名前'.repeat(200)],
+  ])('stays short enough for a comment with %s, whatever the build', (_names, name) => {
+    const sketches = Array.from({ length: 400 }, (_, index) => ({ path: `${name}${index}.js`, size: index }))
+    const long = formatMarkdown(createReport(makeManifest(sketches)))
+    expect(Buffer.byteLength(long)).toBeLessThan(65_536)
+    expect(long).toContain('more files.')
+  })
+})
+
+describe('formatJson', () => {
+  const {
+    version,
+    build,
+    comparison,
+    budgets: results,
+  } = JSON.parse(formatJson(createReport(after, { against: before, budgets })))
+
+  test('describes the build', () => {
+    expect(version).toBe(1)
+    expect(build).toMatchObject({
+      buildId: after.buildId,
+      totals: { js: { identity: 11_000, br: 3800 }, total: { identity: 13_470 } },
+      preference: { first: 'zstd', bytes: 400 },
+    })
+    expect(build.files[1]).toMatchObject({
+      path: 'assets/Ünïcode-BBBB3333.css',
+      kind: 'css',
+      variants: { br: 600 },
+      sizes: { gzip: 2000, br: 600 },
+      sent: 'br',
+    })
+  })
+
+  test('weighs as sent what the build says that it sends', () => {
+    const report = createReport({ ...after, serving: { prefer: 'smallest' } }, { against: before })
+    const described = JSON.parse(formatJson(report))
+    expect(described.build.preference).toMatchObject({ prefer: 'smallest', bytes: 400 })
+    expect(described.build.totals.total.sent).toBe(described.build.totals.total.smallest)
+    const index = described.comparison.files.find(({ name }: { name: string }) => name.includes('index-'))
+    expect(index.sizes.sent).toMatchObject({ before: 3900, after: 3800 })
+  })
+
+  test('describes the comparison, with null where there is nothing', () => {
+    expect(comparison.against.buildId).toBe(before.buildId)
+    expect(comparison.files).toContainEqual(
+      expect.objectContaining({ name: 'icon.png', state: 'new', before: null, after: 'icon.png' }),
+    )
+    const icon = comparison.files.find(({ name }: { name: string }) => name === 'icon.png')
+    expect(icon.sizes.br).toEqual({ before: 0, after: 70, bytes: 70, percent: null, verdict: 'larger' })
+    expect(JSON.parse(formatJson(createReport(after))).comparison).toBeNull()
+  })
+
+  test('describes the budgets', () => {
+    expect(results).toMatchObject([
+      { text: 'assets/*.js=4kb:br', outcome: 'within' },
+      { text: 'total=5kb', outcome: 'exceeded', over: 270 },
+    ])
+  })
+})

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { createReport } from '../formats/create-report.ts'
+import { embedJson } from './embed-json.ts'
+import { formatHtml } from './format-html.ts'
+import { pageData } from './page-data.ts'
+import { parseBudgets } from '../budgets/parse-budgets.ts'
+import { makeManifest } from '../../test/support/make-manifest.ts'
+
+const assets = { script: 'run()', style: 'body{}' }
+const before = makeManifest([
+  { path: 'assets/index-AAAA1111.js', size: 1000, variants: { br: 400 } },
+  { path: 'assets/old-AAAA2222.js', size: 70 },
+])
+const after = makeManifest([
+  { path: 'assets/index-BBBB1111.js', size: 1200, variants: { br: 500 } },
+  { path: 'index.html', size: 100 },
+])
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+describe('formatHtml', () => {
+  const html = formatHtml(
+    createReport(after, { against: before, budgets: parseBudgets(['total=1kb']) }),
+    assets,
+  )
+
+  test('allows its own script and style by their digests, and nothing else', () => {
+    const policy = /<meta http-equiv="Content-Security-Policy" content="(.+?)">/.exec(html)?.[1]
+    expect(policy?.replaceAll('&#39;', "'").split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${sha256('run()')}'`,
+      `style-src 'sha256-${sha256('body{}')}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+    ])
+  })
+
+  test('names nothing that a browser would load', () => {
+    expect(html).not.toMatch(/\b(?:src|href|srcset|action)=|url\(|@import/)
+  })
+
+  test('says everything as a table, what changed first', () => {
+    const rows = [
+      ...html.matchAll(/<th scope="row"><bdi>(.+?)<\/bdi>(?:<span class="state">(\w+)<\/span>)?/g),
+    ]
+    expect(rows.map(([, path, state]) => [path, state])).toEqual([
+      ['assets/index-HASH.js', 'changed'],
+      ['index.html', 'new'],
+      ['assets/old-AAAA2222.js', 'removed'],
+    ])
+    expect(html).toContain('1.20 kB<span class="change" data-verdict="larger">▲ +200 B (+20.0 %)</span>')
+    expect(html).toContain('<li data-outcome="within">')
+  })
+
+  test('keeps hostile names text, in the markup and in the data', () => {
+    const names = [
+      '<img src=x onerror=alert(1)>.js',
+      'a/</script><script>alert(1)</script>.js',
+      `"'&lt;.js`,
+      '<!--<script>.js',
+      '__proto__/constructor.js',
+      'a\u{202E}b.js',
+    ]
+    const hostile = formatHtml(createReport(makeManifest(names.map((path) => ({ path, size: 9 })))), assets)
+    expect(hostile.match(/<script/g)).toHaveLength(2)
+    expect(hostile.match(/<\/script/g)).toHaveLength(2)
+    expect(hostile).not.toMatch(/<img|<!--|\u{202E}/u)
+    expect(hostile).toContain('<bdi>&quot;&#39;&amp;lt;.js</bdi>')
+  })
+})
+
+describe('embedJson', () => {
+  test('is the same JSON without a character that markup knows', () => {
+    const value = { '</script>': ['<!--', '&amp;', '\u{2028}'] }
+    expect(embedJson(value)).not.toMatch(/[<>&\u{2028}]/u)
+    expect(JSON.parse(embedJson(value))).toEqual(value)
+  })
+})
+
+describe('pageData', () => {
+  const { columns, root } = pageData(createReport(after, { against: before }))
+
+  test('weighs by the codings that either build has', () => {
+    expect(columns).toEqual(['identity', 'br', 'sent'])
+    expect(pageData(createReport(makeManifest([{ path: 'a', size: 1 }]))).columns).toEqual(['identity'])
+  })
+
+  test('sums up folders, removed files included in what changed', () => {
+    const folder = root.children?.find(({ kind }) => kind === 'folder')
+    expect(folder).toMatchObject({ name: 'assets', path: 'assets/' })
+    expect(folder?.sizes[0]).toMatchObject({
+      bytes: 1200,
+      text: '1.20 kB',
+      change: '+130 B (+12.1 %)',
+      verdict: 'larger',
+    })
+  })
+
+  test('keeps a name that every object has apart from the others', () => {
+    const odd = pageData(
+      createReport(
+        makeManifest([
+          { path: '__proto__/a.js', size: 5 },
+          { path: 'b.js', size: 1 },
+        ]),
+      ),
+    )
+    expect(odd.root.children?.map(({ path }) => path)).toEqual(['b.js', '__proto__/'])
+  })
+})

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import type { BuildReport } from '../formats/create-report.ts'
+import { describeBudget } from '../formats/describe-budget.ts'
+import { describePreference } from '../formats/describe-preference.ts'
+import { embedJson } from './embed-json.ts'
+import { escapeHtml } from './escape-html.ts'
+import { formatCount } from '../builds/format-bytes.ts'
+import { htmlChange } from './html-change.ts'
+import { htmlTable } from './html-table.ts'
+import type { PageAssets } from './read-page-assets.ts'
+import { pageData } from './page-data.ts'
+import type { PageData } from './page-node.ts'
+import { preferenceCost } from '../builds/preference-cost.ts'
+import { summarizeComparison } from '../compare/summarize-comparison.ts'
+
+/**
+ * A report as one page that loads nothing: a treemap in every coding, what changed, and all of it as a table.
+ * Names of files are text wherever they stand, and the page's policy lets nothing run or load but what it
+ * holds itself.
+ */
+export function formatHtml(report: BuildReport, { script, style }: PageAssets): string {
+  const data = pageData(report)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${sourceHash(script)}`,
+    `style-src ${sourceHash(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${titleOf(report)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${titleOf(report)}</h1>
+${facts(report)}
+${cards(data)}
+${budgets(report)}
+${treemap(data)}
+<h2 id="table-title">Files</h2>
+<div class="table" role="region" aria-labelledby="table-title" tabindex="0">
+${htmlTable(data)}
+</div>
+</main>
+<script type="application/json" id="data">${embedJson(data)}</script>
+<script type="module">${script}</script>
+</body>
+</html>
+`
+}
+
+/** The policy names what may run by its digest, so nothing that slipped in could. */
+function sourceHash(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+function titleOf({ title, comparison }: BuildReport): string {
+  return escapeHtml(comparison === undefined ? title : `${title}: what changed`)
+}
+
+function facts({ build, comparison }: BuildReport): string {
+  const items = [
+    `${formatCount(build.files.length, 'file')} under <code>${escapeHtml(build.base)}</code>`,
+    `build <code>${escapeHtml(build.buildId.slice(0, 12))}</code>`,
+    ...(comparison === undefined
+      ? []
+      : [
+          `against <code>${escapeHtml(comparison.before.buildId.slice(0, 12))}</code>`,
+          escapeHtml(summarizeComparison(comparison).files),
+        ]),
+  ]
+  const preference = describePreference(preferenceCost(build)) ?? ''
+  return `<p class="facts">${items.map((item) => `<span>${item}</span>`).join('')}<span>${escapeHtml(preference)}</span></p>`
+}
+
+/** The totals, which are the switch of what the treemap weighs too. */
+function cards({ columns, root }: PageData): string {
+  const chosen = columns.includes('sent') ? 'sent' : 'identity'
+  const items = columns.map((column, index) => {
+    const size = root.sizes[index]
+    const name = column === 'identity' ? 'size' : column === 'sent' ? 'sent by default' : column
+    return `<label class="card"><input class="hidden" type="radio" name="column" value="${column}"${column === chosen ? ' checked' : ''}>
+<span class="card-name">${name}</span><span class="card-size">${escapeHtml(size?.text ?? '')}</span>${htmlChange(size)}</label>`
+  })
+  return `<fieldset><legend class="hidden">What the treemap weighs</legend><div class="cards">${items.join('\n')}</div></fieldset>`
+}
+
+function budgets({ budgets: results }: BuildReport): string {
+  if (results.length === 0) return ''
+  const items = results.map(
+    (result) =>
+      `<li data-outcome="${result.outcome}">${result.outcome === 'within' ? '✓' : '✗'} ${escapeHtml(describeBudget(result))}</li>`,
+  )
+  return `<ul class="budgets" aria-label="Budgets">${items.join('')}</ul>`
+}
+
+function treemap({ isComparison }: PageData): string {
+  const colours = isComparison ? 'change' : 'kind'
+  return `<div class="toolbar">
+<nav aria-label="Folders on the way"><ol id="trail"></ol></nav>
+${isComparison ? colourSwitch : ''}
+<p class="legend legend-kind"><span><i data-swatch="js"></i>js</span><span><i data-swatch="css"></i>css</span><span><i data-swatch="html"></i>html</span><span><i data-swatch="other"></i>other</span></p>
+<p class="legend legend-change"><span><i data-swatch="larger"></i>▲ larger</span><span><i data-swatch="smaller"></i>▼ smaller</span><span><i data-swatch="new"></i>new</span><span><i></i>the same, or noise</span></p>
+</div>
+<div id="treemap" role="group" aria-label="Treemap of the build" aria-describedby="hint" data-colours="${colours}"></div>
+<p class="hidden" role="status" id="announcement"></p>
+<div id="details"></div>
+<p class="hint" id="hint"><kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> move · <kbd>Enter</kbd> opens a folder · <kbd>Esc</kbd> goes back up</p>
+<noscript><p>The treemap needs JavaScript; the table below says the same.</p></noscript>`
+}
+
+const colourSwitch = `<fieldset class="switch"><legend class="hidden">Colours</legend>
+<label><input class="hidden" type="radio" name="colours" value="change" checked>by change</label>
+<label><input class="hidden" type="radio" name="colours" value="kind">by kind</label></fieldset>`

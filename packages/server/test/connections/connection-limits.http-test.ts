@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type * as ConnectionLimits from '../../src/protocol/connection-limits.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { parseMetrics } from '../support/parse-metrics.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+// The real limits are minutes; what is tested here is that each of them reaches its socket.
+vi.mock('../../src/protocol/connection-limits.ts', async (importOriginal) => ({
+  ...(await importOriginal<typeof ConnectionLimits>()),
+  connectionLimits: {
+    headersTimeout: 300,
+    requestTimeout: 600,
+    keepAliveTimeout: 400,
+    connectionsCheckingInterval: 50,
+    maxHeaderSize: 4096,
+  },
+  socketTimeout: 500,
+  maximumConnections: 20,
+}))
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+
+let held: StartedServer
+let streamed: StartedServer
+let encrypted: StartedServer
+beforeAll(async () => {
+  const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+  const operations = { ops: { host: '127.0.0.1', port: 0 } }
+  held = await startServer(directory, { operations })
+  streamed = await startServer(directory, { operations, site: { largestBody: 1024 } })
+  encrypted = await startServer(directory, { operations, tls: await writeCertificate() })
+})
+
+async function metricsOf({ opsUrl }: StartedServer): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${opsUrl}metrics`)
+  return parseMetrics(await response.text())
+}
+
+/** How many requests were refused that nobody could read. */
+async function refusedBy(server: StartedServer): Promise<number> {
+  const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
+  return (await metricsOf(server)).get(name) ?? 0
+}
+
+/** Sends octets one at a time, and answers what the server says before it closes. */
+async function sendSlowly(octets: Iterable<string>): Promise<string> {
+  const socket = connect({ port: held.port, host: '127.0.0.1', allowHalfOpen: true })
+  // Cut off in mid-sending, a client may see a reset after the answer.
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk))
+  socket.on('error', () => undefined)
+  const slowly = octets[Symbol.iterator]()
+  const timer = setInterval(() => {
+    const { value, done } = slowly.next()
+    if (done !== true) socket.write(value)
+  }, 20)
+  await Promise.race([once(socket, 'end'), once(socket, 'close')]).catch(() => undefined)
+  clearInterval(timer)
+  socket.destroy()
+  return answer
+}
+
+describe('time limits', () => {
+  test('a head that comes too slowly is answered with 408, counted, and closed', async () => {
+    const before = await refusedBy(held)
+    expect(await sendSlowly(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(3000)}`)).toMatch(
+      /^HTTP\/1\.1 408 /,
+    )
+    await vi.waitFor(async () => expect(await refusedBy(held)).toBe(before + 1))
+  })
+
+  test('nothing at all is answered with 408 as well, and is no request', async () => {
+    const before = await refusedBy(held)
+    expect(await sendSlowly([])).toMatch(/^HTTP\/1\.1 408 /)
+    expect(await refusedBy(held)).toBe(before)
+  })
+
+  test('nothing at all over TLS is no request either', async () => {
+    const idle = await openConnection(encrypted.port, dialTls)
+    expect((await idle.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
+    expect(await refusedBy(encrypted)).toBe(0)
+    const begun = await openConnection(encrypted.port, dialTls)
+    begun.send('GET / HTTP/1.1\r\n')
+    expect((await begun.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
+    await vi.waitFor(async () => expect(await refusedBy(encrypted)).toBe(1))
+  })
+
+  test('a body that never ends is cut off after its answer', async () => {
+    const head = formatRequest({ method: 'POST', fields: { 'Content-Length': '100000' } })
+    expect(await sendSlowly([head, ...'a'.repeat(3000)])).toMatch(/^HTTP\/1\.1 405 /)
+  })
+
+  test('a connection without a next request is closed in silence', async () => {
+    const connection = await openConnection(held.port)
+    connection.send(formatRequest({}))
+    const response = await connection.receive()
+    expect(response.status).toBe(200)
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['from memory', () => held],
+    ['streamed', () => streamed],
+  ])('a reader that stalls in mid-body is cut off, %s', async (_how, serverOf) => {
+    const socket = connect({ port: serverOf().port, host: '127.0.0.1' })
+    const errors: unknown[] = []
+    socket.on('error', (error) => errors.push(error))
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    const bothEnds = openSockets()
+    await vi.waitFor(() => expect(openSockets()).toBe(bothEnds - 1), 8000)
+    let received = 0
+    socket.on('data', (chunk) => {
+      received += chunk.length
+    })
+    await once(socket, 'close')
+    expect(received).toBeLessThan(large.length)
+  })
+})
+
+/** Sockets of this process, which is client and server. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+}
+
+describe('the number of connections', () => {
+  test('is bounded: more are closed, the others are answered on', async () => {
+    const sockets: Socket[] = []
+    for (let index = 0; index < 20; index += 1) {
+      const connection = await openConnection(streamed.port)
+      connection.send(formatRequest({}))
+      await connection.receive()
+      sockets.push(connection.socket)
+    }
+    await expect(rawRequest(streamed.port, {})).rejects.toThrow('closed after ""')
+    expect((await metricsOf(streamed)).get('serve_dist_connections_dropped_total')).toBe(1)
+    for (const socket of sockets) socket.destroy()
+    await vi.waitFor(async () => expect((await rawRequest(streamed.port, {})).status).toBe(200))
+  })
+})

@@ -1,0 +1,125 @@
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test, vi } from 'vitest'
+import { connectionLimits, socketTimeout } from '../../src/protocol/connection-limits.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
+import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+
+// The command as it is, with its real limits: so these take as long as the limits do, all at once.
+const megabyte = 1024 * 1024
+const large = incompressibleBytes(10 * megabyte)
+const patience = 6 * socketTimeout
+const { headersTimeout = 0, connectionsCheckingInterval = 0 } = connectionLimits
+
+async function start(flags: readonly string[] = []): Promise<SoakCommand> {
+  return startSoakCommand([await buildFixture({ 'index.html': 'page', 'large.bin': large }), ...flags])
+}
+
+function open(port: number, request: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {
+    // A reset is one of the ways to be cut off.
+  })
+  socket.pause()
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.write(request, () => resolve(socket))
+  })
+}
+
+async function openMany(count: number, port: number, request: string): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  while (sockets.length < count) {
+    const some = Array.from({ length: Math.min(100, count - sockets.length) }, () => open(port, request))
+    sockets.push(...(await Promise.all(some)))
+  }
+  return sockets
+}
+
+describe.skipIf(process.platform !== 'linux')('the command', () => {
+  // One after the other: two thousand sockets with full buffers bring the kernel's memory for TCP to its limit,
+  // and what frees it then looks like readers that go on.
+  test.each<readonly [string, readonly string[]]>([
+    ['from memory', []],
+    ['streamed', ['--largest-body', '1m']],
+  ])(
+    'serves others while 1,000 readers of 10 MB stall, for less than 100 MB, then cuts them off: %s',
+    async (_how, flags) => {
+      const command = await start(flags)
+      const { port, measure } = command
+      await rawRequest(port, { target: '/large.bin' })
+      const before = await measure()
+
+      const begun = performance.now()
+      const sockets = await openMany(1000, port, formatRequest({ target: '/large.bin' }))
+      const during = await vi.waitFor(
+        async () => {
+          const holdings = await measure()
+          expect(holdings.sockets).toBe(1000)
+          return holdings
+        },
+        { timeout: 30_000, interval: 500 },
+      )
+      const response = await rawRequest(port, { target: '/' })
+      expect([response.status, response.body.toString()]).toEqual([200, 'page'])
+      const later = await measure()
+      const cost = Math.max(during.rss, later.rss) - before.rss
+      console.log(`1,000 stalled readers, ${_how}: ${(cost / megabyte).toFixed(1)} MB`)
+      expect(cost).toBeLessThan(100_000_000)
+
+      const after = await vi.waitFor(
+        async () => {
+          const holdings = await measure()
+          expect(holdings.sockets).toBe(0)
+          return holdings
+        },
+        // A socket of which bytes moved before a look at it, as the kernel finds memory, is left alone until the next.
+        { timeout: patience, interval: 2000 },
+      )
+      expect(performance.now() - begun).toBeGreaterThan(socketTimeout / 2)
+      expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
+      expect(command.complaints()).toBe('')
+      for (const socket of sockets) socket.destroy()
+    },
+    patience + 60_000,
+  )
+})
+
+describe.skipIf(process.platform !== 'linux').concurrent('the command', () => {
+  test('cuts off heads that come a byte a second, and serves others meanwhile', async () => {
+    const { port, measure } = await start()
+    const begun = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+        const octets = formatRequest({ fields: { X: 'x'.repeat(1000) } })[Symbol.iterator]()
+        const timer = setInterval(() => socket.write(octets.next().value ?? 'x'), 1000)
+        try {
+          return await text(socket)
+        } finally {
+          clearInterval(timer)
+          socket.destroy()
+        }
+      }).concat(rawRequest(port, { target: '/' }).then(({ status }) => `HTTP/1.1 ${status} while they do`)),
+    )
+    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 408 '))).toHaveLength(200)
+    expect(answers.at(-1)).toBe('HTTP/1.1 200 while they do')
+    const slack = 15_000
+    expect(performance.now() - begun).toBeLessThan(headersTimeout + connectionsCheckingInterval + slack)
+    await vi.waitFor(async () => expect((await measure()).sockets).toBe(0), { timeout: 10_000 })
+  })
+
+  test('refuses connections beyond its cap, and takes new ones once others have gone', async () => {
+    const { port, measure } = await start()
+    const sockets = await openMany(10_000, port, '')
+    await vi.waitFor(async () => expect((await measure()).sockets).toBe(10_000), { timeout: 30_000 })
+    await expect(rawRequest(port, { target: '/' })).rejects.toThrow('closed after ""')
+    for (const socket of sockets) socket.destroy()
+    await vi.waitFor(async () => expect((await rawRequest(port, { target: '/' })).status).toBe(200), {
+      timeout: 30_000,
+      interval: 200,
+    })
+  })
+})

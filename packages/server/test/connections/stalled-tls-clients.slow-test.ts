@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { http2Request } from '../support/http2-request.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { frameTypes, openRawHttp2, uint32 } from '../support/open-raw-http2.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import { startSoakCommand } from '../support/soak/soak-command.ts'
+import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+
+const megabyte = 1024 * 1024
+const large = incompressibleBytes(10 * megabyte)
+const largestWindow = 2 ** 31 - 1
+
+/** Ask for the large file and read nothing of it. */
+const readers: Readonly<Record<string, (port: number) => Promise<Socket>>> = {
+  async '1,000 connections of HTTP/1.1'(port) {
+    const connection = await openConnection(port, dialTls)
+    connection.socket.pause()
+    connection.send(formatRequest({ target: '/large.bin' }))
+    return connection.socket
+  },
+  async '1,000 sessions of HTTP/2 whose windows are open'(port) {
+    const { socket, send, request } = await openRawHttp2(port, [[4, largestWindow]])
+    send({ type: frameTypes.windowUpdate, payload: uint32(largestWindow - 65_535) })
+    socket.pause()
+    request(1, { ':path': '/large.bin' })
+    return socket
+  },
+  async '1,000 sessions of HTTP/2 whose windows are closed'(port) {
+    const { socket, request } = await openRawHttp2(port, [[4, 0]])
+    request(1, { ':path': '/large.bin' })
+    return socket
+  },
+}
+
+async function openMany(count: number, open: () => Promise<Socket>): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  while (sockets.length < count) {
+    sockets.push(...(await Promise.all(Array.from({ length: 50 }, open))))
+  }
+  return sockets
+}
+
+describe.skipIf(process.platform !== 'linux')('the command, over TLS', () => {
+  test.each(
+    Object.entries(readers).flatMap(([name, open]) => [
+      [name, 'from memory', [], open] as const,
+      [name, 'streamed', ['--largest-body', '1m'], open] as const,
+    ]),
+  )('%s that stall cost less than 200 MB: %s', async (name, how, flags, open) => {
+    const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+    const { cert, key } = await writeCertificate()
+    const command = await startSoakCommand([directory, '--tls-cert', cert, '--tls-key', key, ...flags])
+    const { port, measure } = command
+    await http2Request(port, { target: '/large.bin' })
+    const before = await measure()
+    const sockets = await openMany(1000, () => open(port))
+    await vi.waitFor(async () => expect((await measure()).sockets).toBe(1000), {
+      timeout: 30_000,
+      interval: 500,
+    })
+    expect((await http2Request(port)).status).toBe(200)
+    const { rss } = await measure()
+    console.log(`${name} that stall, ${how}: ${((rss - before.rss) / megabyte).toFixed(1)} MB`)
+    expect(rss - before.rss).toBeLessThan(200_000_000)
+    expect(command.complaints()).toBe('')
+    for (const socket of sockets) socket.destroy()
+    command.child.kill('SIGKILL')
+  })
+})

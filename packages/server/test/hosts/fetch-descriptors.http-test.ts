@@ -1,0 +1,57 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { precompress } from '@serve-dist/precompress'
+import { describe, expect, test } from 'vitest'
+import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { openSiteStore } from '../../src/load/open-site-store.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { openFilesIn } from '../support/open-files-in.ts'
+
+describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', () => {
+  test('holds nothing open while nobody reads it, and closes when it is cancelled or read', async () => {
+    const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
+    const handle = createFetchHandler(await loadSite(directory, { memoryBudget: 0 }))
+    const ask = async (): Promise<Response | undefined> => await handle(new Request('http://x/big.bin'))
+
+    const unread = await Promise.all([ask(), ask(), ask()])
+    expect(unread.map((response) => response?.status)).toEqual([200, 200, 200])
+    expect(openFilesIn(directory)).toHaveLength(0)
+
+    const reader = (await ask())?.body?.getReader()
+    await reader?.read()
+    expect(openFilesIn(directory)).toHaveLength(1)
+    await reader?.cancel()
+    expect(openFilesIn(directory)).toHaveLength(0)
+
+    expect((await (await ask())?.text())?.length).toBe(300_000)
+    expect(openFilesIn(directory)).toHaveLength(0)
+  })
+
+  test('is of the build that decided it, though another one took its place before it was read', async () => {
+    const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
+    const store = await openSiteStore(directory, { memoryBudget: 0 })
+    const handle = createFetchHandler(store)
+    const ask = async (): Promise<Response | undefined> => await handle(new Request('http://x/big.bin'))
+    const [read, cancelled] = [await ask(), await ask()]
+    await writeFile(join(directory, 'new'), 'y'.repeat(300_000))
+    await rename(join(directory, 'new'), join(directory, 'big.bin'))
+    await precompress(directory)
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    expect(openFilesIn(directory)).toHaveLength(2)
+    expect(await read?.text()).toBe('x'.repeat(300_000))
+    expect(await (await ask())?.text()).toBe('y'.repeat(300_000))
+    await cancelled?.body?.cancel()
+    await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    store.close()
+    await expect.poll(() => openFilesIn(directory)).toEqual([])
+  })
+
+  test('is a clean 404 when its file has gone', async () => {
+    const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
+    const site = await loadSite(directory, { memoryBudget: 0 })
+    const handle = createFetchHandler(site, { onProblem: () => undefined })
+    await rm(join(directory, 'big.bin'))
+    expect((await handle(new Request('http://x/big.bin')))?.status).toBe(404)
+  })
+})

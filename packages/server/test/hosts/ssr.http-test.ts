@@ -1,0 +1,550 @@
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { ContentCoding } from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { liveCodings } from '../../src/application/live-encoder.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { isReset } from '../support/is-reset.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { startServer } from '../support/start-server.ts'
+
+const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+const urlOf = (name: string): string =>
+  JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve(name)).href)
+const text = compressibleText(20_000)
+
+let build: string
+beforeAll(async () => {
+  build = await buildFixture(
+    { 'index.html': compressibleText(2000, 'page'), 'a.txt': 'a' },
+    { appType: 'spa' },
+  )
+})
+
+/** Serves the build with a module behind it. */
+async function serveWith(source: string, handler = {}): Promise<number> {
+  const directory = await writeFixture({ 'entry.mjs': source })
+  const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), handler })
+  return port
+}
+
+/** A page as a client gets it that decodes. */
+async function fetchText(port: number, coding: string): Promise<{ status: number; body: string }> {
+  const headers = { 'Accept-Encoding': coding }
+  const response = await fetch(`http://127.0.0.1:${port}/page`, { headers })
+  return { status: response.status, body: await response.text() }
+}
+
+describe('a module behind the build', () => {
+  test.each([
+    ['a Node handler', 'export default (req, res) => res.end(`made ${req.url}`)'],
+    ['a Node handler with a next', 'export const handler = (req, res, next) => res.end(`made ${req.url}`)'],
+    [
+      'a function of fetch',
+      'export default (request) => new Response(`made ${new URL(request.url).pathname}`)',
+    ],
+    [
+      'a function named fetch',
+      'export const fetch = (...all) => new Response(`made ${new URL(all[0].url).pathname}`)',
+    ],
+    [
+      'an object with fetch',
+      'export default { async fetch(request) { return new Response(this.say + new URL(request.url).pathname) }, say: "made " }',
+    ],
+    [
+      'a Hono application',
+      `import { Hono } from ${urlOf('hono')}; export const app = new Hono().get("*", (c) => c.text("made " + c.req.path))`,
+    ],
+    [
+      'an Express application',
+      `import express from ${urlOf('express')}; export const app = express(); app.get("/api", (req, res) => res.send("made " + req.path))`,
+    ],
+    [
+      'a Connect application',
+      `import connect from ${urlOf('connect')}; const app = connect(); app.use("/api", (req, res) => res.end("made " + req.originalUrl)); export default app`,
+    ],
+    [
+      'a Polka application',
+      `import polka from ${urlOf('polka')}; export default polka().get("/api", (req, res) => res.end("made " + req.path))`,
+    ],
+  ])('may be %s', async (_what, source) => {
+    const port = await serveWith(source)
+    const made = await rawRequest(port, { target: '/api' })
+    expect([made.status, made.body.toString()]).toEqual([200, 'made /api'])
+    const file = await rawRequest(port, { target: '/a.txt' })
+    expect(file.body.toString()).toBe('a')
+  })
+
+  test('sees no request that the build answers', async () => {
+    const port = await serveWith(
+      'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',
+    )
+    for (const target of ['/', '/a.txt', '/index.html', '/%']) await rawRequest(port, { target })
+    await rawRequest(port, { method: 'OPTIONS', target: '/' })
+    const { body } = await rawRequest(port, { target: '/seen' })
+    expect(body.toString()).toBe('GET/seen')
+  })
+
+  test('that answers a body without waiting for it has its page sent whole when that proves malformed', async () => {
+    const port = await serveWith(
+      'export default (req, res) => { res.setHeader("Content-Type", "text/html"); res.end("page ".repeat(1000)) }',
+    )
+    const connection = await openConnection(port)
+    const fields = { 'Transfer-Encoding': 'chunked', 'Accept-Encoding': 'gzip' }
+    connection.send(`${formatRequest({ method: 'POST', target: '/x', fields })}zz\r\n`)
+    const { status, body } = await connection.receive('POST')
+    expect([status, gunzipSync(body).toString()]).toEqual([200, 'page '.repeat(1000)])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['a transfer coding that is not chunked', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['two Hosts', 'Host: a\r\nHost: b\r\n\r\n'],
+    ['two Hosts and 100-continue', 'Host: a\r\nHost: b\r\nExpect: 100-continue\r\n\r\n'],
+    ['an expectation that is not met', 'Host: a\r\nExpect: x\r\n\r\n'],
+  ])('sees nothing that comes behind a request with %s', async (_what, fields) => {
+    const port = await serveWith(
+      'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',
+    )
+    const ahead = formatRequest({ target: '/before' })
+    for (const smuggled of ['', 'Expect: 100-continue\r\n', 'Expect: x\r\n']) {
+      const connection = await openConnection(port)
+      connection.send(
+        `${ahead}POST / HTTP/1.1\r\n${fields}POST /smuggled HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n${smuggled}\r\n`,
+      )
+      expect((await connection.receive()).status).toBe(200)
+      expect((await connection.receive()).status).toBeOneOf([400, 417])
+      expect(await connection.rest()).toHaveLength(0)
+    }
+    const { body } = await rawRequest(port, { target: '/seen' })
+    expect(body.toString()).toBe('GET/before,GET/before,GET/before,GET/seen')
+  })
+
+  test('gets pages that the build does not have, and other methods', async () => {
+    const port = await serveWith('export default (req, res) => res.end(`${req.method} ${req.url}`)')
+    const page = await rawRequest(port, { target: '/users?x=1', fields: navigation })
+    expect(page.body.toString()).toBe('GET /users?x=1')
+    const posted = await rawRequest(port, { method: 'POST', target: '/', fields: { 'Content-Length': '0' } })
+    expect(posted.body.toString()).toBe('POST /')
+  })
+
+  test('gets no page where the fallback is asked for', async () => {
+    const port = await serveWith('export default (req, res) => res.end("made")', { fallback: 'spa' })
+    const page = await rawRequest(port, { target: '/users', fields: navigation })
+    expect(page.field('Content-Type')).toBe('text/html; charset=utf-8')
+    const { body } = await rawRequest(port, { target: '/users' })
+    expect(body.toString()).toBe('made')
+  })
+
+  test('reads the body of a request', async () => {
+    const port = await serveWith(
+      'export default { fetch: async (request) => new Response(await request.text()) }',
+    )
+    const response = await rawRequest(port, {
+      method: 'POST',
+      target: '/api',
+      fields: { 'Content-Length': '5' },
+      body: 'hello',
+    })
+    expect(response.body.toString()).toBe('hello')
+  })
+
+  test('that passes a request on leaves a 404', async () => {
+    const port = await serveWith('export default (req, res, next) => next()')
+    const response = await rawRequest(port, { target: '/unknown' })
+    expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
+  })
+
+  test('keeps several cookies apart', async () => {
+    const port = await serveWith(
+      `export default () => {
+      const headers = new Headers(); headers.append("Set-Cookie", "a=1"); headers.append("Set-Cookie", "b=2")
+      return new Response("ok", { headers }) }
+      export const fetch = undefined`.replace('() =>', '(request) =>'),
+    )
+    const response = await rawRequest(port, { target: '/api' })
+    expect(
+      response.fields.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, value]) => value),
+    ).toEqual(['a=1', 'b=2'])
+  })
+})
+
+describe('what a module answers', () => {
+  const decoders: Readonly<Record<ContentCoding, (bytes: Buffer) => Buffer>> = {
+    zstd: (bytes) => zlib.zstdDecompressSync(bytes),
+    br: brotliDecompressSync,
+    gzip: gunzipSync,
+  }
+  const html = `const text = ${JSON.stringify(text)}; const type = { 'Content-Type': 'text/html' };`
+
+  test.each([
+    [
+      'end alone',
+      'export default (req, res) => { res.setHeader("Content-Type", "text/html"); res.end(text) }',
+    ],
+    [
+      'writeHead and end',
+      'export default (req, res) => res.writeHead(200, "OK", { ...type, "Content-Length": text.length }).end(text)',
+    ],
+    [
+      'writeHead with a list',
+      'export default (req, res) => res.writeHead(200, ["Content-Type", "text/html"]).end(text)',
+    ],
+    [
+      'many writes',
+      'export default (req, res) => { res.writeHead(200, type); for (const line of text.split(/^/m)) res.write(line); res.end() }',
+    ],
+    [
+      'a pipe',
+      'import { Readable } from "node:stream"; export default (req, res) => { res.writeHead(200, type); Readable.from(text.split(/^/m)).pipe(res) }',
+    ],
+    [
+      'a pipeline',
+      'import { Readable } from "node:stream"; import { pipeline } from "node:stream/promises"; export default async (req, res) => { res.writeHead(200, type); await pipeline(Readable.from(text.split(/^/m)), res) }',
+    ],
+    ['a Response', 'export default (request) => new Response(text, { headers: type })'],
+    [
+      'Express',
+      `import express from ${urlOf('express')}; export const app = express(); app.get("*all", (req, res) => res.type("html").send(text))`,
+    ],
+  ])('is encoded when it is sent by %s', async (_what, source) => {
+    const port = await serveWith(html + source)
+    for (const coding of liveCodings) {
+      const response = await rawRequest(port, { target: '/page', fields: { 'Accept-Encoding': coding } })
+      expect([response.status, response.field('Content-Encoding')]).toEqual([200, coding])
+      expect([response.field('Vary'), response.framing]).toEqual(['Accept-Encoding', 'chunked'])
+      expect(decoders[coding](response.body).toString()).toBe(text)
+      expect(response.body.length).toBeLessThan(text.length / 3)
+    }
+    const plain = await rawRequest(port, { target: '/page' })
+    expect([plain.field('Content-Encoding'), plain.field('Vary')]).toEqual([undefined, 'Accept-Encoding'])
+    expect(plain.body.toString()).toBe(text)
+  })
+
+  test('has another validator when it is encoded, and a Vary that is extended', async () => {
+    const port = await serveWith(
+      `${html} export default (req, res) => res.writeHead(200, { ...type, ETag: '"x"', Vary: 'Cookie' }).end(text)`,
+    )
+    const request = { target: '/page', fields: { 'Accept-Encoding': 'br' } }
+    const [get, head] = [
+      await rawRequest(port, request),
+      await rawRequest(port, { ...request, method: 'HEAD' }),
+    ]
+    expect([get.field('ETag'), get.field('Vary')]).toEqual(['W/"x"', 'Cookie, Accept-Encoding'])
+    expect([head.field('ETag'), head.field('Content-Encoding'), head.field('Content-Length')]).toEqual([
+      'W/"x"',
+      'br',
+      undefined,
+    ])
+  })
+
+  test('is never encoded twice', async () => {
+    const port = await serveWith(
+      `${html} import { gzipSync } from "node:zlib"; export default (req, res) => res.writeHead(200, { ...type, "Content-Encoding": "gzip" }).end(gzipSync(text))`,
+    )
+    const response = await rawRequest(port, { target: '/page', fields: { 'Accept-Encoding': 'br, gzip' } })
+    expect(response.field('Content-Encoding')).toBe('gzip')
+    expect(gunzipSync(response.body).toString()).toBe(text)
+  })
+
+  test('keeps its length when it is too small to be encoded', async () => {
+    const port = await serveWith(
+      'export default (req, res) => { res.setHeader("Content-Type", "text/plain"); res.end("small") }',
+    )
+    const response = await rawRequest(port, { target: '/x', fields: { 'Accept-Encoding': 'br' } })
+    expect([response.field('Content-Encoding'), response.field('Content-Length')]).toEqual([undefined, '5'])
+  })
+
+  test.each([
+    [
+      'a Node handler',
+      `let release; export default (req, res) => {
+      if (req.url === '/release') { release(); return res.end() }
+      res.writeHead(200, { 'Content-Type': 'text/html' }); res.write('<p>first'); release = () => res.end('<p>last') }`,
+    ],
+    [
+      'a Response',
+      `let release; export default (request) => {
+      if (request.url.endsWith('/release')) { release(); return new Response() }
+      const { readable, writable } = new TransformStream(); const writer = writable.getWriter()
+      writer.write(new TextEncoder().encode('<p>first'))
+      release = async () => { await writer.write(new TextEncoder().encode('<p>last')); writer.close() }
+      return new Response(readable, { headers: { 'Content-Type': 'text/html' } }) }`,
+    ],
+  ])('streams: what %s has written is there before the rest is made', async (_what, source) => {
+    const port = await serveWith(source)
+    // Node's own fetch decodes no zstd.
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const response = await fetch(`http://127.0.0.1:${port}/page`, {
+        headers: { 'Accept-Encoding': coding },
+      })
+      expect(response.headers.get('Content-Encoding')).toBe(coding === 'identity' ? null : coding)
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+      expect((await reader?.read())?.value).toBe('<p>first')
+      await rawRequest(port, { target: '/release' })
+      expect((await reader?.read())?.value).toBe('<p>last')
+      expect((await reader?.read())?.done).toBe(true)
+    }
+  })
+})
+
+describe('liveCodings', () => {
+  test('has zstd where Node has it', () => {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+    const hasZstd = major > 23 || (major === 23 && minor >= 8) || (major === 22 && minor >= 15)
+    expect([...liveCodings]).toEqual(hasZstd ? ['zstd', 'br', 'gzip'] : ['br', 'gzip'])
+  })
+})
+
+describe('a module that fails', () => {
+  test.each([
+    ['throws', 'export default (req, res) => { res.setHeader("X-Mine", "1"); throw new Error("broken") }'],
+    ['rejects', 'export default async (req, res) => { throw new Error("broken") }'],
+    ['calls next with an error', 'export default (req, res, next) => next(new Error("broken"))'],
+    ['throws in fetch', 'export default { fetch() { throw new Error("broken") } }'],
+    ['answers no Response', 'export default { fetch: () => "text" }'],
+    [
+      'fails in Express',
+      `import express from ${urlOf('express')}; export const app = express(); app.use(() => { throw new Error("broken") })`,
+    ],
+    ['rejects with nothing', 'export default async (req, res) => { throw undefined }'],
+  ])('when it %s answers 500 and goes on', async (_what, source) => {
+    const port = await serveWith(source)
+    for (let times = 0; times < 2; times += 1) {
+      const response = await rawRequest(port, { target: '/page' })
+      expect([response.status, response.field('Cache-Control')]).toEqual([500, 'no-store'])
+      expect(response.field('X-Mine')).toBeUndefined()
+    }
+    const file = await rawRequest(port, { target: '/a.txt' })
+    expect(file.status).toBe(200)
+  })
+
+  test.each([
+    [
+      'a Node handler',
+      'export default async (req, res) => { res.writeHead(200, { "Content-Type": "text/html" }); res.write("begun"); throw new Error("broken") }',
+    ],
+    [
+      'a stream',
+      'export default (request) => new Response(new ReadableStream({ pull(c) { if (this.sent) return c.error(new Error("broken")); this.sent = true; c.enqueue(new TextEncoder().encode("begun")) } }), { headers: { "Content-Type": "text/html" } })',
+    ],
+  ])('in mid-body cuts the connection: %s', async (_what, source) => {
+    const port = await serveWith(source)
+    for (const coding of ['br', 'identity']) {
+      const connection = await openConnection(port)
+      connection.send(formatRequest({ target: '/page', fields: { 'Accept-Encoding': coding } }))
+      await expect(connection.receive()).rejects.toThrow(/closed after/)
+    }
+  })
+
+  const begin = 'res.writeHead(200, { "Content-Type": "text/html" }); res.write("begun");'
+  test.each([
+    ['throws', `${begin} await told; throw new Error("broken")`, true],
+    ['destroys it', `${begin} await told; res.destroy()`, true],
+    [
+      'has a stream that fails',
+      `${begin} await pipeline(async function* () { await told; throw new Error("broken") }, res)`,
+      true,
+    ],
+    ['ends it', `${begin} await told; res.end()`, false],
+    ['ends it, then fails', `${begin} await told; res.end(); throw new Error("broken")`, false],
+  ])(
+    'in mid-body resets a connection whose end would be that of the answer: %s',
+    async (_what, source, isCut) => {
+      const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      const port = await serveWith(
+        `import { pipeline } from 'node:stream/promises'; let go; export default async (req, res) => {
+      if (req.url === '/go') { go(); return res.end() }
+      const told = new Promise((resolve) => { go = resolve }); ${source} }`,
+      )
+      for (const coding of ['br', 'identity']) {
+        const connection = await openConnection(port)
+        connection.send(`GET /page HTTP/1.0\r\nAccept-Encoding: ${coding}\r\n\r\n`)
+        await once(connection.socket, 'data')
+        const closed = isReset(connection.socket)
+        await rawRequest(port, { target: '/go' })
+        expect(await closed).toBe(isCut)
+      }
+      stderr.mockRestore()
+    },
+  )
+
+  test.each([
+    ['HTTP/1.0', begin, true],
+    ['HTTP/1.0', `res.setHeader("Content-Length", 6); ${begin}`, false],
+    ['HTTP/1.1', begin, false],
+    ['HTTP/1.1', `res.removeHeader("Transfer-Encoding"); ${begin}`, true],
+    ['HTTP/1.1', 'res.end(Buffer.alloc(2 ** 24))', false],
+  ])(
+    'to end its answer before the server stops has its connection reset, where that would be the end: %s, %s',
+    async (version, source, isCut) => {
+      const directory = await writeFixture({ 'entry.mjs': `export default (req, res) => { ${source} }` })
+      const ssr = join(directory, 'entry.mjs')
+      const server = await startServer(build, { ssr, gracePeriod: 100 })
+      const connection = await openConnection(server.port)
+      connection.send(`GET /page ${version}\r\nHost: a\r\n\r\n`)
+      await once(connection.socket, 'data')
+      // Whoever reads on gets all of it in time.
+      connection.socket.pause()
+      const closed = isReset(connection.socket)
+      await server.close()
+      connection.socket.resume()
+      expect(await closed).toBe(isCut)
+    },
+  )
+
+  test('in mid-body, on a connection that it has ended itself, leaves none behind when the server stops', async () => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const directory = await writeFixture({
+      'entry.mjs': `export default (req, res) => { ${begin} res.socket.end(); throw new Error("broken") }`,
+    })
+    const server = await startServer(build, { ssr: join(directory, 'entry.mjs'), gracePeriod: 100 })
+    const connection = await openConnection(server.port)
+    connection.send('GET /page HTTP/1.0\r\n\r\n')
+    await once(connection.socket, 'end')
+    await expect(server.close()).resolves.toBeUndefined()
+    stderr.mockRestore()
+  })
+
+  test.each([
+    ['throws', 'throw new Error("late")'],
+    ['throws later', 'setImmediate(() => next(new Error("late")))'],
+    ['ends again', 'res.end()'],
+    ['ends again with more', 'res.end("more")'],
+    ['writes more', 'res.write("more")'],
+    ['sets fields', 'res.setHeader("X-Late", "1")'],
+  ])('after the end of its answer leaves it whole: %s', async (_what, late) => {
+    const port = await serveWith(
+      `const text = ${JSON.stringify(text)}; export const handler = (req, res, next) => {
+      res.setHeader("Content-Type", "text/html"); res.end(text); ${late} }`,
+    )
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const { body, status } = await fetchText(port, coding)
+      expect([coding, status, body === text]).toEqual([coding, 200, true])
+    }
+    stderr.mockRestore()
+  })
+
+  test('is told of its answer what it would be told without compression', async () => {
+    const port = await serveWith(
+      `const states = []; export default (req, res) => {
+      if (req.url === "/states") return res.end(JSON.stringify(states))
+      const tell = () => states.push([res.headersSent, res.writableEnded])
+      res.setHeader("Content-Type", "text/html"); tell(); res.end(${JSON.stringify(text)}); tell() }`,
+    )
+    for (const coding of ['identity', 'br']) await fetchText(port, coding)
+    const { body } = await rawRequest(port, { target: '/states' })
+    const each = [
+      [false, false],
+      [true, true],
+    ]
+    expect(JSON.parse(body.toString())).toEqual([...each, ...each])
+  })
+
+  test('is told when it ends an answer that was sent, with compression and without', async () => {
+    const port = await serveWith(
+      `const told = []; export default (req, res) => {
+      if (req.url === "/told") return res.end(JSON.stringify(told))
+      const tell = (error) => told.push(error?.code ?? "ended")
+      res.setHeader("Content-Type", "text/html")
+      res.end(${JSON.stringify(text)}, () => { tell(); res.end(tell); res.end(null, tell) }) }`,
+    )
+    for (const coding of ['identity', 'br']) await fetchText(port, coding)
+    const { body } = await rawRequest(port, { target: '/told' })
+    const late = 'ERR_STREAM_ALREADY_FINISHED'
+    const each = ['ended', late, late]
+    expect(JSON.parse(body.toString())).toEqual([...each, ...each])
+  })
+
+  test('is told when its client has gone', async () => {
+    const port = await serveWith(`let aborted; const gone = new Promise((resolve) => { aborted = resolve })
+      export default { async fetch(request) {
+        if (request.url.endsWith('/gone')) return new Response(String(await gone))
+        request.signal.addEventListener('abort', () => aborted('gone'))
+        return new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode('begun')) } }), { headers: { 'Content-Type': 'text/html' } }) } }`)
+    const abort = new AbortController()
+    const response = await fetch(`http://127.0.0.1:${port}/page`, { signal: abort.signal })
+    await response.body?.getReader().read()
+    abort.abort()
+    const { body } = await rawRequest(port, { target: '/gone' })
+    expect(body.toString()).toBe('gone')
+  })
+})
+
+describe('serve-dist --ssr', () => {
+  test('survives what the module does not catch, fails the request, and says so', async () => {
+    const directory = await writeFixture({
+      'entry.mjs': `import { createReadStream } from 'node:fs'
+        export default (req, res) => {
+          if (req.url === '/timer') setTimeout(() => { throw new Error('thrown later') })
+          else if (req.url === '/rejection') void Promise.reject(new Error('rejected later'))
+          else if (req.url === '/stream') createReadStream('/no/such/file').pipe(res)
+          else if (req.url === '/twice') { res.end('once'); res.write('twice') }
+          else res.end('made') }`,
+    })
+    const command = spawnCommand([build, '--port', '0', '--ssr', join(directory, 'entry.mjs')])
+    const { port } = await command.listening
+    for (const target of ['/timer', '/rejection', '/stream']) {
+      const failed = await rawRequest(port, { target })
+      expect([target, failed.status]).toEqual([target, 500])
+    }
+    const twice = await rawRequest(port, { target: '/twice' })
+    expect(twice.body.toString()).toBe('once')
+    const made = await rawRequest(port, { target: '/api' })
+    expect(made.body.toString()).toBe('made')
+    command.child.kill('SIGTERM')
+    const { code, stderr } = await command.exited
+    expect(code).toBe(0)
+    for (const what of ['GET /timer', 'thrown later', 'rejected later', 'ENOENT'])
+      expect(stderr).toContain(what)
+  })
+
+  describe('that cannot be served ends, whatever its module has under way', () => {
+    const busy = 'setInterval(() => {}, 1000);'
+    const breakServers = `
+      import http from 'node:http'
+      import { syncBuiltinESMExports } from 'node:module'
+      http.createServer = () => { throw new Error('broken') }
+      syncBuiltinESMExports()`
+
+    test.each([
+      ['exports no handler', busy, [], 'exports no handler'],
+      ['finds its port taken', `${busy} export default () => {}`, [], 'is in use'],
+      [
+        'finds its port taken, with workers',
+        `${busy} export default () => {}`,
+        ['--workers', '2'],
+        'is in use',
+      ],
+    ])('as it %s', async (_what, source, flags, message) => {
+      const { port } = await startServer(build)
+      const entry = join(await writeFixture({ 'entry.mjs': source }), 'entry.mjs')
+      const args = [build, '--port', String(port), '--ssr', entry, ...flags]
+      const { code, stderr } = await spawnCommand(args).exited
+      expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    })
+
+    test('as something is wrong that nobody has foreseen', async () => {
+      const entry = join(await writeFixture({ 'entry.mjs': `${busy} export default () => {}` }), 'entry.mjs')
+      const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(breakServers)}`]
+      const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', entry], { nodeOptions })
+        .exited
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Error: broken')])
+    })
+  })
+
+  test('ends with one message when there is nothing to mount', async () => {
+    const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', 'no/such.js']).exited
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^serve-dist: no\/such\.js: no such module; .+\n$/),
+    ])
+  })
+})

@@ -1,0 +1,112 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createLogger, preview as preview8 } from 'vite'
+import { preview as preview6 } from 'vite6'
+import { preview as preview7 } from 'vite7'
+import { afterAll, describe, expect, test } from 'vitest'
+import { describeBlackBox } from '../support/black-box.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import previewDist, { type PreviewDistPlugin } from '../../src/hosts/preview/vite.ts'
+
+const page = { Accept: 'text/html' }
+const files = { 'index.html': 'home', 'a.txt': 'a' }
+
+const closers: (() => Promise<void>)[] = []
+afterAll(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()))
+})
+
+/** A configuration as every version takes it, by its types as well. */
+function configOf(directory: string, plugins: PreviewDistPlugin[], warnings: string[] = []) {
+  return {
+    configFile: false as const,
+    root: dirname(directory),
+    plugins,
+    build: { outDir: directory },
+    customLogger: {
+      ...createLogger('silent'),
+      warn: (message: string) => void warnings.push(message),
+    },
+    // The requests are for example.org; CORS would put an Origin into every Vary.
+    preview: { port: 0, host: '127.0.0.1', allowedHosts: true as const, cors: false },
+  }
+}
+
+interface StartedPreview {
+  readonly httpServer: { address(): unknown }
+  close(): Promise<void>
+}
+
+const versions: readonly {
+  name: string
+  preview: (config: ReturnType<typeof configOf>) => Promise<StartedPreview>
+}[] = [
+  { name: 'Vite 6', preview: (config) => preview6(config) },
+  { name: 'Vite 7', preview: (config) => preview7(config) },
+  { name: 'Vite 8', preview: (config) => preview8(config) },
+]
+
+async function portOf(started: Promise<StartedPreview>): Promise<number> {
+  const server = await started
+  closers.push(() => server.close())
+  const address = server.httpServer.address()
+  if (typeof address === 'object' && address !== null && 'port' in address) return Number(address.port)
+  throw new TypeError('listens on no port')
+}
+
+for (const { name, preview } of versions) {
+  describeBlackBox({
+    name: `${name} with previewDist`,
+    role: 'standalone',
+    start: ({ directory, memoryBudget }) =>
+      portOf(preview(configOf(directory, [previewDist({ memoryBudget })]))),
+  })
+}
+
+describe.each(versions)('previewDist in $name', ({ preview }) => {
+  async function show(directory: string, plugins: PreviewDistPlugin[], warnings?: string[]) {
+    const port = await portOf(preview(configOf(directory, plugins, warnings)))
+    return (target: string, fields = {}) => rawRequest(port, { target, fields })
+  }
+
+  test.each([
+    [undefined, 200, 'home'],
+    ['404', 404, 'missing'],
+    ['none', 404, 'Not Found'],
+  ] as const)('answers an unknown page with fallback %s by %i', async (fallback, status, body) => {
+    const missing = fallback === '404' ? { '404.html': 'missing' } : undefined
+    const directory = await buildFixture({ ...files, ...missing }, { appType: 'spa' })
+    const ask = await show(directory, [previewDist(fallback && { fallback })])
+    const answer = await ask('/nobody', page)
+    expect([answer.status, answer.body.toString()]).toEqual([status, expect.stringContaining(body)])
+  })
+
+  test('looks on the disk only where that is asked for', async () => {
+    const directory = await buildFixture(files)
+    const ask = await show(directory, [previewDist({ fileSystemFallback: true })])
+    const askTable = await show(directory, [previewDist()])
+    await writeFile(join(directory, 'later.txt'), 'later')
+    expect((await ask('/later.txt')).body.toString()).toBe('later')
+    expect((await askTable('/later.txt')).status).toBe(404)
+  })
+
+  test('answers once, by the first of several, and by its rules', async () => {
+    const plugins = ['first', 'second'].map((by) =>
+      previewDist({ rules: { headers: { '**': { 'X-By': by } } } }),
+    )
+    const ask = await show(await buildFixture(files), plugins)
+    expect((await ask('/a.txt')).field('X-By')).toBe('first')
+
+    const warnings: string[] = []
+    await show(await writeFixture(files), [previewDist(), previewDist()], warnings)
+    expect(warnings).toEqual([expect.stringMatching(/cannot be served[^]*npx serve-dist compress/)])
+  })
+
+  test("tells what a build asks for in vain through Vite's logger", async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({ ...files, _headers: '/gone.txt\n  X-Gone: 1\n' })
+    await show(directory, [previewDist()], warnings)
+    expect(warnings).toEqual([expect.stringMatching(/^\[serve-dist\] .*gone\.txt/)])
+  })
+})

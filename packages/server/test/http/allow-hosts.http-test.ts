@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { rawExchange } from '../support/raw-exchange.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+let directory: string
+let server: StartedServer
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page' })
+  server = await startServer(directory, { allowHosts: ['example.com', '*.apps.example'] })
+})
+
+describe('allowed hosts', () => {
+  test.each(['example.com', 'EXAMPLE.COM:8080', 'a.apps.example'])('%s is served', async (host) => {
+    expect((await rawRequest(server.port, { fields: { Host: host } })).status).toBe(200)
+  })
+
+  test.each(['evil.example', 'apps.example', 'example.com.evil.example', '127.0.0.1', ''])(
+    '%j is answered with 421, which no cache keeps',
+    async (host) => {
+      const response = await rawRequest(server.port, { fields: { Host: host } })
+      expect([response.status, response.body.toString()]).toEqual([421, '421 Misdirected Request\n'])
+      expect(response.field('Cache-Control')).toBe('no-store')
+      const head = await rawRequest(server.port, { method: 'HEAD', fields: { Host: host } })
+      expect([head.status, head.body.length]).toEqual([421, 0])
+    },
+  )
+
+  test('count by the target where it names a host (RFC 9112 §3.2.2)', async () => {
+    const elsewhere = { target: 'http://evil.example/', fields: { Host: 'example.com' } }
+    expect((await rawRequest(server.port, elsewhere)).status).toBe(421)
+    const here = { target: 'http://a@example.com:80/', fields: { Host: 'evil.example' } }
+    expect((await rawRequest(server.port, here)).status).toBe(200)
+  })
+
+  test('are named by every request: without a Host there is none', async () => {
+    const answer = await rawExchange(server.port, 'GET / HTTP/1.0\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 421 Misdirected Request\r\n/)
+  })
+
+  test('leave a connection in step after a 421', async () => {
+    const answer = await rawExchange(
+      server.port,
+      'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\nGET / HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n',
+    )
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['421', '200'])
+  })
+})
+
+describe('--allow-host', () => {
+  test.each([
+    [['--allow-host', 'a.example', '--allow-host', 'b.example'], {}],
+    [['--allow-host', 'a.example,b.example'], {}],
+    [[], { ALLOW_HOST: 'a.example, b.example' }],
+  ])('takes names, from the environment too: %j %j', async (args, env: Record<string, string>) => {
+    const command = spawnCommand([directory, '--port', '0', ...args], { env })
+    const { port } = await command.listening
+    const statusOf = async (Host: string) => (await rawRequest(port, { fields: { Host } })).status
+    expect(await Promise.all(['a.example', 'b.example', 'c.example'].map(statusOf))).toEqual([200, 200, 421])
+    command.child.kill('SIGTERM')
+    await command.exited
+  })
+
+  test('refuses what is no host', async () => {
+    const { code, stderr } = await spawnCommand([directory, '--allow-host', 'http://a/']).exited
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('expected the name of a host, such as example.com'),
+    ])
+  })
+})

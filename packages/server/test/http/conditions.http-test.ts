@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const target = '/assets/app-1a2b3c.js'
+const long = 'Sun, 06 Nov 1994 08:49:37 GMT'
+
+let server: StartedServer
+let streaming: StartedServer
+/** The tags by coding. */
+let tags: Readonly<Record<string, string>>
+let lastModified: string
+beforeAll(async () => {
+  const directory = await buildFixture(
+    { 'index.html': 'page', 'assets/app-1a2b3c.js': compressibleText(5000), 'pixels.png': 'pixels' },
+    { assetsDirectory: 'assets', isHashed: (path) => path.startsWith('assets/') },
+  )
+  server = await startServer(directory)
+  streaming = await startServer(directory, { site: { memoryBudget: 0 } })
+  const entries = await Promise.all(
+    ['identity', 'zstd', 'br', 'gzip'].map(async (coding) => {
+      const response = await rawRequest(server.port, { target, fields: { 'Accept-Encoding': coding } })
+      lastModified = response.field('Last-Modified') ?? ''
+      return [coding, response.field('ETag') ?? ''] as const
+    }),
+  )
+  tags = Object.fromEntries(entries)
+})
+
+function tagOf(coding: string): string {
+  return tags[coding] ?? ''
+}
+
+function aSecond(later: 1 | -1): string {
+  return new Date(Date.parse(lastModified) + later * 1000).toUTCString()
+}
+
+async function statusWith(fields: Readonly<Record<string, string>>): Promise<number> {
+  const [held, streamed] = await Promise.all([
+    rawRequest(server.port, { target, fields }),
+    rawRequest(streaming.port, { target, fields }),
+  ])
+  expect(streamed.status).toBe(held.status)
+  return held.status
+}
+
+describe('If-None-Match', () => {
+  test.each<readonly [string, () => string]>([
+    ['the tag', () => tagOf('br')],
+    ['the weak tag, as a proxy may have made it', () => `W/${tagOf('br')}`],
+    ['a list', () => `"x", ${tagOf('br')}`],
+    ['a list after a tag with a comma inside', () => `"a,b",W/${tagOf('br')}`],
+    ['the tags of all codings', () => Object.values(tags).join(', ')],
+    ['any', () => '*'],
+  ])('of %s is 304', async (_what, field) => {
+    expect(await statusWith({ 'Accept-Encoding': 'br', 'If-None-Match': field() })).toBe(304)
+  })
+
+  test.each<readonly [string, () => string]>([
+    ['another tag', () => '"x"'],
+    ['the tag of another coding', () => tagOf('gzip')],
+    ['the tag of the identity', () => tagOf('identity')],
+    ['the tag without its quotes', () => tagOf('br').slice(1, -1)],
+    ['the tag inside another', () => `"x,${tagOf('br').slice(1, -1)}"`],
+    ['nothing', () => ''],
+  ])('of %s is 200', async (_what, field) => {
+    expect(await statusWith({ 'Accept-Encoding': 'br', 'If-None-Match': field() })).toBe(200)
+  })
+
+  test('on two lines is one list', async () => {
+    const status = await statusWith({ 'If-None-Match': '"x"', 'if-none-match': tagOf('identity') })
+    expect(status).toBe(304)
+  })
+
+  test.each(['GET', 'HEAD'])(
+    'answers %s with a 304 of just the fields of RFC 9110 §15.4.5',
+    async (method) => {
+      for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
+        const fields = { 'Accept-Encoding': coding }
+        const ok = await rawRequest(server.port, { method, target, fields })
+        const response = await rawRequest(server.port, {
+          method,
+          target,
+          fields: { ...fields, 'If-None-Match': tagOf(coding) },
+        })
+        const names = response.fields.map(([name]) => name)
+        expect(names.toSorted()).toEqual([
+          'Cache-Control',
+          'Connection',
+          'Date',
+          'ETag',
+          'Last-Modified',
+          'Vary',
+        ])
+        for (const name of ['ETag', 'Cache-Control', 'Vary', 'Last-Modified']) {
+          expect([name, response.field(name)]).toEqual([name, ok.field(name)])
+        }
+      }
+    },
+  )
+
+  test('of a resource without variants is a 304 without Vary', async () => {
+    const response = await rawRequest(server.port, {
+      target: '/pixels.png',
+      fields: { 'If-None-Match': '*' },
+    })
+    expect([response.status, response.field('Vary')]).toEqual([304, undefined])
+  })
+
+  test('of the page is a 304 under every path that is answered with it', async () => {
+    const page = await rawRequest(server.port, { target: '/' })
+    const fields = { 'If-None-Match': page.field('ETag') ?? '', Accept: 'text/html' }
+    for (const path of ['/', '/index.html', '/users/1']) {
+      const response = await rawRequest(server.port, { target: path, fields })
+      expect([path, response.status]).toEqual([path, 304])
+    }
+  })
+
+  test('makes no 304 of an error or a redirect', async () => {
+    const fields = { 'If-None-Match': '*', 'If-Modified-Since': aSecond(1) }
+    for (const [path, status] of [
+      ['/unknown', 404],
+      ['/%', 400],
+    ] as const) {
+      const response = await rawRequest(server.port, { target: path, fields })
+      expect([path, response.status]).toEqual([path, status])
+    }
+  })
+})
+
+describe('If-Modified-Since', () => {
+  test('of the very time is 304', async () => {
+    expect(await statusWith({ 'If-Modified-Since': lastModified })).toBe(304)
+  })
+
+  test('of a later time is 304, of an earlier one 200', async () => {
+    expect(await statusWith({ 'If-Modified-Since': aSecond(1) })).toBe(304)
+    expect(await statusWith({ 'If-Modified-Since': aSecond(-1) })).toBe(200)
+  })
+
+  test('is read in the obsolete forms', async () => {
+    const [, day = '', month, year = '', time] = lastModified.split(' ')
+    const rfc850 = `Monday, ${day}-${month}-${year.slice(2)} ${time} GMT`
+    const asctime = `Mon ${month} ${day.replace(/^0/, ' ')} ${time} ${year}`
+    expect(await statusWith({ 'If-Modified-Since': rfc850 })).toBe(304)
+    expect(await statusWith({ 'If-Modified-Since': asctime })).toBe(304)
+    expect(await statusWith({ 'If-Modified-Since': 'Sunday, 06-Nov-94 08:49:37 GMT' })).toBe(200)
+    expect(await statusWith({ 'If-Modified-Since': 'Sun Nov  6 08:49:37 1994' })).toBe(200)
+  })
+
+  test.each(['tomorrow', '2199-01-01T00:00:00Z', '', 'Sun, 99 Nov 2094 08:49:37 GMT'])(
+    'that is no date (%j) is ignored',
+    async (field) => {
+      expect(await statusWith({ 'If-Modified-Since': field })).toBe(200)
+    },
+  )
+
+  test('is ignored beside If-None-Match', async () => {
+    expect(await statusWith({ 'If-Modified-Since': aSecond(1), 'If-None-Match': '"x"' })).toBe(200)
+    expect(await statusWith({ 'If-Modified-Since': long, 'If-None-Match': tagOf('identity') })).toBe(304)
+  })
+})
+
+describe('If-Match', () => {
+  test('of the tag, of a list or of any is answered', async () => {
+    expect(await statusWith({ 'If-Match': tagOf('identity') })).toBe(200)
+    expect(await statusWith({ 'If-Match': `"x", ${tagOf('identity')}` })).toBe(200)
+    expect(await statusWith({ 'If-Match': '*' })).toBe(200)
+  })
+
+  test.each<readonly [string, () => string]>([
+    ['another tag', () => '"x"'],
+    ['the weak tag', () => `W/${tagOf('identity')}`],
+    ['the tag of another coding', () => tagOf('br')],
+    ['nothing', () => ''],
+  ])('of %s is 412 and no-store', async (_what, field) => {
+    const response = await rawRequest(server.port, { target, fields: { 'If-Match': field() } })
+    expect([response.status, response.field('Cache-Control')]).toEqual([412, 'no-store'])
+    expect(response.field('Vary')).toBe('Accept-Encoding')
+    expect(response.field('ETag')).toBeUndefined()
+  })
+
+  test('comes before If-None-Match', async () => {
+    expect(await statusWith({ 'If-Match': '"x"', 'If-None-Match': tagOf('identity') })).toBe(412)
+    expect(await statusWith({ 'If-Match': '*', 'If-None-Match': tagOf('identity') })).toBe(304)
+  })
+})
+
+describe('If-Unmodified-Since', () => {
+  test('of the time or a later one is answered, of an earlier one 412', async () => {
+    expect(await statusWith({ 'If-Unmodified-Since': lastModified })).toBe(200)
+    expect(await statusWith({ 'If-Unmodified-Since': aSecond(1) })).toBe(200)
+    expect(await statusWith({ 'If-Unmodified-Since': aSecond(-1) })).toBe(412)
+  })
+
+  test('is ignored beside If-Match, and when it is no date', async () => {
+    expect(await statusWith({ 'If-Unmodified-Since': long, 'If-Match': '*' })).toBe(200)
+    expect(await statusWith({ 'If-Unmodified-Since': 'long ago' })).toBe(200)
+  })
+
+  test('comes before If-None-Match', async () => {
+    expect(await statusWith({ 'If-Unmodified-Since': long, 'If-None-Match': '*' })).toBe(412)
+  })
+})

@@ -1,0 +1,230 @@
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+let directory: string
+let server: StartedServer
+beforeAll(async () => {
+  directory = await buildFixture({
+    'index.html': 'page',
+    'app.js': compressibleText(3000),
+    _headers: '/*\n  X-A: 1',
+  })
+  server = await startServer(directory, { handler: { fileSystemFallback: true } })
+})
+
+async function statusOf(method: string, target: string): Promise<number> {
+  return (await rawRequest(server.port, { method, target })).status
+}
+
+describe('fileSystemFallback', () => {
+  test('serves a file that appeared after boot, to be revalidated', async () => {
+    await mkdir(join(directory, 'uploads'))
+    await writeFile(join(directory, 'uploads/ü b.json'), '{"late":1}')
+    const response = await rawRequest(server.port, { target: '/uploads/%C3%BC%20b.json' })
+    expect([response.status, response.body.toString()]).toEqual([200, '{"late":1}'])
+    expect(response.field('Content-Type')).toMatch(/^application\/json/)
+    expect(response.field('Cache-Control')).toBe('no-cache')
+    expect(response.field('ETag')).toMatch(/^W\/"/)
+    const fields = { 'If-None-Match': response.field('ETag') ?? '' }
+    expect((await rawRequest(server.port, { target: '/uploads/%C3%BC%20b.json', fields })).status).toBe(304)
+    const part = await rawRequest(server.port, {
+      target: '/uploads/%C3%BC%20b.json',
+      fields: { Range: 'bytes=2-5' },
+    })
+    expect([part.status, part.body.toString()]).toEqual([206, 'late'])
+  })
+
+  test('has another validator for other content, and none once the file is gone', async () => {
+    await writeFile(join(directory, 'log.txt'), 'one')
+    const first = await rawRequest(server.port, { target: '/log.txt' })
+    await writeFile(join(directory, 'log.txt'), 'two!')
+    const second = await rawRequest(server.port, { target: '/log.txt' })
+    expect(second.body.toString()).toBe('two!')
+    expect(second.field('ETag')).not.toBe(first.field('ETag'))
+    await rm(join(directory, 'log.txt'))
+    expect((await rawRequest(server.port, { target: '/log.txt' })).status).toBe(404)
+  })
+
+  test('gives such a file the fields that rules ask for', async () => {
+    const built = await buildFixture(
+      { 'index.html': 'page', _headers: '/app/late/*\n  X-File: 1' },
+      { base: '/app/' },
+    )
+    const rules = {
+      securityHeaders: true,
+      cacheControl: { 'late/**': 'public, max-age=60' },
+      headers: { 'late/*': { 'X-Rule': '1', 'X-Content-Type-Options': null, Vary: 'Origin' } },
+    }
+    const { port } = await startServer(built, { handler: { fileSystemFallback: true }, site: { rules } })
+    await mkdir(join(built, 'late'))
+    await writeFile(join(built, 'late/page.html'), 'late')
+    const page = await rawRequest(port, { target: '/app/late/page.html' })
+    const names = [
+      'Cache-Control',
+      'X-Rule',
+      'X-Content-Type-Options',
+      'X-Frame-Options',
+      'Referrer-Policy',
+      'Vary',
+    ]
+    expect(names.map((name) => page.field(name))).toEqual([
+      'public, max-age=60',
+      '1',
+      undefined,
+      'SAMEORIGIN',
+      'strict-origin-when-cross-origin',
+      'Origin',
+    ])
+    expect(page.field('X-File')).toBe('1')
+    const part = await rawRequest(port, { target: '/app/late/page.html', fields: { Range: 'bytes=0-1' } })
+    expect([part.status, part.field('X-Rule'), part.field('Content-Length')]).toEqual([206, '1', '2'])
+  })
+
+  test('has no names for files in folders that are not served, by a link either', async () => {
+    await mkdir(join(directory, '.hidden'))
+    await writeFile(join(directory, '.hidden/secret.txt'), 'secret')
+    await symlink(join(directory, '.hidden/secret.txt'), join(directory, 'shown.txt'))
+    await symlink(join(directory, '.hidden'), join(directory, 'shown'))
+    await symlink(join(directory, '.serve-dist'), join(directory, 'state'))
+    for (const target of ['/shown.txt', '/shown/secret.txt', '/state/manifest.json'])
+      expect((await rawRequest(server.port, { target })).status).toBe(404)
+  })
+
+  test('lets a range apply under no date, which is that of two contents that were written in a second', async () => {
+    const file = join(directory, 'twice.txt')
+    await writeFile(file, 'AAAAAAAAAA')
+    const target = '/twice.txt'
+    const date = (await rawRequest(server.port, { target })).field('Last-Modified') ?? ''
+    await writeFile(file, 'BBBBBBBBBB')
+    await utimes(file, new Date(date), new Date(Date.parse(date) + 500))
+    const response = await rawRequest(server.port, {
+      target,
+      fields: { Range: 'bytes=5-', 'If-Range': date },
+    })
+    expect(response.field('Last-Modified')).toBe(date)
+    expect([response.status, response.body.toString()]).toEqual([200, 'BBBBBBBBBB'])
+  })
+
+  test('tells no time of the future (RFC 9110 §8.8.2.1)', async () => {
+    const file = join(directory, 'future.txt')
+    await writeFile(file, 'x')
+    await utimes(file, new Date(), new Date('2099-01-01'))
+    const response = await rawRequest(server.port, { target: '/future.txt' })
+    const told = Date.parse(response.field('Last-Modified') ?? '')
+    expect(told).toBeLessThanOrEqual(Date.parse(response.field('Date') ?? ''))
+    expect(told).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  test('knows a path by whatever method it is asked for', async () => {
+    await writeFile(join(directory, 'methods.txt'), 'x')
+    expect(await statusOf('POST', '/methods.txt')).toBe(405)
+    expect(await statusOf('OPTIONS', '/methods.txt')).toBe(204)
+    expect(await statusOf('HEAD', '/methods.txt')).toBe(200)
+    expect(await statusOf('POST', '/methods-not.txt')).toBe(404)
+  })
+
+  test('answers the preflight of such a file where rules open it to other origins', async () => {
+    const { port } = await startServer(directory, {
+      handler: { fileSystemFallback: true },
+      site: { rules: { cors: ['shared*'] } },
+    })
+    await writeFile(join(directory, 'shared.json'), '{}')
+    const ask = (target: string) => rawRequest(port, { method: 'OPTIONS', target })
+    const shared = await ask('/shared.json')
+    expect([shared.status, shared.field('Access-Control-Allow-Origin')]).toEqual([204, '*'])
+    await writeFile(join(directory, 'own.json'), '{}')
+    expect((await ask('/own.json')).field('Access-Control-Allow-Origin')).toBeUndefined()
+  })
+
+  test('shows no variant of a file that a rule hides or redirects by force', async () => {
+    const built = await buildFixture({
+      'index.html': 'page',
+      'hidden.txt': compressibleText(3000),
+      'moved.txt': compressibleText(3000),
+      'replaced.txt': compressibleText(3000),
+      'small.txt': 'small',
+    })
+    const redirects = [
+      { from: '/hidden.txt', to: '/index.html', status: 404, force: true },
+      { from: '/moved.txt', to: '/elsewhere', force: true },
+      { from: '/replaced.txt', to: '/small.txt', status: 200, force: true },
+    ] as const
+    const { port } = await startServer(built, {
+      handler: { fileSystemFallback: true },
+      site: { rules: { redirects } },
+    })
+    for (const name of ['hidden', 'moved', 'replaced']) {
+      for (const suffix of ['zst', 'br', 'gz']) {
+        const target = `/${name}.txt.${suffix}`
+        expect([target, (await rawRequest(port, { target })).status]).toEqual([target, 404])
+      }
+    }
+  })
+
+  test('comes before rules, but for those that are forced', async () => {
+    const ruled = await startServer(directory, {
+      handler: { fileSystemFallback: true },
+      site: {
+        rules: {
+          redirects: [
+            { from: '/forced.txt', to: '/there', force: true },
+            { from: '/*', to: '/app.js', status: 200 },
+          ],
+        },
+      },
+    })
+    await writeFile(join(directory, 'forced.txt'), 'late')
+    await writeFile(join(directory, 'ruled.txt'), 'late')
+    const late = await rawRequest(ruled.port, { target: '/ruled.txt' })
+    expect(late.body.toString()).toBe('late')
+    const forced = await rawRequest(ruled.port, { target: '/forced.txt' })
+    expect([forced.status, forced.field('Location')]).toEqual([308, '/there'])
+    const unknown = await rawRequest(ruled.port, { target: '/no-such.txt' })
+    expect(unknown.field('Content-Type')).toMatch(/javascript/)
+  })
+
+  test('gives the page of the application to navigations that no file answers', async () => {
+    await writeFile(join(directory, 'late.html'), 'late page')
+    const fields = { 'Sec-Fetch-Mode': 'navigate' }
+    expect((await rawRequest(server.port, { target: '/late.html', fields })).body.toString()).toBe(
+      'late page',
+    )
+    expect((await rawRequest(server.port, { target: '/users', fields })).body.toString()).toBe('page')
+  })
+
+  test.each([
+    '/app.js.br',
+    '/app.js.gz',
+    '/_headers',
+    '/.serve-dist/manifest.json',
+    '/.env',
+    '/secret.txt',
+    '/outside/secret.txt',
+    '/link.txt',
+    '/fifo',
+    '/..%2Fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/uploads',
+    '/a%00b',
+  ])('serves no %s', async (target) => {
+    const outside = await writeFixture({ 'secret.txt': 'secret' })
+    await writeFile(join(directory, '.env'), 'secret')
+    await symlink(join(outside, 'secret.txt'), join(directory, 'link.txt')).catch(() => undefined)
+    await symlink(outside, join(directory, 'outside')).catch(() => undefined)
+    const response = await rawRequest(server.port, { target })
+    expect([404, 400]).toContain(response.status)
+    expect(response.body.toString()).not.toContain('secret')
+  })
+
+  test('is off by default', async () => {
+    const plain = await startServer(directory)
+    await writeFile(join(directory, 'later.txt'), 'x')
+    expect((await rawRequest(plain.port, { target: '/later.txt' })).status).toBe(404)
+    expect((await rawRequest(server.port, { target: '/later.txt' })).status).toBe(200)
+  })
+})

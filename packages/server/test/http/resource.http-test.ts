@@ -1,0 +1,338 @@
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+const html = 'text/html; charset=utf-8'
+
+const names = [
+  'plain.txt',
+  'with space.txt',
+  'plus+and&.txt',
+  'per%cent.txt',
+  '100%25.txt',
+  'br[ack]et(s).txt',
+  'quo\'te"s.txt',
+  'hash#mark?.txt',
+  'semi;colon:at@.txt',
+  '日本語.txt',
+  'caf\u00e9.txt',
+  'cafe\u0301-decomposed.txt',
+  'emoji-😀.txt',
+  'tilde~under_score-.txt',
+  'noextension',
+  'two.dots.txt',
+]
+
+describe('a single-page application', () => {
+  let server: StartedServer
+  beforeAll(async () => {
+    const directory = await buildFixture(
+      {
+        'index.html': `<!doctype html>${compressibleText(2000)}`,
+        'about.html': 'about',
+        'docs/index.html': 'docs',
+        'docs/guide.html': 'guide',
+        'assets/app-1a2b3c.js': compressibleText(3000),
+        'data.csv.gz': 'not really gzip',
+        '.well-known/security.txt': 'Contact: mailto:security@example.org',
+        '.secret/key': 'secret',
+        '.env': 'SECRET=1',
+        '.vite/manifest.json': '{}',
+        ...Object.fromEntries(names.map((name) => [`names/${name}`, name])),
+      },
+      { assetsDirectory: 'assets', appType: 'spa', isHashed: (path) => path.startsWith('assets/') },
+    )
+    server = await startServer(directory)
+  })
+
+  test.each(names)('finds the file %s under its encoded name', async (name) => {
+    const response = await rawRequest(server.port, { target: `/names/${encodeURIComponent(name)}` })
+    expect([response.status, response.body.toString()]).toEqual([200, name])
+  })
+
+  // RFC 3986 §2: a URI is ASCII. Node's parser refuses the request, and never calls us.
+  test.each([
+    ['raw octets beyond ASCII', '/names/caf\u00c3\u00a9.txt'],
+    ['raw octets that are no UTF-8', '/\u00ff'],
+    ['a target without a slash', 'about'],
+    ['a control character', '/names/\u0001'],
+  ])('refuses %s with 400 and closes', async (_what, target) => {
+    const connection = await openConnection(server.port)
+    connection.send(formatRequest({ target }))
+    const response = await connection.receive()
+    expect([response.status, response.field('Connection')]).toEqual([400, 'close'])
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['the root', '/', html],
+    ['its name', '/index.html', html],
+    ['a folder', '/docs/', html],
+    ['a page in a folder', '/docs/guide', html],
+    ['a page', '/about', html],
+    ['a page by its name', '/about.html', html],
+    ['a file with a query', '/names/plain.txt?v=1&x=%zz//', 'text/plain; charset=utf-8'],
+    ['an absolute form', 'http://example.org/about', html],
+    ['an absolute form of another scheme and host', 'https://other.example:99/about?q', html],
+    ["a user's own compressed file", '/data.csv.gz', 'application/gzip'],
+    ['.well-known', '/.well-known/security.txt', 'text/plain; charset=utf-8'],
+  ])('answers %s (%s) with 200', async (_what, target, type) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Content-Type')]).toEqual([200, type])
+    expect(response.field('X-Content-Type-Options')).toBe('nosniff')
+    expect(response.field('Content-Encoding')).toBeUndefined()
+  })
+
+  test.each([
+    ['a folder without its slash', '/docs', '/docs/'],
+    ['a page with a slash', '/about/', '/about'],
+    ['a page in a folder with a slash', '/docs/guide/', '/docs/guide'],
+    ['a query', '/docs?a=b&c=//d', '/docs/?a=b&c=//d'],
+    ['an empty query', '/docs?', '/docs/?'],
+    ['other escapes', '/%64ocs?a', '/docs/?a'],
+    ['an absolute form, by path alone', 'http://evil.example/docs?a', '/docs/?a'],
+    ['a query that would be another host', '/docs?//evil.example', '/docs/?//evil.example'],
+  ])('redirects %s: %s → %s', async (_what, target, location) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Location')]).toEqual([308, location])
+    expect(response.field('Cache-Control')).toBe('no-cache')
+    expect(response.field('Content-Length')).toBe('0')
+  })
+
+  test.each([
+    ['a broken escape', '/%'],
+    ['an escape cut short', '/about%2'],
+    ['an encoded NUL', '/about%00'],
+    ['an encoded line feed', '/about%0a'],
+    ['octets that are no UTF-8', '/%ff%fe'],
+  ])('answers %s with 400', async (_what, target) => {
+    const response = await rawRequest(server.port, { target, fields: navigation })
+    expect([response.status, response.field('Cache-Control')]).toEqual([400, 'no-store'])
+  })
+
+  test.each([
+    ['a parent segment', '/docs/../about'],
+    ['an encoded parent segment', '/docs/%2e%2e/about'],
+    ['a parent beyond the root', '/../../../../etc/passwd'],
+    ['an encoded parent beyond the root', '/%2e%2e/%2e%2e/etc/passwd'],
+    ['a dot segment', '/./about'],
+    ['two slashes', '//about'],
+    ['two slashes inside', '/docs//guide'],
+    ['a host after two slashes', '//evil.example/'],
+    ['a backslash', '/docs\\guide'],
+    ['two slashes and a folder', '//docs'],
+  ])('answers %s with 404, even to a navigation', async (_what, target) => {
+    const response = await rawRequest(server.port, { target, fields: navigation })
+    expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
+  })
+
+  test.each([
+    ['an encoded slash', '/docs%2Fguide'],
+    ['an encoded backslash', '/docs%5Cguide'],
+    ['a path decoded twice', '/%2561bout'],
+    ['another case', '/About'],
+    ['the manifest', '/.serve-dist/manifest.json'],
+    ['the manifest in escapes', '/%2Eserve-dist/manifest%2Ejson'],
+    ["the bundler's manifest", '/.vite/manifest.json'],
+    ['a dotfile', '/.env'],
+    ['a file in a dot folder', '/.secret/key'],
+    ['a variant under its own suffix', '/assets/app-1a2b3c.js.br'],
+    ['a variant of a page', '/index.html.gz'],
+    ['a composed letter written decomposed', '/names/cafe%CC%81.txt'],
+    ['a decomposed letter written composed', '/names/caf%C3%A9-decomposed.txt'],
+    ['a missing asset', '/assets/app-old.js'],
+    ['an unknown path', '/unknown'],
+  ])('answers %s with 404 and no-store', async (_what, target) => {
+    const response = await rawRequest(server.port, { target, fields: { Accept: '*/*' } })
+    expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
+    expect(response.field('Vary')).toBeUndefined()
+    expect(response.body.toString()).toBe('404 Not Found\n')
+  })
+
+  test.each([
+    ['a navigation', '/users', navigation],
+    ['a navigation to a name with dots', '/users/jane.doe', navigation],
+    ['a navigation to what looks like a script', '/users/x.js', navigation],
+    ['a navigation with an encoded slash', '/users/a%2Fb', navigation],
+    ['a navigation to a dotfile', '/.env', navigation],
+    ['Accept, from a client without Sec-Fetch fields', '/users', { Accept: 'text/html,*/*;q=0.8' }],
+  ])('answers %s to an unknown path (%s) with the page', async (_what, target, fields) => {
+    const response = await rawRequest(server.port, { target, fields })
+    expect([response.status, response.field('Content-Type')]).toEqual([200, html])
+    expect(response.field('Cache-Control')).toBe('no-cache')
+    expect(response.body.toString()).toMatch(/^<!doctype html>/)
+  })
+
+  test.each([
+    ['a missing asset, by a navigation', '/assets/app-old.js', navigation],
+    ['a missing asset, by Accept', '/assets/app-old.js', { Accept: 'text/html' }],
+    ['an unknown path, by a script', '/users', { 'Sec-Fetch-Mode': 'no-cors', Accept: 'text/html' }],
+    ['an unknown path, by fetch()', '/api/users', { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }],
+    ['an unknown path, by a client that takes anything', '/users', { Accept: '*/*' }],
+    ['an unknown path, by one that refuses HTML', '/users', { Accept: 'text/html;q=0, */*' }],
+    ['an unknown path, by one that says nothing', '/users', {}],
+  ])('never answers %s (%s) with the page', async (_what, target, fields) => {
+    const response = await rawRequest(server.port, { target, fields })
+    expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
+  })
+})
+
+describe('an application of several pages', () => {
+  let server: StartedServer
+  beforeAll(async () => {
+    const directory = await buildFixture(
+      {
+        'index.html': 'root',
+        'about.html': 'about',
+        '404.html': `not found${compressibleText(2000)}`,
+        'assets/a.js': 'a',
+      },
+      { assetsDirectory: 'assets', base: '/app/' },
+    )
+    server = await startServer(directory)
+  })
+
+  test('names its base in its URL', () => {
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}/app/`)
+  })
+
+  test.each([
+    ['/app/', 200],
+    ['/app/about', 200],
+    ['/app/assets/a.js', 200],
+    ['/app', 308],
+    ['/', 404],
+    ['/about', 404],
+    ['/assets/a.js', 404],
+    ['/application/about', 404],
+  ])('stands under its base: %s → %d', async (target, status) => {
+    const response = await rawRequest(server.port, { target })
+    expect(response.status).toBe(status)
+  })
+
+  test('redirects the base without its slash, query kept', async () => {
+    const response = await rawRequest(server.port, { target: '/app?a=b' })
+    expect(response.field('Location')).toBe('/app/?a=b')
+  })
+
+  test.each([
+    ['identity', undefined],
+    ['br', 'br'],
+  ])('answers a navigation to an unknown path with its 404 page in %s', async (coding, encoding) => {
+    const response = await rawRequest(server.port, {
+      target: '/app/unknown',
+      fields: { ...navigation, 'Accept-Encoding': coding },
+    })
+    expect([response.status, response.field('Content-Type')]).toEqual([404, html])
+    expect(response.field('Content-Encoding')).toBe(encoding)
+    expect(response.field('Cache-Control')).toBe('no-store')
+    expect(response.field('Vary')).toBe('Accept-Encoding')
+    expect(response.field('ETag')).toBeUndefined()
+  })
+
+  test.each([
+    ['another request', '/app/unknown', { Accept: '*/*' }],
+    ['a navigation outside of the base', '/unknown', navigation],
+    [
+      'a navigation that takes no coding of it',
+      '/app/unknown',
+      { ...navigation, 'Accept-Encoding': '*;q=0' },
+    ],
+  ])('answers %s with a plain 404', async (_what, target, fields) => {
+    const response = await rawRequest(server.port, { target, fields })
+    expect([response.status, response.field('Content-Type')]).toEqual([404, 'text/plain; charset=utf-8'])
+  })
+
+  test('answers the 404 page itself like any page', async () => {
+    const response = await rawRequest(server.port, { target: '/app/404' })
+    expect([response.status, response.field('Cache-Control')]).toEqual([200, 'no-cache'])
+  })
+})
+
+describe('the other fallbacks', () => {
+  test('a single-page application with a 404 page has no fallback', async () => {
+    const directory = await buildFixture({ 'index.html': 'i', '404.html': 'gone' }, { appType: 'spa' })
+    const { port } = await startServer(directory)
+    const response = await rawRequest(port, { target: '/users', fields: navigation })
+    expect([response.status, response.body.toString()]).toEqual([404, 'gone'])
+  })
+
+  test.each([
+    ['custom', undefined, 404],
+    ['mpa', undefined, 404],
+    ['mpa', 'spa', 200],
+    ['spa', 'none', 404],
+    ['spa', '404', 404],
+  ] as const)('of a build of type %s, fallback %s: %d', async (appType, fallback, status) => {
+    const directory = await buildFixture({ 'index.html': 'i', 'a.html': 'a' }, { appType })
+    const { port } = await startServer(directory, { handler: fallback === undefined ? {} : { fallback } })
+    const response = await rawRequest(port, { target: '/users', fields: navigation })
+    expect(response.status).toBe(status)
+  })
+})
+
+describe('a folder without a manifest', () => {
+  const files = {
+    'index.html': compressibleText(2000, 'page'),
+    'assets/a-12345678.js': compressibleText(3000),
+    'data.csv.gz': 'lonely',
+  }
+
+  test('is answered as with one, but for what only the bundler knows', async () => {
+    const compressed = await buildFixture(files)
+    const [described, original] = await Promise.all([
+      startServer(await writeFixture(files)),
+      startServer(compressed),
+    ])
+    for (const target of ['/', '/index.html', '/assets/a-12345678.js', '/data.csv.gz', '/unknown', '/%']) {
+      const [left, right] = await Promise.all([
+        rawRequest(described.port, { target }),
+        rawRequest(original.port, { target }),
+      ])
+      expect([target, left.status, left.field('ETag'), left.body]).toEqual([
+        target,
+        right.status,
+        right.field('ETag'),
+        right.body,
+      ])
+      expect(left.field('Cache-Control')).not.toContain('immutable')
+    }
+  })
+
+  test('has siblings as variants only where their original is there', async () => {
+    const directory = await writeFixture({
+      'a.txt': 'original',
+      'a.txt.br': brotliCompressSync('original'),
+      'b.txt.br': 'lonely',
+    })
+    const { port } = await startServer(directory)
+    const negotiated = await rawRequest(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
+    expect(negotiated.field('Content-Encoding')).toBe('br')
+    expect(brotliDecompressSync(negotiated.body).toString()).toBe('original')
+    const variant = await rawRequest(port, { target: '/a.txt.br' })
+    expect(variant.status).toBe(404)
+    const lonely = await rawRequest(port, { target: '/b.txt.br', fields: { 'Accept-Encoding': 'br' } })
+    expect([lonely.status, lonely.field('Content-Encoding'), lonely.field('Vary')]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('sends no sibling that is not its original once it is decoded', async () => {
+    const directory = await writeFixture({ 'a.txt': 'of today', 'a.txt.br': brotliCompressSync('of before') })
+    const { port } = await startServer(directory, { site: { onWarning: () => {} } })
+    const negotiated = await rawRequest(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
+    expect([negotiated.field('Content-Encoding'), negotiated.body.toString()]).toEqual([
+      undefined,
+      'of today',
+    ])
+    const sibling = await rawRequest(port, { target: '/a.txt.br' })
+    expect(brotliDecompressSync(sibling.body).toString()).toBe('of before')
+  })
+})

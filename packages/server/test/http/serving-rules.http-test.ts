@@ -1,0 +1,369 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:http2'
+import { join } from 'node:path'
+import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import express from 'express'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { rawExchange } from '../support/raw-exchange.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { startListener } from '../support/start-listener.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+
+const files = {
+  'index.html': `<!doctype html><title>spa</title>${compressibleText(2000)}`,
+  'about.html': 'about',
+  'assets/app.js': compressibleText(3000),
+  'data/list.json': '[]',
+  'docs/index.html': 'docs',
+  'secret.txt': 'secret',
+}
+
+describe('rules of the operator', () => {
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await startServer(await buildFixture(files, { assetsDirectory: 'assets' }), {
+      site: {
+        rules: {
+          immutable: ['assets/**'],
+          cacheControl: { 'data/**': 'public, max-age=300' },
+          headers: {
+            '**': { 'Content-Security-Policy': "default-src 'self'", vary: 'Origin' },
+            '*.html': { 'x-content-TYPE-options': null, 'Content-Language': 'en' },
+          },
+          redirects: [
+            { from: '/old/*', to: '/new/:splat', status: 301 },
+            { from: '/about', to: '/elsewhere' },
+            { from: '/hash', to: '/#/new' },
+            { from: '/loop', to: '/loop' },
+            { from: '/data/list.json', to: 'https://data.example/list', status: 307, force: true },
+            { from: '/app/*', to: '/index.html', status: 200 },
+            { from: '/gone/*', to: '/about.html', status: 404 },
+            { from: '/secret.txt', to: '/about.html', status: 404, force: true },
+            { from: '/assets/app.js', to: '/index.html', status: 200, force: true },
+          ],
+          fallback: 'none',
+        },
+      },
+    })
+  })
+
+  test('call names immutable', async () => {
+    const response = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(response.field('Cache-Control')).toBe('public, max-age=31536000, immutable')
+  })
+
+  test('replace a default whatever the letters, and take it away with null', async () => {
+    const response = await rawRequest(server.port, { target: '/about.html' })
+    expect(response.field('X-Content-Type-Options')).toBeUndefined()
+    expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
+    expect(response.field('Content-Language')).toBe('en')
+  })
+
+  test('extend Vary, and set it where there was none', async () => {
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('Vary')).toBe('Origin, Accept-Encoding')
+    const page = await rawRequest(server.port, { target: '/about.html' })
+    expect(page.field('vary')).toBe('Origin')
+  })
+
+  test('count for a 304 but for what describes the body', async () => {
+    const response = await rawRequest(server.port, {
+      target: '/about.html',
+      fields: { 'If-None-Match': '*' },
+    })
+    expect(response.status).toBe(304)
+    expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
+    expect(response.field('Content-Language')).toBeUndefined()
+  })
+
+  test.each([
+    ['/old/a/b?q=1', 301, '/new/a/b?q=1'],
+    ['/old', 301, '/new/'],
+    ['/hash?a=1', 308, '/?a=1#/new'],
+    ['/data/list.json', 307, 'https://data.example/list'],
+  ])('redirect %s with %d to %s', async (target, status, location) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Location')]).toEqual([status, location])
+    expect(response.field('Cache-Control')).toBe('no-cache')
+  })
+
+  test('never redirect a path to itself', async () => {
+    expect((await rawRequest(server.port, { target: '/loop' })).status).toBe(404)
+  })
+
+  test('redirect nothing that the build has, without force', async () => {
+    expect((await rawRequest(server.port, { target: '/about' })).status).toBe(200)
+  })
+
+  test.each([
+    ['/old//evil.example', 404, undefined],
+    ['/old/\\evil.example', 404, undefined],
+    ['/old/%2Fevil.example', 301, '/new/%2Fevil.example'],
+  ])('redirect %s to no other host: %d, %s', async (target, status, location) => {
+    const response = await rawRequest(server.port, { target })
+    expect([response.status, response.field('Location')]).toEqual([status, location])
+  })
+
+  test('rewrite to a page for navigations alone', async () => {
+    const page = await rawRequest(server.port, { target: '/app/users', fields: navigation })
+    expect([page.status, page.body.includes('<title>spa</title>')]).toEqual([200, true])
+    expect((await rawRequest(server.port, { target: '/app/users.js' })).status).toBe(404)
+  })
+
+  test('answer with a page of their own for what is gone', async () => {
+    const response = await rawRequest(server.port, { target: '/gone/x', fields: navigation })
+    expect([response.status, response.body.toString()]).toEqual([404, 'about'])
+    expect(response.field('Cache-Control')).toBe('no-store')
+  })
+
+  test('hide a file by force behind the page of a 404', async () => {
+    const response = await rawRequest(server.port, { target: '/secret.txt' })
+    expect([response.status, response.body.toString()]).toEqual([404, 'about'])
+    expect((await rawRequest(server.port, { target: '/secret.txt', method: 'POST' })).status).toBe(404)
+  })
+
+  test('put no page in the place of a script, by force either', async () => {
+    const response = await rawRequest(server.port, { target: '/assets/app.js', fields: navigation })
+    expect(response.field('Content-Type')).toMatch(/^text\/javascript/)
+  })
+
+  test('never let the page of a 404 be stored', async () => {
+    const built = await buildFixture({ ...files, '404.html': 'lost' }, { appType: 'mpa' })
+    const targeted = ['CDN-Cache-Control', 'Netlify-CDN-Cache-Control', 'Surrogate-Control']
+    const headers = {
+      '**': {
+        Expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
+        ...Object.fromEntries(targeted.map((name) => [name, 'max-age=300'])),
+        'X-A': '1',
+      },
+    }
+    const rules = { cacheControl: { '**': 'public, max-age=300' }, headers }
+    const { port } = await startServer(built, { site: { rules } })
+    const missing = await rawRequest(port, { target: '/unknown', fields: navigation })
+    expect([missing.status, missing.field('Cache-Control'), missing.field('Expires')]).toEqual([
+      404,
+      'no-store',
+      undefined,
+    ])
+    expect(missing.field('X-A')).toBe('1')
+    expect(targeted.map((name) => missing.field(name))).toEqual(targeted.map(() => undefined))
+    const page = await rawRequest(port, { target: '/404' })
+    expect(page.field('Cache-Control')).toBe('public, max-age=300')
+    expect(page.field('CDN-Cache-Control')).toBe('max-age=300')
+  })
+
+  test.each([
+    ['POST', '/old/a', 405],
+    ['OPTIONS', '/old/a', 204],
+    ['POST', '/gone/x', 404],
+    ['OPTIONS', '/gone/x', 404],
+    ['POST', '/app/x', 404],
+    ['OPTIONS', '/app/x', 404],
+  ])(
+    'make a path known by other methods where they redirect it: %s %s is %d',
+    async (method, target, status) => {
+      const response = await rawRequest(server.port, { method, target })
+      const allow = status === 404 ? undefined : 'GET, HEAD, OPTIONS'
+      expect([response.status, response.field('Allow')]).toEqual([status, allow])
+    },
+  )
+
+  test('switch the fallback off', async () => {
+    expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
+  })
+})
+
+describe('securityHeaders', () => {
+  test('sends the recommended fields, the pages’ with pages alone, and yields to a rule', async () => {
+    const server = await startServer(await buildFixture(files), {
+      site: { rules: { securityHeaders: true, headers: { 'index.html': { 'X-Frame-Options': 'DENY' } } } },
+    })
+    const page = await rawRequest(server.port, {})
+    expect(page.field('X-Frame-Options')).toBe('DENY')
+    expect(page.field('Cross-Origin-Opener-Policy')).toBe('same-origin')
+    expect(page.field('Permissions-Policy')).toBe(
+      'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    )
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('X-Frame-Options')).toBeUndefined()
+    expect(script.field('Permissions-Policy')).toBeUndefined()
+    expect(script.field('Referrer-Policy')).toBe('strict-origin-when-cross-origin')
+    expect(script.field('Cross-Origin-Resource-Policy')).toBe('same-origin')
+  })
+})
+
+describe('_headers and _redirects', () => {
+  test('count, are not served, and what they ask in vain is a warning at boot', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      _headers: '\uFEFF/about\n  X-About: 1\n/*\n  Basic-Auth: a:b\n/users/*\n  X-User: 1\n',
+      _redirects: '/blog/:slug /about 302\n/api/* https://api.example/:splat 200\n/gone /nowhere.html 200\n',
+    })
+    const server = await startServer(directory, {
+      site: { onWarning: (message) => warnings.push(message) },
+    })
+    expect((await rawRequest(server.port, { target: '/about.html' })).field('X-About')).toBe('1')
+    expect((await rawRequest(server.port, { target: '/assets/app.js' })).field('X-About')).toBeUndefined()
+    const redirect = await rawRequest(server.port, { target: '/blog/hello' })
+    expect([redirect.status, redirect.field('Location')]).toEqual([302, '/about'])
+    for (const target of ['/_headers', '/_redirects']) {
+      expect((await rawRequest(server.port, { target })).status).toBe(404)
+    }
+    expect(warnings).toEqual([
+      expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
+      expect.stringMatching(/^_redirects:2: proxying to/),
+      'the rule of _headers for /users/* matches no file of the build',
+      'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
+    ])
+  })
+
+  test('leave what the build has to the build: `/* /index.html 200` keeps its files and its redirects', async () => {
+    const server = await startServer(await buildFixture({ ...files, _redirects: '/* /index.html 200\n' }))
+    const answers = await Promise.all(
+      ['/docs', '/about/', '/about', '/users/1'].map(async (target) => {
+        const { status, field } = await rawRequest(server.port, { target, fields: navigation })
+        return [target, status, field('Location')]
+      }),
+    )
+    expect(answers).toEqual([
+      ['/docs', 308, '/docs/'],
+      ['/about/', 308, '/about'],
+      ['/about', 200, undefined],
+      ['/users/1', 200, undefined],
+    ])
+  })
+
+  test('count under every path of a file, its name in escapes too, the last rule of a field alone', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      'hello world.txt': 'hello',
+      _headers:
+        '/*\n  X-A: all\n/hello%20world.txt\n  X-A: one\n  X-B: 1\n  X-B: 2\n/about\n  ! X-Content-Type-Options\n',
+    })
+    const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
+    const text = await rawRequest(server.port, { target: '/hello%20world.txt' })
+    expect([text.field('X-A'), text.field('X-B')]).toEqual(['one', '1, 2'])
+    const page = await rawRequest(server.port, { target: '/about.html' })
+    expect([page.field('X-A'), page.field('X-Content-Type-Options')]).toEqual(['all', undefined])
+    expect(warnings).toEqual([])
+  })
+
+  test('take away nothing that a message needs', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({
+      ...files,
+      _headers: '/assets/*\n  ! Content-Encoding\n  ! Content-Length\n  ! ETag\n',
+    })
+    const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
+    const encoded = await rawRequest(server.port, {
+      target: '/assets/app.js',
+      fields: { 'Accept-Encoding': 'br' },
+    })
+    expect(encoded.field('Content-Encoding')).toBe('br')
+    expect(encoded.field('ETag')).toMatch(/^"/)
+    const part = await rawRequest(server.port, { target: '/assets/app.js', fields: { Range: 'bytes=0-9' } })
+    expect([part.status, part.field('Content-Length')]).toEqual([206, '10'])
+    expect(warnings).toHaveLength(3)
+  })
+
+  test('yield to rules of the operator', async () => {
+    const directory = await buildFixture({ ...files, _headers: '/*\n  X-A: file\n' })
+    const server = await startServer(directory, { site: { rules: { headers: { '**': { 'x-a': 'rule' } } } } })
+    expect((await rawRequest(server.port, {})).field('X-A')).toBe('rule')
+  })
+})
+
+async function withLinks(): Promise<string> {
+  const directory = await buildFixture(files)
+  const file = join(directory, manifestPath)
+  const manifest = parseManifest(await readFile(file, 'utf8'))
+  const links = [
+    { path: 'assets/app.js', rel: 'modulepreload', inDocument: true },
+    { path: 'data/list.json', rel: 'preload', as: 'font', inDocument: false },
+  ] as const
+  const described = manifest.files.map((item) => (item.path === 'index.html' ? { ...item, links } : item))
+  await writeFile(file, stringifyManifest({ ...manifest, files: described }))
+  return directory
+}
+
+describe('links of a page', () => {
+  const missing = '</data/list.json>; rel=preload; as=font; crossorigin'
+
+  test('are announced on the 200 when the document does not name them, and not before it', async () => {
+    const server = await startServer(await withLinks())
+    const response = await rawRequest(server.port, {})
+    expect([response.status, response.field('Link')]).toEqual([200, missing])
+    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    expect(script.field('Link')).toBeUndefined()
+  })
+
+  test('are all announced in a 103 when the operator asks for it, to HTTP/1.1 clients', async () => {
+    const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
+    const hint = await rawExchange(server.port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(hint).toMatch(
+      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app\.js>; rel=modulepreload; crossorigin, /,
+    )
+    expect(hint).toContain('HTTP/1.1 200 OK\r\n')
+    const old = await rawExchange(server.port, 'GET / HTTP/1.0\r\nHost: a\r\n\r\n')
+    expect(old).toMatch(/^HTTP\/1\.1 200 OK/)
+    const head = await rawExchange(server.port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  test('are all announced in a 103 over HTTP/2, unasked, before a GET alone', async () => {
+    const server = await startServer(await withLinks(), { tls: await writeCertificate() })
+    const session = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+    const heads = async (method: string): Promise<unknown[]> => {
+      const stream = session.request({ ':method': method })
+      const interim: unknown[] = []
+      stream.on('headers', ({ ':status': status, link }) => interim.push([status, link]))
+      const [fields] = await once(stream, 'response')
+      stream.close()
+      return [...interim, fields[':status']]
+    }
+    const links = expect.stringMatching(/^<\/assets\/app\.js>; rel=modulepreload; crossorigin, /)
+    expect(await heads('GET')).toEqual([[103, links], 200])
+    expect(await heads('HEAD')).toEqual([200])
+    session.destroy()
+  })
+
+  test('are those under the path that Express has taken off', async () => {
+    const site = await loadSite(await withLinks(), { rules: { earlyHints: true } })
+    const port = await startListener(express().use('/sub', createHandler(site)))
+    const hint = await rawExchange(port, 'GET /sub/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(hint).toMatch(
+      /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/sub\/assets\/app\.js>; rel=modulepreload; crossorigin, /,
+    )
+    expect(hint).toContain('\r\nLink: </sub/data/list.json>; rel=preload; as=font; crossorigin\r\n')
+  })
+
+  test('are not announced behind an answer under way, which a 103 would break', async () => {
+    const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
+    for (const first of [{}, { target: '/assets/app.js' }]) {
+      const connection = await openConnection(server.port)
+      connection.send(formatRequest(first) + formatRequest({}).repeat(2))
+      const statuses = []
+      for (let left = 3; left > 0;) {
+        const { status, field, body } = await connection.receive()
+        statuses.push(status)
+        if (status === 103) continue
+        expect(body).toHaveLength(Number(field('Content-Length')))
+        left -= 1
+      }
+      expect(statuses.filter((status) => status !== 103)).toEqual([200, 200, 200])
+      connection.socket.end()
+      expect(await connection.rest()).toHaveLength(0)
+    }
+  })
+})

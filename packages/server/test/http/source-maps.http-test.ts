@@ -1,0 +1,63 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { startServer } from '../support/start-server.ts'
+
+const files = {
+  'index.html': 'page',
+  'assets/app.js': compressibleText(3000),
+  'assets/app.js.map': compressibleText(3000, 'map'),
+  'assets/style.css.map': '{}',
+  'level.map': 'a map of a game',
+}
+const maps = ['/assets/app.js.map', '/assets/style.css.map']
+
+describe('source maps', () => {
+  test('are files like any other by default', async () => {
+    const { port } = await startServer(await buildFixture(files))
+    for (const target of maps) expect((await rawRequest(port, { target })).status).toBe(200)
+  })
+
+  test('are as if they were not there where they are denied, whatever is asked', async () => {
+    const directory = await buildFixture(files, { assetsDirectory: 'assets', appType: 'spa' })
+    const { port, site } = await startServer(directory, {
+      site: { rules: { sourceMaps: 'deny' } },
+      handler: { fileSystemFallback: true },
+    })
+    const encoded = maps.flatMap((target) => ['.br', '.gz', '.zst'].map((extension) => target + extension))
+    for (const target of [...maps, ...encoded, '/assets/app.js%2Emap']) {
+      for (const fields of [{}, { 'Sec-Fetch-Mode': 'navigate' }]) {
+        const response = await rawRequest(port, { target, fields })
+        expect([target, response.status, response.field('Cache-Control')]).toEqual([target, 404, 'no-store'])
+      }
+    }
+    expect((await rawRequest(port, { target: '/level.map' })).status).toBe(200)
+    expect(site.summary.files).toBe(3)
+  })
+
+  test('that appear after boot are denied too', async () => {
+    const directory = await buildFixture(files)
+    const { port } = await startServer(directory, {
+      site: { rules: { sourceMaps: 'deny' } },
+      handler: { fileSystemFallback: true },
+    })
+    await writeFile(join(directory, 'late.js'), 'late')
+    await writeFile(join(directory, 'late.js.map'), '{}')
+    await writeFile(join(directory, 'late.js.map.gz'), '{}')
+    const statusOf = async (target: string) => (await rawRequest(port, { target })).status
+    expect(await statusOf('/late.js')).toBe(200)
+    expect(await statusOf('/late.js.map')).toBe(404)
+    expect(await statusOf('/late.js.map.gz')).toBe(404)
+  })
+
+  test('that are denied may be deleted after the build', async () => {
+    const directory = await buildFixture(files)
+    await rm(join(directory, 'assets/app.js.map'))
+    await expect(startServer(directory)).rejects.toThrow('assets/app.js.map')
+    const { port } = await startServer(directory, { site: { rules: { sourceMaps: 'deny' } } })
+    expect((await rawRequest(port, { target: '/assets/app.js' })).status).toBe(200)
+  })
+})

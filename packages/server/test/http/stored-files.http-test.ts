@@ -1,0 +1,314 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, open, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { arrayBuffersInUse } from '../support/array-buffers-in-use.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { openFilesIn } from '../support/open-files-in.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const small = compressibleText(5000)
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+
+interface Fixture {
+  readonly server: StartedServer
+  readonly directory: string
+  /** Of the file that is streamed. */
+  readonly file: string
+  readonly problems: string[]
+}
+
+/** A server that holds `/small.js` and streams `/large.bin`: by its path, unless files are kept open. */
+async function startFixture(mostOpenFiles = 0): Promise<Fixture> {
+  const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, 'large.bin': large })
+  const problems: string[] = []
+  const server = await startServer(directory, {
+    site: { largestBody: 1024 * 1024, openFiles: mostOpenFiles },
+    handler: { onProblem: ({ message }) => problems.push(message) },
+  })
+  return { server, directory, file: join(directory, 'large.bin'), problems }
+}
+
+describe('a file that is opened by its path and is not what boot saw', () => {
+  const changes: readonly (readonly [string, number, (file: string) => Promise<unknown>])[] = [
+    ['vanished', 404, (file) => rm(file)],
+    ['vanished with its folder', 404, (file) => rm(join(file, '..'), { recursive: true })],
+    ['was truncated', 500, (file) => truncate(file, 1000)],
+    ['was emptied', 500, (file) => truncate(file, 0)],
+    ['has grown', 500, (file) => writeFile(file, 'more', { flag: 'a' })],
+    [
+      'was rewritten with other bytes of the same size',
+      500,
+      (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
+    ],
+    ['was replaced by another of the same size', 500, replaceKeepingTime],
+    ['became a folder', 500, (file) => rm(file).then(() => mkdir(file))],
+  ]
+
+  test.each(changes)(
+    'and %s is a clean %d, told once, while memory is served on',
+    async (_what, status, change) => {
+      const { server, file, problems } = await startFixture()
+      const before = await rawRequest(server.port, { target: '/large.bin' })
+      expect(before.body.equals(large)).toBe(true)
+      await change(file)
+      const connection = await openConnection(server.port)
+      for (let index = 0; index < 3; index += 1) {
+        connection.send(formatRequest({ target: '/large.bin', fields: { Range: 'bytes=5-10' } }))
+        const response = await connection.receive()
+        expect([response.status, response.field('Cache-Control')]).toEqual([status, 'no-store'])
+        for (const name of ['ETag', 'Last-Modified', 'Content-Range', 'Accept-Ranges']) {
+          expect([name, response.field(name)]).toEqual([name, undefined])
+        }
+      }
+      connection.send(formatRequest({ target: '/small.js' }))
+      const held = await connection.receive()
+      expect([held.status, held.body.toString()]).toEqual([200, small])
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toContain(file)
+      connection.socket.destroy()
+    },
+  )
+
+  test.skipIf(process.platform === 'win32').each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['a FIFO, without waiting for a writer', async (file) => execFileSync('mkfifo', [file])],
+    ['a link to itself, which cannot be opened', (file) => symlink(file, file)],
+  ])('and became %s, is a clean 500', async (_what, change) => {
+    const { server, file, problems } = await startFixture()
+    await rm(file)
+    await change(file)
+    const response = await rawRequest(server.port, { target: '/large.bin' })
+    expect([response.status, problems]).toEqual([500, [expect.stringContaining(file)]])
+  })
+
+  test('and may be a variant alone', async () => {
+    const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
+    const problems: string[] = []
+    const { port } = await startServer(directory, {
+      site: { memoryBudget: 0, openFiles: 0 },
+      handler: { onProblem: ({ message }) => problems.push(message) },
+    })
+    await rm(join(directory, 'app.js.br'))
+    const br = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': 'br' } })
+    const gzip = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': 'gzip' } })
+    expect([br.status, gzip.status, problems.length]).toEqual([404, 200, 1])
+  })
+
+  test('is told by HEAD as boot saw it: no file is opened', async () => {
+    const { server, file, problems } = await startFixture()
+    await rm(file)
+    const response = await rawRequest(server.port, { method: 'HEAD', target: '/large.bin' })
+    expect([response.status, response.field('Content-Length')]).toEqual([200, String(large.length)])
+    expect(problems).toEqual([])
+  })
+
+  test('is told on standard error without a handler for it', async () => {
+    const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
+    const { port } = await startServer(directory, { site: { memoryBudget: 0, openFiles: 0 } })
+    await rm(join(directory, 'app.js'))
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    await rawRequest(port, { target: '/app.js' })
+    await rawRequest(port, { target: '/app.js' })
+    const messages = write.mock.calls.map(([message]) => String(message))
+    write.mockRestore()
+    expect(messages).toEqual([expect.stringContaining(join(directory, 'app.js'))])
+  })
+
+  test('loses nothing that is in memory, even when the whole folder is gone', async () => {
+    const { server, directory } = await startFixture()
+    await rm(directory, { recursive: true })
+    for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
+      const response = await rawRequest(server.port, {
+        target: '/small.js',
+        fields: { 'Accept-Encoding': coding },
+      })
+      expect(response.status).toBe(200)
+    }
+  })
+})
+
+/** Another inode with the same size and the same times, as a deploy with constant times makes it. */
+async function replaceKeepingTime(file: string): Promise<void> {
+  const { atime, mtime } = await stat(file)
+  await writeFile(`${file}.new`, Buffer.alloc(large.length, 'x'))
+  await utimes(`${file}.new`, atime, mtime)
+  await rename(`${file}.new`, file)
+}
+
+describe('a file that is kept open', () => {
+  test.each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['was removed', (file) => rm(file)],
+    ['was removed with its folder', (file) => rm(join(file, '..'), { recursive: true })],
+    ['was replaced by another', replaceKeepingTime],
+    ['became a folder', (file) => rm(file).then(() => mkdir(file))],
+  ])('and %s is served on, whole and in ranges, without a word', async (_what, change) => {
+    const { server, file, problems } = await startFixture(1)
+    await change(file)
+    for (let index = 0; index < 3; index += 1) {
+      const whole = await rawRequest(server.port, { target: '/large.bin' })
+      expect([whole.status, whole.body.equals(large)]).toEqual([200, true])
+    }
+    const part = await rawRequest(server.port, { target: '/large.bin', fields: { Range: 'bytes=5-10' } })
+    expect([part.status, part.body.toString()]).toEqual([206, large.toString('latin1', 5, 11)])
+    expect(problems).toEqual([])
+  })
+
+  test.each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['was truncated', (file) => truncate(file, 1000)],
+    ['has grown', (file) => writeFile(file, 'more', { flag: 'a' })],
+    [
+      'was rewritten in place with other bytes of the same size',
+      (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
+    ],
+  ])('and %s is a clean 500, told once', async (_what, change) => {
+    const { server, file, problems } = await startFixture(1)
+    await change(file)
+    for (let index = 0; index < 3; index += 1) {
+      const response = await rawRequest(server.port, { target: '/large.bin' })
+      expect([response.status, response.field('ETag')]).toEqual([500, undefined])
+    }
+    expect(problems).toEqual([expect.stringContaining(file)])
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'is open once for all its readers, until the server is closed',
+    async () => {
+      const { server, file } = await startFixture(1)
+      const socket = connect({ port: server.port, host: '127.0.0.1' })
+      socket.pause()
+      socket.write(formatRequest({ target: '/large.bin' }).repeat(20))
+      await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const { status } = await rawRequest(server.port, { target: '/large.bin' })
+          expect(status).toBe(200)
+        }),
+      )
+      expect(openFilesIn(file)).toHaveLength(1)
+      socket.destroy()
+      await server.close()
+      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+    },
+  )
+})
+
+describe.each([
+  ['opened by its path', 0],
+  ['kept open', 1],
+])('a file, %s, that changes while it is sent', (_how, kept) => {
+  test('comes whole when its name is given to another: the open file is read on', async () => {
+    const { server, file } = await startFixture(kept)
+    const { carryOn } = await beginReading(server.port)
+    await rm(file)
+    expect(await carryOn()).toBe(large.length)
+  })
+
+  test.each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['is truncated', (file) => truncate(file, 1000)],
+    ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
+    ['has a byte changed', changeLastByte],
+  ])('never comes whole when it %s: the socket is destroyed, the server lives', async (_what, change) => {
+    const { server, file, problems } = await startFixture(kept)
+    const { carryOn } = await beginReading(server.port)
+    await change(file)
+    expect(await carryOn()).toBeLessThan(large.length)
+    const response = await rawRequest(server.port, { target: '/' })
+    expect(response.status).toBe(200)
+    await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
+  })
+})
+
+/** Begins to read a body and stops; `carryOn` reads what is left and answers whether it came whole. */
+async function beginReading(port: number): Promise<{ carryOn: () => Promise<number> }> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {
+    // A reset is what the tests look for: the body does not come whole.
+  })
+  socket.write(formatRequest({ target: '/large.bin' }))
+  await once(socket, 'readable')
+  const head: unknown = socket.read()
+  expect(String(head)).toMatch(/^HTTP\/1\.1 200 /)
+  const carryOn = async (): Promise<number> => {
+    let received = Buffer.isBuffer(head) ? head.length - String(head).indexOf('\r\n\r\n') - 4 : 0
+    socket.on('data', (chunk) => {
+      received += chunk.length
+      if (received >= large.length) socket.destroy()
+    })
+    await once(socket, 'close')
+    return received
+  }
+  return { carryOn }
+}
+
+async function changeLastByte(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  await handle.write('x', large.length - 1)
+  await handle.close()
+}
+
+describe('a reader of a streamed file', () => {
+  test.skipIf(process.platform !== 'linux')('that goes away in mid-body leaves no file open', async () => {
+    const { server, file } = await startFixture()
+    for (let index = 0; index < 30; index += 1) {
+      const socket = connect({ port: server.port, host: '127.0.0.1' })
+      socket.write(formatRequest({ target: '/large.bin' }))
+      await once(socket, 'data')
+      if (index % 2 === 0) socket.destroy()
+      else socket.resetAndDestroy()
+    }
+    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'that goes away before the answer leaves no file open',
+    async () => {
+      const { server, file } = await startFixture()
+      for (let index = 0; index < 30; index += 1) {
+        const socket = connect({ port: server.port, host: '127.0.0.1' })
+        await once(socket, 'connect')
+        socket.write(formatRequest({ target: '/large.bin' }).repeat(3), () => socket.resetAndDestroy())
+        await once(socket, 'close')
+      }
+      const response = await rawRequest(server.port, { target: '/large.bin' })
+      expect(response.status).toBe(200)
+      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')('has one file open for all that it has pipelined', async () => {
+    const { server, file } = await startFixture()
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.pause()
+    socket.write(formatRequest({ target: '/large.bin' }).repeat(200))
+    await vi.waitFor(() => expect(openFilesIn(file)).toHaveLength(1), { timeout: 10_000 })
+    const response = await rawRequest(server.port, { target: '/large.bin' })
+    expect(response.status).toBe(200)
+    expect(openFilesIn(file)).toHaveLength(1)
+    socket.destroy()
+    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+  })
+
+  test('that stalls costs a bounded amount of memory', async () => {
+    const { server } = await startFixture()
+    const readers = 50
+    const before = await arrayBuffersInUse()
+    const sockets = Array.from({ length: readers }, () => connect({ port: server.port, host: '127.0.0.1' }))
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.write(formatRequest({ target: '/large.bin' }))
+        // One chunk has come, and none is read after it: the answer is under way and stalls.
+        await once(socket, 'data')
+        socket.pause()
+      }),
+    )
+    await rawRequest(server.port, { target: '/large.bin' })
+    const grown = (await arrayBuffersInUse()) - before
+    for (const socket of sockets) socket.destroy()
+    // Both ends of every socket are in this process, and each holds a chunk or two of 64 KiB.
+    expect(grown / readers).toBeLessThan(512 * 1024)
+  })
+})

@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { serve } from '../../src/serve/serve.ts'
+import { startOperations } from '../../src/operations/start-operations.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { freePort } from '../support/free-port.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { parseMetrics } from '../support/parse-metrics.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+const script = compressibleText(5000)
+const somewhere = { host: '127.0.0.1', port: 0 }
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture(
+    { 'index.html': 'page', 'assets/app-1a2b.js': script, 'large.bin': large },
+    { isHashed: (path) => path.includes('-1a2b') },
+  )
+})
+
+function portOf(url: string | undefined): number {
+  return Number(new URL(url ?? 'http://nowhere/').port)
+}
+
+async function startWatched(): Promise<StartedServer & { readonly opsPort: number }> {
+  const server = await startServer(directory, { operations: { ops: somewhere }, site: { largestBody: 1e6 } })
+  return { ...server, opsPort: portOf(server.opsUrl) }
+}
+
+async function ask(port: number, target: string): Promise<readonly [number, string]> {
+  const { status, body } = await rawRequest(port, { target })
+  return [status, body.toString()]
+}
+
+async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
+  const { status, body, field } = await rawRequest(port, { target: '/metrics' })
+  expect([status, field('Content-Type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+  return parseMetrics(body.toString())
+}
+
+/** How many requests there were of each kind. */
+function requestsOf(metrics: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total')))
+}
+
+describe('the listener for operators', () => {
+  test('answers probes, and nothing of the build', async () => {
+    const { opsPort } = await startWatched()
+    expect(await ask(opsPort, '/healthz')).toEqual([200, 'ok\n'])
+    expect(await ask(opsPort, '/readyz?x=1')).toEqual([200, 'ready\n'])
+    expect((await ask(opsPort, '/'))[0]).toBe(404)
+    expect((await ask(opsPort, '/index.html'))[0]).toBe(404)
+    const head = await rawRequest(opsPort, { method: 'HEAD', target: '/healthz' })
+    expect([head.status, head.field('Content-Length'), head.field('Cache-Control')]).toEqual([
+      200,
+      '3',
+      'no-store',
+    ])
+    const post = await rawRequest(opsPort, { method: 'POST', target: '/healthz' })
+    expect([post.status, post.field('Allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('is not on the public port', async () => {
+    const { port } = await startWatched()
+    for (const target of ['/healthz', '/readyz', '/metrics']) expect((await ask(port, target))[0]).toBe(404)
+  })
+
+  test('is not there unless asked for', async () => {
+    expect((await startServer(directory)).opsUrl).toBeUndefined()
+  })
+
+  test('answers before there is a build, and is not ready then', async () => {
+    const operations = await startOperations({ ops: somewhere })
+    const port = portOf(operations.url)
+    expect(await ask(port, '/healthz')).toEqual([200, 'ok\n'])
+    expect(await ask(port, '/readyz')).toEqual([503, 'starting\n'])
+    const names = [...(await metricsOf(port)).keys()]
+    expect(names.filter((name) => name.startsWith('serve_dist_build_info'))).toEqual([])
+    await operations.close()
+  })
+
+  test('is gone when the build cannot be served', async () => {
+    const port = await freePort()
+    const operations = { ops: { host: '127.0.0.1', port } }
+    await expect(serve({ directory: '/nowhere', port: 0, operations })).rejects.toThrow('no such folder')
+    await expect(openConnection(port)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('is not ready while answers in flight are finished, and ends after them', async () => {
+    const server = await startWatched()
+    const connection = await openConnection(server.port)
+    connection.send(formatRequest({ target: '/large.bin' }))
+    await once(connection.socket, 'data')
+    connection.socket.pause()
+    const closed = server.close()
+    expect(await ask(server.opsPort, '/readyz')).toEqual([503, 'draining\n'])
+    expect(await ask(server.opsPort, '/healthz')).toEqual([200, 'ok\n'])
+    connection.socket.resume()
+    await closed
+    await expect(openConnection(server.opsPort)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('names an address that cannot be had', async () => {
+    const { opsPort } = await startWatched()
+    const operations = { ops: { host: '127.0.0.1', port: opsPort } }
+    await expect(serve({ directory, port: 0, operations })).rejects.toThrow(
+      /cannot listen for operators: .*EADDRINUSE.*; choose another address with --ops/,
+    )
+  })
+})
+
+describe('/metrics', () => {
+  test('counts requests by class of status, coding and use by caches, and what their bodies weigh', async () => {
+    const { port, opsPort } = await startWatched()
+    expect((await metricsOf(opsPort)).get('serve_dist_request_duration_seconds_count')).toBe(0)
+    const fields = { 'Accept-Encoding': 'br' }
+    const first = await rawRequest(port, { target: '/assets/app-1a2b.js', fields })
+    await rawRequest(port, { target: '/assets/app-1a2b.js', fields })
+    await rawRequest(port, { method: 'HEAD', target: '/assets/app-1a2b.js', fields })
+    await rawRequest(port, { target: '/' })
+    await rawRequest(port, { target: '/', fields: { 'If-None-Match': '*' } })
+    await rawRequest(port, { target: '/unknown' })
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      expect(requestsOf(metrics)).toEqual({
+        'serve_dist_requests_total{status="2xx",coding="br",cache="immutable"}': 3,
+        'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 1,
+        'serve_dist_requests_total{status="3xx",coding="identity",cache="revalidate"}': 1,
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="no-store"}': 1,
+      })
+      expect(metrics.get('serve_dist_sent_bytes_total')).toBe(2 * first.body.length + 4 + 14)
+      expect(metrics.get('serve_dist_saved_bytes_total')).toBe(2 * (script.length - first.body.length))
+      expect(metrics.get('serve_dist_requests_aborted_total')).toBe(0)
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+      expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(6)
+      expect(metrics.get('serve_dist_request_duration_seconds_bucket{le="+Inf"}')).toBe(6)
+    })
+  })
+
+  test('counts what is refused before anybody sees it', async () => {
+    const { port, opsPort } = await startWatched()
+    for (const octets of ['hello\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n']) {
+      const connection = await openConnection(port)
+      connection.send(octets)
+      await connection.rest()
+    }
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      expect(requestsOf(metrics)).toEqual({
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="no-store"}': 1,
+        'serve_dist_requests_total{status="5xx",coding="identity",cache="no-store"}': 1,
+      })
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+      // Nobody knows when a request began that could not be read.
+      expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(2)
+      expect(metrics.get('serve_dist_connections_dropped_total')).toBe(0)
+    })
+  })
+
+  test('counts a request once, and what is no request behind it for itself', async () => {
+    const { port, opsPort } = await startWatched()
+    for (const fields of [{ Connection: 'close' }, {}]) {
+      const connection = await openConnection(port)
+      connection.send(formatRequest({ target: '/large.bin', fields }))
+      await once(connection.socket, 'data')
+      connection.send('hello\r\n\r\n')
+      await connection.rest()
+    }
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      expect(requestsOf(metrics)).toEqual({
+        'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 2,
+        // Behind the last answer of a connection nothing is read.
+        'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
+      })
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+    })
+  })
+
+  test('tells the build, the memory, the event loop and the process', async () => {
+    const { opsPort, site } = await startWatched()
+    const metrics = await metricsOf(opsPort)
+    expect(metrics.get(`serve_dist_build_info{build_id="${site.buildId}"}`)).toBe(1)
+    expect(metrics.get('serve_dist_held_body_bytes')).toBe(site.summary.bytesInMemory)
+    for (const name of [
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_resident_memory_bytes',
+      'process_cpu_seconds_total',
+      'nodejs_heap_size_used_bytes',
+    ]) {
+      expect([name, (metrics.get(name) ?? -1) >= 0]).toEqual([name, true])
+    }
+  })
+
+  test('counts requests whose client goes away, and those under way', async () => {
+    const { port, opsPort } = await startWatched()
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/large.bin' }))
+    await once(connection.socket, 'data')
+    connection.socket.pause()
+    expect((await metricsOf(opsPort)).get('serve_dist_requests_in_flight')).toBe(1)
+    connection.socket.destroy()
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(opsPort)
+      expect(metrics.get('serve_dist_requests_aborted_total')).toBe(1)
+      expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
+    })
+  })
+})
+
+describe('--ops', () => {
+  test('opens the listener, and says where in a second line', async () => {
+    const command = spawnCommand([directory, '--port', '0', '--ops', '127.0.0.1:0'])
+    const { line } = await command.listening
+    command.child.kill('SIGTERM')
+    const { code, stdout } = await command.exited
+    const [first, second] = stdout.split('\n')
+    expect([code, first]).toEqual([0, line])
+    expect(second).toMatch(/^serve-dist for operators · http:\/\/127\.0\.0\.1:\d+\/$/)
+  })
+
+  test('refuses what is no address', async () => {
+    const { code, stderr } = await spawnCommand([directory, '--ops', 'everywhere']).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('expected host:port, such as 127.0.0.1:9090')])
+  })
+})

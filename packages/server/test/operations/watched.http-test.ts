@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import type { Exchange } from '../../src/operations/exchange.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { mountApplication } from '../../src/application/mount-application.ts'
+import { observeRequests } from '../../src/operations/observe-requests.ts'
+import { describeBlackBox } from '../support/black-box.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { startListener } from '../support/start-listener.ts'
+import { startServer } from '../support/start-server.ts'
+import { timeAnswers } from '../../src/operations/time-answers.ts'
+
+describeBlackBox({
+  name: 'serve with a log, metrics, timing and hosts',
+  role: 'standalone',
+  additionalFields: ['server-timing'],
+  async start({ directory, memoryBudget }) {
+    const flags = `--port 0 --memory-budget ${memoryBudget} --access-log json --ops 127.0.0.1:0`
+    const more = '--trust-proxy loopback --server-timing --allow-host example.org'
+    const command = spawnCommand([directory, ...`${flags} ${more}`.split(' ')])
+    return (await command.listening).port
+  },
+})
+
+describeBlackBox({
+  name: 'serve with metrics',
+  role: 'standalone',
+  async start({ directory, memoryBudget }) {
+    const operations = { ops: { host: '127.0.0.1', port: 0 } }
+    const { port } = await startServer(directory, { operations, site: { memoryBudget } })
+    return port
+  },
+})
+
+describe('Server-Timing', () => {
+  test('tells the time to the head, where it is asked for', async () => {
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const { port } = await startServer(directory, { operations: { serverTiming: true } })
+    const unchanged = { fields: { 'If-None-Match': '*' } }
+    for (const request of [{}, { target: '/unknown' }, unchanged, { method: 'HEAD' }]) {
+      const response = await rawRequest(port, request)
+      expect(response.field('Server-Timing')).toMatch(/^total;dur=\d+\.\d{3}$/)
+    }
+    const plain = await startServer(directory)
+    expect((await rawRequest(plain.port)).field('Server-Timing')).toBeUndefined()
+  })
+
+  test('stands beside what an application says', async () => {
+    const application = mountApplication(
+      (_request, response) => {
+        response.setHeader('Server-Timing', 'db;dur=5')
+        response.end('made')
+      },
+      () => {},
+    )
+    const { fields } = await rawRequest(await startListener(timeAnswers(application)))
+    const values = fields.filter(([name]) => name === 'Server-Timing').map(([, value]) => value)
+    expect(values.join(', ')).toMatch(/^db;dur=5, total;dur=\d+\.\d{3}$/)
+  })
+})
+
+describe('observeRequests', () => {
+  test('is the listener itself where nobody watches', () => {
+    expect(observeRequests(refuse, { observers: [], addressOf: () => '' })).toBe(refuse)
+  })
+
+  test('sees what an application answers, its pieces as they were encoded', async () => {
+    const seen: Exchange[] = []
+    const handle = createHandler(await loadSite(await buildFixture({ 'index.html': 'page' })))
+    const application = mountApplication(
+      (_request, response) => {
+        response.writeHead(201, { 'Content-Encoding': 'x-made-up', 'Cache-Control': 'max-age=5' })
+        response.write('caf\u00E9', 'latin1')
+        response.write(Buffer.from('12345'))
+        response.end('c3', 'hex')
+      },
+      () => {},
+    )
+    const port = await startListener(
+      observeRequests(
+        (request, response) => handle(request, response, () => application(request, response)),
+        { observers: [{ end: (exchange) => seen.push(exchange) }], addressOf: () => 'somebody' },
+      ),
+    )
+    await rawRequest(port, { target: '/page' })
+    const [{ request, ...exchange } = { request: undefined }] = seen
+    expect([seen.length, request?.url, exchange]).toEqual([
+      1,
+      '/page',
+      {
+        address: 'somebody',
+        status: 201,
+        coding: 'x-made-up',
+        cache: 'other',
+        bytes: 10,
+        savedBytes: 0,
+        milliseconds: expect.any(Number),
+        isAborted: false,
+      },
+    ])
+  })
+})
+
+function refuse(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(500).end()
+}

@@ -1,0 +1,347 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { manifestPath } from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const files = { 'index.html': 'page', 'app.js': compressibleText(5000) }
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+const packageFile = new URL('../../package.json', import.meta.url)
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture(files)
+})
+
+/** Ends the command as a container's host does. */
+async function stop({ child, exited }: RunningCommand): Promise<number | null> {
+  child.kill('SIGTERM')
+  const { code } = await exited
+  return code
+}
+
+describe('serve-dist', () => {
+  test('says in one line what it holds and where it listens, and serves', async () => {
+    const command = spawnCommand([directory, '--port', '0'])
+    const { line, port } = await command.listening
+    expect(line).toMatch(
+      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · http:\/\/127\.0\.0\.1:\d+\/$/,
+    )
+    const response = await rawRequest(port, { target: '/', fields: { 'Accept-Encoding': 'zstd, br, gzip' } })
+    expect([response.status, response.body.toString()]).toEqual([200, 'page'])
+    expect(await stop(command)).toBe(0)
+    const { stdout, stderr } = await command.exited
+    expect([stdout, stderr]).toEqual([`${line}\n`, ''])
+  })
+
+  test('serves dist when no folder is named', async () => {
+    const cwd = await temporaryDirectory()
+    const inner = await buildFixture(files)
+    await rename(inner, join(cwd, 'dist'))
+    const command = spawnCommand(['--port', '0'], { cwd })
+    await command.listening
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('takes the port and the host from the environment, the command line first', async () => {
+    const env = { PORT: '0', HOST: 'localhost' }
+    const command = spawnCommand([directory], { env })
+    const { url, port } = await command.listening
+    expect(url).toBe(`http://localhost:${port}/`)
+    expect(port).not.toBe(4173)
+    const other = spawnCommand([directory, '--host', '127.0.0.1'], { env })
+    const { url: otherUrl } = await other.listening
+    expect(otherUrl).toMatch(/^http:\/\/127\.0\.0\.1:/)
+    await Promise.all([stop(command), stop(other)])
+  })
+
+  test('names a reachable URL when it listens everywhere, base included', async () => {
+    const built = await buildFixture(files, { base: '/app/' })
+    const command = spawnCommand([built, '--port', '0', '--host', '0.0.0.0'])
+    const { url, port } = await command.listening
+    expect(url).toBe(`http://localhost:${port}/app/`)
+    await stop(command)
+  })
+
+  test('takes globs of hashed names one at a time, so that the folder may stand behind them', async () => {
+    const folder = await writeFixture({ 'vendor/a.js': 'a', 'fonts/b.woff2': 'b', 'c.js': 'c' })
+    const command = spawnCommand([
+      '--port',
+      '0',
+      '--immutable',
+      'vendor/**',
+      '--immutable',
+      'fonts/**',
+      folder,
+    ])
+    const { port } = await command.listening
+    const freshness = await Promise.all(
+      ['/vendor/a.js', '/fonts/b.woff2', '/c.js'].map(async (target) =>
+        (await rawRequest(port, { target })).field('Cache-Control'),
+      ),
+    )
+    const immutable = 'public, max-age=31536000, immutable'
+    expect(freshness).toEqual([immutable, immutable, 'no-cache'])
+    await stop(command)
+  })
+
+  test('--version is the version of the package', async () => {
+    const { code, stdout } = await spawnCommand(['--version']).exited
+    const manifest: unknown = JSON.parse(await readFile(packageFile, 'utf8'))
+    expect(code).toBe(0)
+    expect(manifest).toMatchObject({ version: stdout.trim() })
+  })
+
+  test('--help shows every option, its environment twin and its default', async () => {
+    const { code, stdout, stderr } = await spawnCommand(['--help']).exited
+    expect([code, stderr]).toEqual([0, ''])
+    for (const part of [
+      '[dir]',
+      '--port',
+      'env: PORT',
+      '4173',
+      '--host',
+      'env: HOST',
+      '127.0.0.1',
+      '--verify',
+      'compress',
+    ]) {
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(part)
+    }
+  })
+
+  test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
+    [
+      'an option that there is not, with the nearest',
+      ['--prot', '80'],
+      {},
+      /unknown option '--prot'\n\(Did you mean --port\?\)/,
+    ],
+    [
+      'a port that is no number',
+      ['--port', 'http'],
+      {},
+      /'--port <number>'.*'http'.*a whole number from 0 to 65535/,
+    ],
+    ['a port beyond all', ['--port', '65536'], {}, /a whole number from 0 to 65535/],
+    [
+      'a port of the environment that is none',
+      [],
+      { PORT: 'pipe' },
+      /'pipe' from env 'PORT'.*a whole number from 0 to 65535/,
+    ],
+    ['an unknown value', ['--verify', 'md5'], {}, /Allowed choices are size, hash/],
+    [
+      'a size that is none',
+      ['--memory-budget', 'lots'],
+      {},
+      /expected a size such as 65536, 64k or 1\.5m, found "lots"/,
+    ],
+    ['two folders', ['a', 'b'], {}, /too many arguments/],
+    [
+      'a host that is not of this machine',
+      ['--host', '192.0.2.1', '--port', '0'],
+      {},
+      /192\.0\.2\.1 is no address of this machine; choose one with --host/,
+    ],
+  ])('refuses %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
+    const folder = args[0] === 'a' ? [] : [directory]
+    const { code, stdout, stderr } = await spawnCommand([...folder, ...args], { env }).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  test.each([
+    [
+      ['compress', 'nowhere', '--immutable', 'a/*'],
+      `'--immutable <glob>' is for serving, and nothing to "compress"`,
+    ],
+    [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving, and nothing to "report"`],
+  ])(
+    'refuses options of the server that another command would do nothing with: %j',
+    async (args, message) => {
+      const { code, stdout, stderr } = await spawnCommand(args).exited
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toContain(message)
+    },
+  )
+
+  test('says who to ask when the port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const { code, stderr } = await spawnCommand([directory, '--port', String(port)]).exited
+    other.close()
+    expect([code, stderr]).toEqual([
+      1,
+      `serve-dist: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
+    ])
+  })
+
+  test.each<readonly [string, (folder: string) => Promise<unknown>, readonly string[], RegExp]>([
+    [
+      'a missing folder',
+      (folder) => rm(folder, { recursive: true }),
+      [],
+      /^serve-dist: \S+: no such folder; build first, or name the folder to serve\n$/,
+    ],
+    ['a missing variant', (folder) => rm(join(folder, 'app.js.br')), [], /\n {2}app\.js\.br: is missing\n$/],
+    [
+      'a truncated file',
+      (folder) => truncate(join(folder, 'app.js'), 5),
+      [],
+      /\n {2}app\.js: has 5 bytes, the manifest says \d+\n$/,
+    ],
+    [
+      'other bytes, where digests are verified',
+      (folder) => writeFile(join(folder, 'index.html'), 'gape'),
+      ['--verify', 'hash'],
+      /\n {2}index\.html: has other bytes than the manifest says \(SHA-256 differs\)\n$/,
+    ],
+    [
+      'a corrupted manifest',
+      (folder) => truncate(join(folder, manifestPath), 50),
+      [],
+      /manifest\.json: \$: not JSON .*\nBuild again: /,
+    ],
+  ])('refuses %s with one message, exit code 1 and no stack trace', async (_what, spoil, args, message) => {
+    const folder = await buildFixture(files)
+    await spoil(folder)
+    const { code, stdout, stderr } = await spawnCommand([folder, '--port', '0', ...args]).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  test('tells once of a file that vanished after boot, and serves on', async () => {
+    const folder = await buildFixture(files)
+    const command = spawnCommand([folder, '--port', '0', '--memory-budget', '0', '--open-files', '0'])
+    const { port } = await command.listening
+    await rm(join(folder, 'app.js'))
+    for (let index = 0; index < 3; index += 1) {
+      const response = await rawRequest(port, { target: '/app.js' })
+      expect(response.status).toBe(404)
+    }
+    const page = await rawRequest(port, { target: '/' })
+    expect(page.status).toBe(200)
+    expect(await stop(command)).toBe(0)
+    expect(command.complaints()).toBe(
+      `serve-dist: ${join(folder, 'app.js')}: is not there any more; restart or reload the server after a build\n`,
+    )
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a signal', () => {
+  let built: string
+  beforeAll(async () => {
+    built = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s lets answers in flight finish, and ends with exit code 0',
+    async (signal) => {
+      const { child, exited, listening } = spawnCommand([built, '--port', '0', '--largest-body', '1k'])
+      const { port } = await listening
+      const idle = await openConnection(port)
+      idle.send(formatRequest({}))
+      await idle.receive()
+      const socket = connect({ port, host: '127.0.0.1' })
+      socket.write(formatRequest({ target: '/large.bin' }))
+      await once(socket, 'readable')
+      child.kill(signal)
+      expect(await idle.rest()).toHaveLength(0)
+      const received = await buffer(socket)
+      expect(received.subarray(-large.length).equals(large)).toBe(true)
+      const { code, stderr } = await exited
+      expect([code, stderr]).toEqual([0, ''])
+    },
+  )
+
+  test.each([
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
+    ['SIGTERM', 'SIGINT'],
+  ] as const)('%s, then %s ends at once, with exit code 1', async (first, second) => {
+    const { child, exited, listening } = spawnCommand([built, '--port', '0'])
+    const { port } = await listening
+    const idle = await openConnection(port)
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => {
+      // It is cut off in mid-body.
+    })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    child.kill(first)
+    // The first signal has arrived once the idle connection is closed.
+    await idle.rest()
+    child.kill(second)
+    const { code } = await exited
+    expect(code).toBe(1)
+    socket.destroy()
+  })
+})
+
+describe('serve-dist compress', () => {
+  test('compresses a folder, prints what it made, and leaves one that is served', async () => {
+    const folder = await writeFixture(files)
+    const { code, stdout, stderr } = await spawnCommand(['compress', folder]).exited
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('app.js')
+    for (const path of [manifestPath, 'app.js.zst', 'app.js.br', 'app.js.gz']) {
+      expect([path, existsSync(join(folder, path))]).toEqual([path, true])
+    }
+    const command = spawnCommand([folder, '--port', '0'])
+    const { port } = await command.listening
+    const response = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': 'br' } })
+    expect(response.field('Content-Encoding')).toBe('br')
+    await stop(command)
+  })
+
+  test('takes a base, a type of application and files to leave out', async () => {
+    const folder = await writeFixture({ ...files, 'notes.txt': 'private', 'old.txt': 'old' })
+    const excluded = ['--exclude', 'notes.txt', '--exclude', 'old.txt']
+    const args = ['compress', '--base', '/docs/', '--app-type', 'mpa', ...excluded, folder]
+    const { code } = await spawnCommand(args).exited
+    expect(code).toBe(0)
+    const command = spawnCommand([folder, '--port', '0'])
+    const { url, port } = await command.listening
+    expect(new URL(url).pathname).toBe('/docs/')
+    for (const target of ['/docs/notes.txt', '/docs/old.txt'])
+      expect((await rawRequest(port, { target })).status).toBe(404)
+    await stop(command)
+  })
+
+  test('keeps results for the next time, as many bytes as it is told', async () => {
+    const root = await writeFixture({ 'package.json': '{}', 'dist/app.js': files['app.js'] })
+    const entries = async (): Promise<number> =>
+      (await readdir(join(root, 'node_modules/.cache/serve-dist/entries-1'), { recursive: true })).filter(
+        (name) => name.length > 60,
+      ).length
+    expect((await spawnCommand(['compress', join(root, 'dist')]).exited).code).toBe(0)
+    expect(await entries()).toBe(1)
+    await writeFile(join(root, 'dist/app.js'), `${files['app.js']}//`)
+    const args = ['compress', '--cache-size', '0', join(root, 'dist')]
+    expect((await spawnCommand(args).exited).code).toBe(0)
+    expect(await entries()).toBe(0)
+  })
+
+  test('refuses a folder that is not there: exit code 1 and no stack trace', async () => {
+    const missing = join(await temporaryDirectory(), 'dist')
+    const { code, stdout, stderr } = await spawnCommand(['compress', missing]).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(missing)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+})

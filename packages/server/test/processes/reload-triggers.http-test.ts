@@ -1,0 +1,284 @@
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { cp, mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { precompress } from '@serve-dist/precompress'
+import { describe, expect, test, vi } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { childrenOf } from '../support/children-of.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+interface Served {
+  readonly directory: string
+  readonly command: RunningCommand
+  readonly page: () => Promise<string>
+}
+
+async function start(flags: readonly string[] = [], folder?: string): Promise<Served> {
+  const directory = folder ?? (await buildFixture({ 'index.html': 'first' }))
+  const command = spawnCommand([directory, '--port', '0', ...flags])
+  const { port } = await command.listening
+  const page = async (): Promise<string> => (await rawRequest(port)).body.toString()
+  return { directory, command, page }
+}
+
+/** Builds as Vite does by default: the folder is emptied first. */
+async function rebuild(directory: string, page: string): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+  await writeFile(join(directory, 'index.html'), page)
+  await precompress(directory)
+}
+
+async function stop({ command: { child, exited } }: Served): Promise<number | null> {
+  child.kill('SIGTERM')
+  return (await exited).code
+}
+
+async function ask(socketPath: string, method: string, path: string): Promise<[number | undefined, unknown]> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ socketPath, method, path }, resolve).once('error', reject).end()
+  })
+  const answer: unknown = JSON.parse(await text(response))
+  return [response.statusCode, answer]
+}
+
+const patience = { timeout: 10_000 }
+
+describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
+  test('ends nothing when whoever reads the errors has gone, nor while the server stops', async () => {
+    const served = await start()
+    served.command.child.stderr?.destroy()
+    await rebuild(served.directory, 'second')
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    const connection = await openConnection((await served.command.listening).port)
+    connection.send('GET / HTTP/1.1\r\n')
+    served.command.child.kill('SIGTERM')
+    served.command.child.kill('SIGHUP')
+    connection.send('Host: a\r\n\r\n')
+    expect((await connection.receive()).body.toString()).toBe('second')
+    expect((await served.command.exited).code).toBe(0)
+  })
+
+  test.each([
+    ['one process', [], 1],
+    ['two workers', ['--workers', '2'], 2],
+  ])('during the start is answered after it, %s', async (_what, flags, count) => {
+    const signs = await temporaryDirectory()
+    const go = join(signs, 'go')
+    const module = join(signs, 'entry.mjs')
+    await writeFile(
+      module,
+      `import { existsSync, writeFileSync } from 'node:fs'
+      writeFileSync(${JSON.stringify(join(signs, 'loading-'))} + process.pid, '')
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5))
+      export default (request, response) => response.end('application')`,
+    )
+    const directory = await buildFixture({ 'index.html': 'first' })
+    const command = spawnCommand([directory, '--port', '0', '--ssr', module, ...flags])
+    const loading = async (): Promise<number> =>
+      (await readdir(signs)).filter((name) => name.startsWith('loading-')).length
+    // Each process loads its build first.
+    await vi.waitUntil(async () => (await loading()) === count, patience)
+    await rebuild(directory, 'second')
+    for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGHUP')
+    command.child.kill('SIGHUP')
+    await writeFile(go, '')
+    const { port } = await command.listening
+    const page = async (): Promise<string> => (await rawRequest(port)).body.toString()
+    await vi.waitFor(async () => expect(await page()).toBe('second'), patience)
+    await vi.waitFor(() => expect(command.complaints()).toMatch(/is served (now|already)/), patience)
+    expect(await stop({ directory, command, page })).toBe(0)
+  })
+
+  test('does not end a process that has not loaded its modules yet', async () => {
+    const hangUp = `
+      const look = (name) => {
+        if (name !== 'SIGINT') return
+        process.off('newListener', look)
+        setImmediate(() => process.kill(process.pid, 'SIGHUP'))
+      }
+      process.on('newListener', look)`
+    const command = spawnCommand([await buildFixture({ 'index.html': 'page' }), '--port', '0'], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(hangUp)}`],
+    })
+    await command.listening
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
+  test('serves the build that is there now, and says so', async () => {
+    const served = await start()
+    await rebuild(served.directory, 'second')
+    expect(await served.page()).toBe('first')
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints()).toMatch(
+      /^serve-dist: build \w{12} is served now, in the place of \w{12}\n$/,
+    )
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(
+      () =>
+        expect(served.command.complaints()).toMatch(
+          /\nserve-dist: the build that is there is served already: \w{12}\n$/,
+        ),
+      patience,
+    )
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('refuses a build that is not whole with all its problems, and serves on', async () => {
+    const served = await start()
+    await rebuild(served.directory, 'second')
+    await truncate(join(served.directory, 'index.html'), 2)
+    served.command.child.kill('SIGHUP')
+    await vi.waitFor(
+      () =>
+        expect(served.command.complaints()).toMatch(
+          /^serve-dist: the new build is refused, \w{12} is served on:\n.*1 file is not what the manifest says.*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+        ),
+      patience,
+    )
+    expect(await served.page()).toBe('first')
+    expect(await stop(served)).toBe(0)
+  })
+})
+
+describe('--watch', () => {
+  test('goes on while the folder is a link that leads round in a circle, and takes what comes then', async () => {
+    const folder = await temporaryDirectory()
+    const link = join(folder, 'dist')
+    await symlink(await buildFixture({ 'index.html': 'first' }), link)
+    const served = await start(['--watch'], link)
+    await rm(link)
+    await symlink(link, link)
+    // Each look finds the circle; the next build shows that they go on.
+    await served.page()
+    const next = join(folder, 'next')
+    await symlink(await buildFixture({ 'index.html': 'second' }), next)
+    await rename(next, link)
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('serves a new build in the same folder, and a third one', async () => {
+    const served = await start(['--watch'])
+    for (const page of ['second', 'third']) {
+      await rebuild(served.directory, page)
+      await vi.waitFor(async () => expect(await served.page()).toBe(page), patience)
+    }
+    expect(served.command.complaints()).not.toContain('refused')
+    expect(await stop(served)).toBe(0)
+  })
+
+  test.skipIf(process.platform === 'win32')('serves the build that a link leads to now', async () => {
+    const releases = await temporaryDirectory()
+    await cp(await buildFixture({ 'index.html': 'first' }), join(releases, '1'), { recursive: true })
+    await cp(await buildFixture({ 'index.html': 'second' }), join(releases, '2'), { recursive: true })
+    const link = join(releases, 'current')
+    await symlink('1', link)
+    const served = await start(['--watch'], link)
+    await symlink('2', `${link}.new`)
+    await rename(`${link}.new`, link)
+    await rm(join(releases, '1'), { recursive: true })
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('serves on while there is no manifest, and without a word', async () => {
+    const served = await start(['--watch'])
+    await rm(join(served.directory, manifestPath))
+    await rm(join(served.directory, 'index.html'))
+    expect(await served.page()).toBe('first')
+    await rebuild(served.directory, 'second')
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints()).toMatch(/^serve-dist: build \w{12} is served now[^\n]*\n$/)
+    expect(await stop(served)).toBe(0)
+  })
+
+  test('tries a build again whose files come after its manifest, and tells of it once', async () => {
+    const served = await start(['--watch'])
+    const next = await buildFixture({ 'index.html': 'second', 'late.txt': 'late' })
+    await rm(join(served.directory, manifestPath))
+    await cp(join(next, 'index.html'), join(served.directory, 'index.html'))
+    // As rsync sorts them.
+    await cp(join(next, manifestPath), join(served.directory, `${manifestPath}.new`))
+    await rename(join(served.directory, `${manifestPath}.new`), join(served.directory, manifestPath))
+    await vi.waitFor(() => expect(served.command.complaints()).toContain('late.txt: is missing'), patience)
+    expect(await served.page()).toBe('first')
+    await cp(join(next, 'late.txt'), join(served.directory, 'late.txt'))
+    await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
+    expect(served.command.complaints().match(/refused/g)).toHaveLength(1)
+    expect(await stop(served)).toBe(0)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('--admin-socket', () => {
+  test('answers POST /reload with the outcome: swapped, unchanged, refused', async () => {
+    const socket = join(await temporaryDirectory(), 'admin.sock')
+    const served = await start(['--admin-socket', socket])
+    const { mode } = await stat(socket)
+    expect(mode & 0o777).toBe(0o600)
+    await rebuild(served.directory, 'second')
+    const [status, swapped] = await ask(socket, 'POST', '/reload')
+    expect([status, swapped]).toEqual([
+      200,
+      { status: 'swapped', buildId: expect.any(String), replaced: expect.any(String) },
+    ])
+    expect(await served.page()).toBe('second')
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
+    await truncate(join(served.directory, 'index.html'), 2)
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([
+      422,
+      {
+        status: 'refused',
+        problems: [expect.any(String), '  index.html: has 2 bytes, the manifest says 6'],
+      },
+    ])
+    expect(await ask(socket, 'GET', '/reload')).toMatchObject([405, {}])
+    expect(await ask(socket, 'POST', '/')).toMatchObject([404, {}])
+    expect(await served.page()).toBe('second')
+    expect(await stop(served)).toBe(0)
+    await expect(stat(socket)).rejects.toThrow('ENOENT')
+  })
+
+  test.each([
+    ['longer than one may be', 'a'.repeat(120)],
+    ['empty', ''],
+  ])('is refused with a path that is %s, and nothing is left of it', async (_what, path) => {
+    const cwd = await temporaryDirectory()
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const args = [directory, '--port', '0', '--admin-socket', path && join(cwd, path)]
+    const { code, stderr } = await spawnCommand(args, { cwd }).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining("a socket's path has 1 to 10")])
+    expect(await readdir(cwd)).toEqual([])
+  })
+
+  test('with a path of digits is a socket, and no port', async () => {
+    const cwd = await temporaryDirectory()
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([directory, '--port', '0', '--admin-socket', '0'], { cwd })
+    await command.listening
+    expect((await stat(join(cwd, '0'))).isSocket()).toBe(true)
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
+  test('takes the place of a server that was killed, and of no other', async () => {
+    const socket = join(await temporaryDirectory(), 'admin.sock')
+    const killed = await start(['--admin-socket', socket])
+    killed.command.child.kill('SIGKILL')
+    await killed.command.exited
+    const served = await start(['--admin-socket', socket])
+    const { code, stderr } = await spawnCommand([served.directory, '--port', '0', '--admin-socket', socket])
+      .exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('choose another path with --admin-socket')])
+    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
+    expect(await stop(served)).toBe(0)
+  })
+})

@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../src/serve/serve.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { isReset } from '../support/is-reset.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import type { StartedServer } from '../support/start-server.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+/** Far more than a stop may take that waits for nobody; far less than the grace period. */
+const soon = 4000
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+})
+
+interface StartOptions {
+  readonly gracePeriod?: number
+  readonly largestBody?: number
+}
+
+async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+  const server = await serve({ directory, port: 0, gracePeriod, site: { largestBody } })
+  return { ...server, port: Number(new URL(server.url).port) }
+}
+
+async function millisecondsToClose(server: StartedServer): Promise<number> {
+  const begin = performance.now()
+  await server.close()
+  return performance.now() - begin
+}
+
+describe('close', () => {
+  test('closes connections that wait for a next request at once', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port)
+    connection.send(formatRequest({}))
+    await connection.receive()
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['whole', 'x'.repeat(10)],
+    ['in part', 'x'.repeat(5)],
+  ])(
+    'closes connections at once whose last request got its body after its answer, %s',
+    async (_what, body) => {
+      const server = await start()
+      const connection = await openConnection(server.port)
+      connection.send(formatRequest({ method: 'POST', fields: { 'Content-Length': '10' } }))
+      expect((await connection.receive()).status).toBe(405)
+      connection.send(body)
+      // Whoever is answered later has been read later.
+      const other = await openConnection(server.port)
+      other.send(formatRequest({}))
+      await other.receive()
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      expect(await connection.rest()).toHaveLength(0)
+    },
+  )
+
+  test('closes connections on which nothing ever came within a second', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port)
+    const used = await openConnection(server.port)
+    used.send(formatRequest({}))
+    await used.receive()
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['from memory', Infinity],
+    ['streamed', 0],
+  ])(
+    'lets an answer in flight finish, %s, then ends without waiting for the grace period',
+    async (_how, largestBody) => {
+      const server = await start({ largestBody })
+      const socket = connect({ port: server.port, host: '127.0.0.1' })
+      socket.write(formatRequest({ target: '/large.bin' }))
+      // Not a byte is read before the server is told to stop; it can have sent only what buffers hold.
+      await once(socket, 'readable')
+      const begin = performance.now()
+      const closed = server.close()
+      const received = await buffer(socket)
+      expect(received.subarray(-large.length).equals(large)).toBe(true)
+      await closed
+      expect(performance.now() - begin).toBeLessThan(soon)
+    },
+  )
+
+  test('answers what was pipelined behind it with Connection: close', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port)
+    connection.send(formatRequest({ target: '/large.bin' }))
+    await once(connection.socket, 'data')
+    const closed = server.close()
+    connection.send(formatRequest({ target: '/' }))
+    const first = await connection.receive()
+    expect(first.body.length).toBe(large.length)
+    const second = await connection.receive()
+    expect([second.status, second.field('Connection')]).toEqual([200, 'close'])
+    await closed
+  })
+
+  test('answers the first request of a connection that has only just come', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port)
+    const idle = await openConnection(server.port)
+    idle.send(formatRequest({}))
+    await idle.receive()
+    const closed = server.close()
+    // It is closed by then, and so the server is past its look at what is idle.
+    await idle.rest()
+    connection.send(formatRequest({}))
+    const response = await connection.receive()
+    expect([response.status, response.field('Connection')]).toEqual([200, 'close'])
+    await closed
+  })
+
+  test('takes no new connections', async () => {
+    const server = await start()
+    await server.close()
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('destroys what has not finished after the grace period', async () => {
+    const server = await start({ gracePeriod: 200 })
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.on('error', () => {
+      // The reset that is looked for.
+    })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    let received = 0
+    socket.on('data', (chunk) => {
+      received += chunk.length
+    })
+    await once(socket, 'close')
+    expect(received).toBeLessThan(large.length)
+  })
+
+  test.each(['1.0', '1.1'])(
+    'resets no download that is under way at the end of the grace period: HTTP/%s',
+    async (version) => {
+      const server = await start({ gracePeriod: 200, largestBody: Infinity })
+      const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.write(`GET /large.bin HTTP/${version}\r\nHost: a\r\n\r\n`)
+      await once(socket, 'readable')
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      let received = 0
+      socket.on('data', (chunk) => (received += chunk.length))
+      expect(await isReset(socket)).toBe(false)
+      expect(received).toBeGreaterThan(100_000)
+      expect(received).toBeLessThan(large.length)
+    },
+  )
+
+  test('takes a grace period that no timer can wait for as the longest one', async () => {
+    const server = await start({ gracePeriod: Infinity })
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    const closed = server.close()
+    const received = await buffer(socket)
+    expect(received.subarray(-large.length).equals(large)).toBe(true)
+    await closed
+  })
+
+  test('may be called again, and ends for all at once', async () => {
+    const server = await start()
+    await Promise.all([server.close(), server.close()])
+    await expect(server.close()).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,461 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describeBlackBox } from '../support/black-box.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { childrenOf, isAlive } from '../support/children-of.ts'
+import { type Connection, openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+const two = ['--port', '0', '--workers', '2']
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+})
+
+async function stop({ child, exited }: RunningCommand): Promise<number | null> {
+  child.kill('SIGTERM')
+  const { code } = await exited
+  return code
+}
+
+/** A module for `--ssr`. */
+async function writeModule(text: string): Promise<string> {
+  const file = join(await temporaryDirectory(), 'entry.mjs')
+  await writeFile(file, text)
+  return file
+}
+
+async function ask(connection: Connection, target: string): Promise<string> {
+  connection.send(formatRequest({ target }))
+  const { body } = await connection.receive()
+  return body.toString('latin1', 0, 100)
+}
+
+/** Two workers in which a statement runs before each file is opened: it sees `path`, `cluster` and `fs`. */
+function spawnWithFault(folder: string, statement: string): RunningCommand {
+  const fault = `
+    import cluster from 'node:cluster'
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { openSync } = fs
+    fs.openSync = (path, ...rest) => {
+      ${statement}
+      return openSync(path, ...rest)
+    }
+    syncBuiltinESMExports()`
+  return spawnCommand([folder, ...two], {
+    nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+  })
+}
+
+interface FaultyWorkers {
+  readonly command: RunningCommand
+  readonly folder: string
+  /** Names the worker that cannot read the page, by its number. */
+  readonly ill: string
+  /** What sixteen new connections are answered with. */
+  readonly pages: () => Promise<string[]>
+}
+
+/** Two workers, each of which can be made to see a bad disk. */
+async function startWithFaults(): Promise<FaultyWorkers> {
+  const ill = join(await temporaryDirectory(), 'ill')
+  await writeFile(ill, '')
+  const folder = await buildFixture({ 'index.html': 'page' })
+  const command = spawnWithFault(
+    folder,
+    `const isIll = fs.readFileSync(${JSON.stringify(ill)}, 'utf8') === String(cluster.worker?.id)
+    if (isIll && String(path).endsWith('index.html')) throw new Error('bad disk')`,
+  )
+  const { port } = await command.listening
+  return {
+    command,
+    folder,
+    ill,
+    async pages() {
+      const connections = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+      const answers = await Promise.all(connections.map((connection) => ask(connection, '/')))
+      for (const { socket } of connections) socket.destroy()
+      return answers
+    },
+  }
+}
+
+describeBlackBox({
+  name: '--workers 2',
+  role: 'standalone',
+  async start({ directory: folder, memoryBudget }) {
+    const { listening } = spawnCommand([folder, ...two, '--memory-budget', String(memoryBudget)])
+    const { port } = await listening
+    return port
+  },
+})
+
+describe.skipIf(process.platform !== 'linux')('--workers', () => {
+  test('starts so many processes, and tells in one line what each of them takes', async () => {
+    const command = spawnCommand([directory, '--port', '0', '--workers', '3'])
+    const { line } = await command.listening
+    expect(line).toMatch(
+      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · http:\/\/127\.0\.0\.1:\d+\/$/,
+    )
+    expect(await childrenOf(command.child.pid)).toHaveLength(3)
+    expect(await stop(command)).toBe(0)
+    const { stdout, stderr } = await command.exited
+    expect([stdout, stderr]).toEqual([`${line}\n`, ''])
+  })
+
+  test.each([
+    [['--workers', '1'], {}],
+    [[], { WORKERS: '1' }],
+    [[], { WORKERS: '' }],
+  ])('%j with %j is this process alone', async (args, env) => {
+    const command = spawnCommand([directory, '--port', '0', ...args], { env })
+    const { line } = await command.listening
+    expect(line).not.toContain('worker')
+    expect(await childrenOf(command.child.pid)).toHaveLength(0)
+    await stop(command)
+  })
+
+  test('refuses what is no number', async () => {
+    const { code, stderr } = await spawnCommand([directory, '--workers', 'many']).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /'--workers <count>'.*expected auto or a whole number from 1 to 1024, found "many"/,
+    )
+  })
+
+  test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {
+    const missing = join(directory, 'nowhere')
+    const { code, stdout, stderr } = await spawnCommand([missing, ...two]).exited
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `serve-dist: ${missing}: no such folder; build first, or name the folder to serve\n`,
+    ])
+  })
+
+  test('tells once what the build asks for and nobody does', async () => {
+    const folder = await buildFixture({ 'index.html': 'page', _redirects: '/a /b 301 Country=at\n' })
+    const command = spawnCommand([folder, ...two])
+    await command.listening
+    await stop(command)
+    const { stderr } = await command.exited
+    expect(stderr.match(/warning/g)).toHaveLength(1)
+  })
+
+  test('says who has the port', async () => {
+    const first = spawnCommand([directory, '--port', '0'])
+    const { port } = await first.listening
+    const { code, stderr } = await spawnCommand([directory, '--port', String(port), '--workers', '2']).exited
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^serve-dist: port \d+ on 127\.0\.0\.1 is in use; .+\n$/),
+    ])
+    await stop(first)
+  })
+
+  test('gives up a module that ends every worker at its start, with exit code 1', async () => {
+    const module = await writeModule('process.exit(3)')
+    const { code, stdout, stderr } = await spawnCommand([directory, ...two, '--ssr', module]).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
+    expect(stderr).toMatch(
+      /\nserve-dist: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
+    )
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  test('gives up without a stack trace while what asks for reloads is still being started', async () => {
+    const signs = await temporaryDirectory()
+    const [socket, held, ill] = [join(signs, 'admin.sock'), join(signs, 'held'), join(signs, 'ill')]
+    // The look at the admin socket's place never ends.
+    const hold = `
+      import fs from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { lstat } = fs.promises
+      fs.promises.lstat = async (path, ...rest) => {
+        if (path !== ${JSON.stringify(socket)}) return lstat(path, ...rest)
+        fs.writeFileSync(${JSON.stringify(held)}, '')
+        return new Promise(() => {})
+      }
+      syncBuiltinESMExports()`
+    const module = await writeModule(
+      `import { existsSync, readFileSync } from 'node:fs'
+      if (existsSync(${JSON.stringify(ill)})) process.exit(3)
+      export default (request, response) => response.end()`,
+    )
+    const command = spawnCommand([directory, ...two, '--ssr', module, '--admin-socket', socket], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(hold)}`],
+    })
+    await vi.waitUntil(() => existsSync(held), 10_000)
+    await writeFile(ill, '')
+    for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGKILL')
+    const { code, stdout, stderr } = await command.exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/\nserve-dist: 5 workers in a row ended soon after they were started, [^\n]*\n$/)
+  })
+
+  test('replaces a worker that dies, and the requests to the others do not notice', async () => {
+    const module = await writeModule(
+      'export default (request, response) => response.end(String(process.pid))',
+    )
+    const command = spawnCommand([directory, ...two, '--ssr', module])
+    const { port } = await command.listening
+    const before = await childrenOf(command.child.pid)
+    const connections = new Map<Connection, number>()
+    // Whoever is free takes a connection: some more until all have one.
+    const openUntil = async (pids: number): Promise<void> => {
+      await vi.waitUntil(async () => {
+        const opened = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)))
+        await Promise.all(
+          opened.map(async (connection) =>
+            connections.set(connection, Number(await ask(connection, '/pid'))),
+          ),
+        )
+        return new Set(connections.values()).size === pids
+      }, 10_000)
+    }
+    await openUntil(2)
+    const [victim = 0, survivor = 0] = before
+    const done = new AbortController()
+    let answers = 0
+    const load = [...connections].map(async ([connection, pid]) => {
+      while (!done.signal.aborted) {
+        const answer = await ask(connection, answers % 2 === 0 ? '/' : '/pid').catch((error: Error) => error)
+        if (pid === victim && answer instanceof Error) return
+        if (answer !== 'page' && answer !== String(pid)) throw new Error(`${pid}: ${String(answer)}`)
+        if (pid === survivor) answers += 1
+      }
+    })
+    await vi.waitUntil(() => answers > 100)
+    process.kill(victim, 'SIGKILL')
+    await openUntil(3)
+    expect(await childrenOf(command.child.pid)).not.toContain(victim)
+    const then = answers
+    await vi.waitUntil(() => answers > then + 100)
+    done.abort()
+    await Promise.all(load)
+    for (const { socket } of connections.keys()) socket.destroy()
+    const { body } = await rawRequest(port)
+    expect(body.toString()).toBe('page')
+    expect(await childrenOf(command.child.pid)).toContain(survivor)
+    expect(await stop(command)).toBe(0)
+    expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
+  })
+
+  test('keeps the port that it has found when all workers die at once', async () => {
+    const command = spawnCommand([directory, ...two])
+    const { port } = await command.listening
+    const before = await childrenOf(command.child.pid)
+    for (const worker of before) process.kill(worker, 'SIGKILL')
+    await vi.waitUntil(
+      async () => {
+        const response = await rawRequest(port).catch(() => undefined)
+        return response?.status === 200
+      },
+      { timeout: 10_000 },
+    )
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('drains all workers at a signal that only the primary is to obey', async () => {
+    const command = spawnCommand([directory, ...two, '--largest-body', '1k'])
+    const { port } = await command.listening
+    const workers = await childrenOf(command.child.pid)
+    const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+    await Promise.all(idle.map((connection) => ask(connection, '/')))
+    const busy = await Promise.all(Array.from({ length: 4 }, () => openConnection(port)))
+    for (const { socket } of busy) {
+      socket.write(formatRequest({ target: '/large.bin' }))
+      await once(socket, 'data')
+      socket.pause()
+    }
+    // As a terminal does, and systemd: everybody in the group gets the signal, in any order.
+    for (const worker of workers) process.kill(worker, 'SIGINT')
+    for (const worker of workers) process.kill(worker, 'SIGTERM')
+    expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'page'))
+    command.child.kill('SIGINT')
+    for (const connection of idle) expect(await connection.rest()).toHaveLength(0)
+    for (const connection of busy) {
+      connection.socket.resume()
+      const { body } = await connection.receive()
+      expect(body.equals(large)).toBe(true)
+      connection.socket.destroy()
+    }
+    const { code, stderr } = await command.exited
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  test('a second signal ends all at once, with exit code 1', async () => {
+    const { child, exited, listening } = spawnCommand([directory, ...two])
+    const { port } = await listening
+    const workers = await childrenOf(child.pid)
+    const idle = await openConnection(port)
+    await ask(idle, '/')
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => {
+      // It is cut off in mid-body.
+    })
+    socket.write(formatRequest({ target: '/large.bin' }))
+    await once(socket, 'readable')
+    child.kill('SIGTERM')
+    await idle.rest()
+    child.kill('SIGTERM')
+    const { code } = await exited
+    expect(code).toBe(1)
+    await vi.waitUntil(async () => !(await Promise.all(workers.map(isAlive))).includes(true))
+    socket.destroy()
+  })
+
+  test('ends a worker that is stuck after the grace period, and then with exit code 0', async () => {
+    const sign = join(await temporaryDirectory(), 'stuck')
+    const module = await writeModule(
+      `import { writeFileSync } from 'node:fs'
+      export default () => { writeFileSync(${JSON.stringify(sign)}, ''); for (;;); }`,
+    )
+    const command = spawnCommand([directory, ...two, '--grace', '100ms', '--ssr', module])
+    const { port } = await command.listening
+    const workers = await childrenOf(command.child.pid)
+    const { socket } = await openConnection(port)
+    socket.write(formatRequest({ target: '/stuck' }))
+    // Else the same worker could take the next connection before it reads from this one.
+    await vi.waitUntil(() => existsSync(sign), 10_000)
+    // The other one answers what comes after it.
+    await rawRequest(port)
+    expect(await stop(command)).toBe(0)
+    expect(await Promise.all(workers.map(isAlive))).toEqual([false, false])
+    socket.destroy()
+  })
+
+  test('at SIGHUP, lets all load the build that the folder has now, and tells of it once', async () => {
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...two])
+    const { port } = await command.listening
+    const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+    await Promise.all(idle.map((connection) => ask(connection, '/')))
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints() !== '', 10_000)
+    expect(command.complaints()).toMatch(/^serve-dist: build \w+ is served now, in the place of \w+\n$/)
+    expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
+    for (const { socket } of idle) socket.destroy()
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('serves a new build by all workers or by none: one of them refuses it', async () => {
+    const { command, folder, pages, ill } = await startWithFaults()
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    for (const worker of ['2', '1']) {
+      await writeFile(ill, worker)
+      const before = command.complaints().length
+      command.child.kill('SIGHUP')
+      await vi.waitUntil(() => command.complaints().length > before, 10_000)
+      expect(command.complaints().slice(before)).toMatch(
+        /^serve-dist: the new build is refused.*\n.*bad disk/s,
+      )
+      expect(new Set(await pages())).toEqual(new Set(['page']))
+    }
+    await writeFile(ill, '')
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('is served now'), 10_000)
+    expect(new Set(await pages())).toEqual(new Set(['newer']))
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('lets a worker that comes later serve only what all serve', async () => {
+    const { command, folder, pages, ill } = await startWithFaults()
+    const [survivor, victim = 0] = await childrenOf(command.child.pid)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    await writeFile(ill, '1')
+    process.kill(victim, 'SIGKILL')
+    await vi.waitUntil(() => command.complaints().includes('bad disk'), 10_000)
+    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: the new build is refused/)
+    expect(new Set(await pages())).toEqual(new Set(['page']))
+    await writeFile(ill, '')
+    await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
+    const workers = await childrenOf(command.child.pid)
+    expect([workers[0], workers.length]).toEqual([survivor, 2])
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('replaces a worker that is stuck when a build is to be loaded, and the others take the build', async () => {
+    const sign = join(await temporaryDirectory(), 'stuck')
+    const module = await writeModule(
+      `import { writeFileSync } from 'node:fs'
+      export default () => { writeFileSync(${JSON.stringify(sign)}, String(process.pid)); for (;;); }`,
+    )
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...two, '--ssr', module])
+    const { port } = await command.listening
+    const { socket } = await openConnection(port)
+    socket.on('error', () => {
+      // Its worker is killed.
+    })
+    socket.write(formatRequest({ target: '/stuck' }))
+    await vi.waitUntil(() => existsSync(sign) && readFileSync(sign, 'utf8') !== '', 10_000)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('is served now'), 15_000)
+    const stuck = Number(readFileSync(sign, 'utf8'))
+    expect(command.complaints()).toContain(`worker ${stuck} is stuck`)
+    expect((await rawRequest(port)).body.toString()).toBe('newer')
+    await vi.waitFor(async () => {
+      const workers = await childrenOf(command.child.pid)
+      expect([workers.length, workers.includes(stuck)]).toEqual([2, false])
+    })
+    expect(await stop(command)).toBe(0)
+    socket.destroy()
+  })
+
+  test('says that nobody has the build when each worker that loaded it has died', async () => {
+    const victims = join(await temporaryDirectory(), 'victims')
+    // The second one, while it loads the build: the first, that has it, ends and is told of; then itself.
+    const fault = `
+      const isAlive = (pid) => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      if (cluster.worker?.id === 2 && fs.existsSync(${JSON.stringify(victims)})) {
+        const first = Number(fs.readFileSync(${JSON.stringify(victims)}, 'utf8'))
+        process.kill(first, 'SIGKILL')
+        while (isAlive(first));
+        process.kill(process.pid, 'SIGKILL')
+      }`
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnWithFault(folder, fault)
+    const { port } = await command.listening
+    const [first] = await childrenOf(command.child.pid)
+    await writeFile(join(folder, 'index.html'), 'newer')
+    await spawnCommand(['compress', folder]).exited
+    await writeFile(victims, String(first))
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints().includes('build'), 10_000)
+    expect(command.complaints()).toMatch(/the new build is refused.*\n.*no worker is there to load it/)
+    await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('leaves no worker behind when the primary is killed', async () => {
+    const command = spawnCommand([directory, ...two])
+    await command.listening
+    const workers = await childrenOf(command.child.pid)
+    command.child.kill('SIGKILL')
+    await command.exited
+    await expect.poll(() => Promise.all(workers.map(isAlive))).toEqual([false, false])
+  })
+})

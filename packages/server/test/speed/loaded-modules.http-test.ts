@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+
+const files = { 'index.html': 'page' }
+
+/** A module that tells each script that the process loads after it. */
+const tellScripts = `data:text/javascript,${encodeURIComponent(`
+  import { Session } from 'node:inspector'
+  import { writeSync } from 'node:fs'
+  const session = new Session()
+  session.connect()
+  session.on('Debugger.scriptParsed', ({ params }) => writeSync(2, params.url + '\\n'))
+  session.post('Debugger.enable')
+`)}`
+
+let built: string
+let bare: string
+beforeAll(async () => {
+  built = await buildFixture(files)
+  bare = await writeFixture(files)
+})
+
+/** The scripts that were loaded when the command listened. */
+async function loadedToServe(directory: string): Promise<string> {
+  const nodeOptions = ['--import', tellScripts]
+  const { child, listening, exited } = spawnCommand([directory, '--port', '0'], { nodeOptions })
+  await listening
+  child.kill('SIGTERM')
+  return (await exited).stderr
+}
+
+describe('serving', () => {
+  test('loads nothing that compresses or reports', async () => {
+    const loaded = await loadedToServe(built)
+    expect(loaded).toContain('/server/dist/load/load-build.js')
+    expect(loaded).not.toMatch(/\/report\/dist\/|\/precompress\/dist\/(?:index\.|pass\/)/)
+  })
+
+  test('loads what describes a folder only where it has no manifest', async () => {
+    expect(await loadedToServe(bare)).toContain('/precompress/dist/pass/describe-directory.js')
+  })
+})

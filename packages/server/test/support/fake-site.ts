@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import {
+  type AppType,
+  type CacheClass,
+  type ContentCoding,
+  contentCodings,
+  type Manifest,
+  type ManifestFile,
+  type ServingRules,
+  variantPath,
+} from '@serve-dist/manifest'
+import { buildSite } from '../../src/site/build-site.ts'
+import type { ManifestEntry } from '../../src/files/inspect-file.ts'
+import { resolveServing } from '../../src/site/resolve-serving.ts'
+import type { Resource, Site, StoredBytes } from '../../src/site/site.ts'
+
+/** A file of a site that has no disk. */
+export interface FakeFile {
+  readonly body: string
+  /** Bodies by coding; nothing decodes them, so any text will do. */
+  readonly variants?: Partial<Readonly<Record<ContentCoding, string>>>
+  readonly mediaType?: string
+  readonly cache?: CacheClass
+  readonly lastModified?: string
+  readonly isStreamed?: boolean
+}
+
+export interface FakeSiteOptions {
+  readonly base?: string
+  readonly appType?: AppType
+  readonly assetsDirectory?: string
+  readonly prefer?: 'order' | 'smallest'
+  readonly rules?: ServingRules
+  readonly timesAreFixed?: true
+}
+
+/** Builds the table of files that are given as text, for tests of pure functions. */
+export function fakeSite(
+  files: Readonly<Record<string, string | FakeFile>>,
+  {
+    base = '/',
+    appType = 'spa',
+    assetsDirectory = '',
+    prefer = 'order',
+    rules = {},
+    timesAreFixed,
+  }: FakeSiteOptions = {},
+): Site {
+  const stored = new Map<ManifestEntry, StoredBytes>()
+  const described = Object.entries(files).map(([path, file]) =>
+    describe(path, typeof file === 'string' ? { body: file } : file, stored),
+  )
+  const manifest: Manifest = {
+    version: 1,
+    buildId: 'b'.repeat(32),
+    base,
+    appType,
+    assetsDirectory,
+    lastModified: defaultTime,
+    ...(timesAreFixed !== undefined && { timesAreFixed }),
+    files: described.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+  }
+  const serving = resolveServing({
+    directory: '/build',
+    headersFile: [],
+    redirectsFile: [],
+    rules: [{ prefer }, rules],
+  })
+  return buildSite(manifest, stored, serving)
+}
+
+/** The resource under a path that is known to be one. */
+export function resourceAt(site: Site, path: string): Resource {
+  const entry = site.table.get(path)
+  if (entry?.kind !== 'resource') throw new TypeError(`no resource at ${path}`)
+  return entry
+}
+
+const defaultTime = '2026-01-31T12:00:00Z'
+
+function describe(path: string, file: FakeFile, stored: Map<ManifestEntry, StoredBytes>): ManifestFile {
+  const { body, variants = {}, mediaType = 'text/plain; charset=utf-8' } = file
+  const isHeld = file.isStreamed !== true
+  const inOrder = contentCodings.flatMap(({ name }) => {
+    const encoded = variants[name]
+    if (encoded === undefined) return []
+    const variant = { coding: name, size: Buffer.byteLength(encoded), sha256: digestOf(encoded) }
+    stored.set(variant, store(variantPath(path, name), encoded, isHeld))
+    return [variant]
+  })
+  const described: ManifestFile = {
+    path,
+    mediaType,
+    size: Buffer.byteLength(body),
+    sha256: digestOf(body),
+    cache: file.cache ?? 'revalidate',
+    lastModified: file.lastModified ?? defaultTime,
+    variants: inOrder,
+  }
+  stored.set(described, store(path, body, isHeld))
+  return described
+}
+
+function store(path: string, text: string, isHeld: boolean): StoredBytes {
+  const bytes = Buffer.from(text)
+  const size = bytes.length
+  if (isHeld) return { size, body: bytes }
+  const fingerprint = { size: BigInt(size), modifiedNanoseconds: 0n, inode: 0n }
+  return { size, body: undefined, file: `/build/${path}`, fingerprint }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

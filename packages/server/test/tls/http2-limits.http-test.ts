@@ -1,0 +1,354 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type * as ConnectionLimits from '../../src/protocol/connection-limits.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
+import type * as Http2Limits from '../../src/protocol/http2-limits.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { http2Request } from '../support/http2-request.ts'
+import { openConnection } from '../support/open-connection.ts'
+import {
+  encodeFields,
+  endHeaders,
+  endStream,
+  type Frame,
+  frameTypes,
+  openRawHttp2,
+  type RawHttp2,
+  uint32,
+} from '../support/open-raw-http2.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import { startTlsServer } from '../support/start-tls-server.ts'
+
+// The real limits of time are minutes; what is tested here is that each of them reaches its connection.
+vi.mock('../../src/protocol/connection-limits.ts', async (importOriginal) => ({
+  ...(await importOriginal<typeof ConnectionLimits>()),
+  connectionLimits: {
+    headersTimeout: 600,
+    requestTimeout: 1200,
+    keepAliveTimeout: 900,
+    connectionsCheckingInterval: 50,
+    maxHeaderSize: 4096,
+  },
+  socketTimeout: 700,
+  maximumConnections: 20,
+}))
+vi.mock('../../src/protocol/http2-limits.ts', async (importOriginal) => ({
+  ...(await importOriginal<typeof Http2Limits>()),
+  maximumStreams: 150,
+}))
+
+const noError = 0
+const enhanceYourCalm = 11
+const refusedStream = 7
+const cancel = 8
+
+const large = Buffer.alloc(8 * 1024 * 1024, 'abcdefg')
+
+const problems: Error[] = []
+let port: number
+let streamedPort: number
+beforeAll(async () => {
+  const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+  const start = async (memoryBudget: number): Promise<number> => {
+    const handle = createHandler(await loadSite(directory, { memoryBudget }), {
+      onProblem: (problem) => problems.push(problem),
+    })
+    const server = await startTlsServer((request, response) => handle(request, response))
+    return server.port
+  }
+  port = await start(64 * 1024 * 1024)
+  streamedPort = await start(0)
+})
+
+const opened: Socket[] = []
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy()
+  await vi.waitUntil(() => openSockets() === 0, 5000)
+})
+
+async function open(...given: Parameters<typeof openRawHttp2>): Promise<RawHttp2> {
+  const connection = await openRawHttp2(...given)
+  opened.push(connection.socket)
+  return connection
+}
+
+/** The code by which a session was ended; none where the frame that had it was overtaken by a reset. */
+async function endOf({ frames, closed }: RawHttp2): Promise<number | undefined> {
+  await closed
+  return frames.find(({ type }) => type === frameTypes.goAway)?.payload.readUInt32BE(4)
+}
+
+/** Waits until a PING sent now is answered: all that was sent before it is dealt with, and the session goes on. */
+async function pingOf(connection: RawHttp2): Promise<Frame> {
+  const payload = randomBytes(8)
+  connection.send({ type: frameTypes.ping, payload })
+  return connection.find((frame) => frame.type === frameTypes.ping && frame.payload.equals(payload))
+}
+
+/** Nobody else is hurt by what one client does. */
+async function expectAlive(): Promise<void> {
+  expect((await http2Request(port)).status).toBe(200)
+}
+
+const isReset =
+  (stream: number) =>
+  (frame: Frame): boolean =>
+    frame.type === frameTypes.resetStream && frame.stream === stream
+
+describe('a session of HTTP/2 is ended', () => {
+  // Several times: a session that was ended at the wrong moment took the process with it, now and then.
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'when its client cancels request after request (CVE-2023-44487), time %d',
+    async () => {
+      const connection = await open(port)
+      for (let stream = 1; stream < 4000; stream += 2) {
+        connection.request(stream)
+        connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
+      }
+      expect(await endOf(connection)).not.toBe(noError)
+      await expectAlive()
+    },
+  )
+
+  test('when its client lets the server reset stream after stream (CVE-2025-8671)', async () => {
+    const connection = await open(port)
+    for (let stream = 1; stream < 4000; stream += 2) {
+      connection.request(stream, { ':path': '/large.bin' })
+      // An increment of 0 is an error of the stream (RFC 9113 §6.9).
+      connection.send({ type: frameTypes.windowUpdate, stream, payload: uint32(0) })
+    }
+    expect(await endOf(connection)).not.toBe(noError)
+    await expectAlive()
+  })
+
+  test('but not when it cancels now and then', async () => {
+    const connection = await open(port)
+    for (let stream = 1; stream < 200; stream += 2) {
+      connection.request(stream)
+      connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
+    }
+    expect(await pingOf(connection)).toBeDefined()
+  })
+
+  test('a request for a file that is cancelled at once is no problem of ours', async () => {
+    const connection = await open(streamedPort)
+    for (let stream = 1; stream < 200; stream += 2) {
+      connection.request(stream, { ':path': '/large.bin' })
+      connection.send({ type: frameTypes.resetStream, stream, payload: uint32(cancel) })
+    }
+    await pingOf(connection)
+    connection.request(201, { ':path': '/large.bin' })
+    await connection.find(({ type, stream }) => type === frameTypes.data && stream === 201)
+    expect(problems).toEqual([])
+  })
+
+  test('when its client sends PING after PING (CVE-2019-9512)', async () => {
+    const connection = await open(port)
+    for (let count = 0; count < 500; count += 1) {
+      connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) })
+    }
+    expect(await endOf(connection)).not.toBe(noError)
+    await expectAlive()
+  })
+
+  test('when its client sends SETTINGS after SETTINGS (CVE-2019-9515)', async () => {
+    const connection = await open(port)
+    for (let count = 0; count < 500; count += 1) connection.send({ type: frameTypes.settings })
+    expect(await endOf(connection)).not.toBe(noError)
+    await expectAlive()
+  })
+
+  test('but not when it sends some PINGs', async () => {
+    const connection = await open(port)
+    for (let count = 0; count < 50; count += 1) await pingOf(connection)
+    expect(connection.frames.filter(({ type }) => type === frameTypes.ping)).toHaveLength(50)
+  })
+
+  test('when its client sends CONTINUATION after CONTINUATION (CVE-2024-27983)', async () => {
+    const connection = await open(port)
+    connection.request(1, {}, endStream)
+    for (let count = 0; count < 500; count += 1) {
+      const payload = encodeFields({ [`x-${count}`]: 'x'.repeat(20) })
+      connection.send({ type: frameTypes.continuation, stream: 1, payload })
+    }
+    await connection.closed
+    expect(connection.frames.some(({ type }) => type === frameTypes.headers)).toBe(false)
+    await expectAlive()
+  })
+
+  test('when its client sends empty DATA after empty DATA (CVE-2019-9518)', async () => {
+    const connection = await open(port)
+    connection.request(1, { ':method': 'POST', ':path': '/large.bin' }, endHeaders)
+    for (let count = 0; count < 500; count += 1) connection.send({ type: frameTypes.data, stream: 1 })
+    expect(await endOf(connection)).not.toBe(noError)
+    await expectAlive()
+  })
+
+  test('when nothing is asked for any more', async () => {
+    const connection = await open(port)
+    connection.request(1)
+    await connection.find(({ type, flags }) => type === frameTypes.data && (flags & endStream) > 0)
+    expect(await endOf(connection)).toBe(0)
+  })
+
+  test('when nothing was ever asked for', async () => {
+    const connection = await open(port)
+    expect(await endOf(connection)).toBe(0)
+  })
+
+  test('when its client reads nothing that it has room for', async () => {
+    const connection = await open(port, [[4, 2 ** 31 - 1]])
+    connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 31 - 1 - 65_535) })
+    await connection.find(({ type }) => type === frameTypes.settings)
+    connection.socket.pause()
+    connection.request(1, { ':path': '/large.bin' })
+    expect(openSockets()).toBe(2)
+    await vi.waitFor(() => expect(openSockets()).toBe(1), 10_000)
+  })
+})
+
+/** Sockets of this process, which is client and server. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+}
+
+const isRefusal = ({ type }: Frame): boolean => type === frameTypes.resetStream
+
+describe('a stream of HTTP/2 is reset', () => {
+  test('when its fields are more than 128; the session goes on', async () => {
+    const connection = await open(port)
+    connection.request(1, Object.fromEntries(Array.from({ length: 140 }, (_, index) => [`x${index}`, ''])))
+    const { payload } = await connection.find(isReset(1))
+    expect(payload.readUInt32BE()).toBe(enhanceYourCalm)
+    connection.request(3)
+    await connection.find(({ type, stream }) => type === frameTypes.headers && stream === 3)
+  })
+
+  test('when there are 128 others; the client may ask again', async () => {
+    const connection = await open(port, [[4, 0]])
+    for (let stream = 1; stream <= 2 * 128 + 1; stream += 2)
+      connection.request(stream, { ':path': '/large.bin' })
+    const { payload } = await connection.find(isReset(257))
+    expect(payload.readUInt32BE()).toBe(refusedStream)
+    expect(connection.frames.some(isReset(255))).toBe(false)
+  })
+
+  test('when there are too many in the process; the client may ask again', async () => {
+    const connections = await Promise.all([open(port, [[4, 0]]), open(port, [[4, 0]])])
+    for (const connection of connections) {
+      for (let stream = 1; stream <= 2 * 100; stream += 2)
+        connection.request(stream, { ':path': '/large.bin' })
+    }
+    await vi.waitFor(() => {
+      expect(connections.flatMap(({ frames }) => frames.filter(isRefusal))).toHaveLength(50)
+    })
+    const codes = connections.flatMap(({ frames }) =>
+      frames.filter(isRefusal).map(({ payload }) => payload.readUInt32BE()),
+    )
+    expect(new Set(codes)).toEqual(new Set([refusedStream]))
+    for (const { socket } of connections) socket.destroy()
+    await vi.waitFor(expectAlive)
+  })
+
+  test.each([
+    ['from memory', () => port],
+    ['streamed', () => streamedPort],
+  ])('when its client opens no window, though the session is used, %s', async (_how, portOf) => {
+    const connection = await open(portOf(), [[4, 0]])
+    connection.request(1, { ':path': '/large.bin' })
+    const timer = setInterval(() => connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) }), 200)
+    try {
+      expect((await connection.find(isReset(1))).payload.readUInt32BE()).toBeGreaterThan(0)
+    } finally {
+      clearInterval(timer)
+    }
+  })
+
+  test('when its client opens no window for a small body either', async () => {
+    const connection = await open(port, [[4, 0]])
+    connection.request(1)
+    const timer = setInterval(() => connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) }), 200)
+    try {
+      expect((await connection.find(isReset(1))).payload.readUInt32BE()).toBe(cancel)
+    } finally {
+      clearInterval(timer)
+    }
+  })
+})
+
+test.each([
+  ['longer than 4096 bytes', { x: 'x'.repeat(5000) }, 431],
+  ['with two hosts that differ', { host: 'other.example' }, 400],
+  ['with two hosts that are one', { host: 'LOCALHOST' }, 200],
+])('a request %s is answered with its status', async (_what, fields, status) => {
+  const connection = await open(port)
+  connection.request(1, fields)
+  const { payload } = await connection.find(({ type }) => type === frameTypes.headers)
+  expect(statusOf(payload)).toBe(status)
+})
+
+test.each([
+  ['with a host that is none', { ':authority': 'a/b' }],
+  ['without a host', { ':authority': '' }],
+])('a request %s has its stream reset by nghttp2', async (_what, fields) => {
+  const connection = await open(port)
+  connection.request(1, fields)
+  expect(await connection.find(isReset(1))).toBeDefined()
+})
+
+/** The status is the first field, indexed or in three octets (RFC 7541 §6). */
+function statusOf(fields: Buffer): number {
+  const indexed = { 0x88: 200, 0x8b: 304, 0x8c: 400, 0x8d: 404 }[fields[0] ?? 0]
+  return indexed ?? 431
+}
+
+describe('a connection is closed', () => {
+  test('that never begins its handshake', async () => {
+    const socket = connectTcp({ port, host: '127.0.0.1' })
+    opened.push(socket)
+    await once(socket, 'close')
+    expect(socket.bytesRead).toBe(0)
+    await expectAlive()
+  })
+
+  test('that never says which request it is, over HTTP/1.1', async () => {
+    const connection = await openConnection(port, dialTls)
+    expect((await connection.rest()).toString()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('whose head comes too slowly, over HTTP/1.1', async () => {
+    const connection = await openConnection(port, dialTls)
+    connection.send('GET / HTTP/1.1\r\nHost: a\r\n')
+    expect((await connection.rest()).toString()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('that has no next request, over HTTP/1.1', async () => {
+    const connection = await openConnection(port, dialTls)
+    connection.send(formatRequest({}))
+    expect((await connection.receive()).status).toBe(200)
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test.each([
+    ['from memory', () => port],
+    ['streamed', () => streamedPort],
+  ])('whose reader stalls, over HTTP/1.1, %s', async (_how, portOf) => {
+    const connection = await openConnection(portOf(), dialTls)
+    connection.socket.pause()
+    connection.send(formatRequest({ target: '/large.bin' }))
+    expect(openSockets()).toBe(2)
+    await vi.waitFor(() => expect(openSockets()).toBe(1), 10_000)
+    connection.socket.destroy()
+  })
+
+  test('when there are too many; the others are answered on', async () => {
+    const connections = await Promise.all(Array.from({ length: 20 }, () => openConnection(port, dialTls)))
+    await expect(open(port)).rejects.toThrow(/ECONNRESET|disconnected/)
+    for (const { socket } of connections) socket.destroy()
+    await vi.waitFor(expectAlive)
+  })
+})

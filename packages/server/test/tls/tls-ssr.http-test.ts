@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { connect as connectHttp2, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { startServer } from '../support/start-server.ts'
+import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
+
+const text = compressibleText(20_000)
+
+let build: string
+let tls: TlsFiles
+beforeAll(async () => {
+  build = await buildFixture({ 'index.html': 'page' }, { appType: 'custom' })
+  tls = await writeCertificate()
+})
+
+/** Serves the build with a module behind it. */
+async function serveWith(source: string): Promise<number> {
+  const directory = await writeFixture({ 'entry.mjs': source })
+  const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), tls })
+  return port
+}
+
+interface Http2Answer {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+async function ask(port: number, fields: OutgoingHttpHeaders, body?: string): Promise<Http2Answer> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  try {
+    const stream = session.request({ ':path': '/api', ...fields }, { endStream: body === undefined })
+    if (body !== undefined) stream.end(body)
+    const [headers]: IncomingHttpHeaders[] = await once(stream, 'response')
+    return { headers: headers ?? {}, body: await buffer(stream) }
+  } finally {
+    session.destroy()
+  }
+}
+
+describe('an application behind the build, over HTTP/2', () => {
+  test.each([
+    [
+      'a Node handler',
+      'export default (req, res) => { req.setEncoding("utf8"); let t = ""; req.on("data", (c) => { t += c }).on("end", () => res.end(req.method + t)) }',
+    ],
+    [
+      'a function of fetch',
+      'export default async (request) => new Response(request.method + (await request.text()))',
+    ],
+  ])('%s gets the body of a request', async (_what, source) => {
+    const { headers, body } = await ask(await serveWith(source), { ':method': 'POST' }, 'x'.repeat(100_000))
+    expect([headers[':status'], body.toString()]).toEqual([200, `POST${'x'.repeat(100_000)}`])
+  })
+
+  test('has its answers compressed', async () => {
+    const port = await serveWith(
+      `export default (request) => new Response(${JSON.stringify(text)}, { headers: { 'Content-Type': 'text/plain' } })`,
+    )
+    const { headers, body } = await ask(port, { 'accept-encoding': 'gzip' })
+    expect(headers).toMatchObject({ ':status': 200, 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+    expect(gunzipSync(body).toString()).toBe(text)
+  })
+
+  test('sends a large body whole', async () => {
+    const port = await serveWith('export default (req, res) => res.end(Buffer.alloc(5e6, "abc"))')
+    const { body } = await ask(port, {})
+    expect(body.equals(Buffer.alloc(5e6, 'abc'))).toBe(true)
+    const overHttp1 = await rawRequest(port, { target: '/api' }, dialTls)
+    expect(overHttp1.body.equals(Buffer.alloc(5e6, 'abc'))).toBe(true)
+  })
+
+  test.each([
+    ['throws', 'throw new Error("late")'],
+    ['ends again', 'res.end()'],
+    ['ends again with more', 'res.end("more")'],
+    ['writes more', 'res.write("more")'],
+    ['ends what is not ended', 'if (!res.writableEnded) res.end()'],
+  ])('has its large body sent whole, over HTTP/1.1 too, though after its end it %s', async (_what, late) => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith(
+      `export const handler = (req, res, next) => { res.end(Buffer.alloc(1e6, "abc")); ${late} }`,
+    )
+    const whole = Buffer.alloc(1e6, 'abc')
+    expect((await ask(port, {})).body.equals(whole)).toBe(true)
+    expect((await rawRequest(port, { target: '/api' }, dialTls)).body.equals(whole)).toBe(true)
+    stderr.mockRestore()
+  })
+
+  test('is told of the end of its large body, over HTTP/1.1 too', async () => {
+    const port = await serveWith(
+      `let isTold = false; export default (req, res) => {
+        if (req.url === '/told') res.end(String(isTold))
+        else { isTold = false; res.end(Buffer.alloc(1e6), () => { isTold = true }) } }`,
+    )
+    const isTold = async (): Promise<string> => (await ask(port, { ':path': '/told' })).body.toString()
+    await ask(port, {})
+    await expect.poll(isTold).toBe('true')
+    await rawRequest(port, { target: '/api' }, dialTls)
+    await expect.poll(isTold).toBe('true')
+  })
+
+  test('leaves out what HTTP/2 has no place for', async () => {
+    const port = await serveWith(
+      `export default (req, res) => {
+        res.setHeader('Connection', 'keep-alive')
+        res.writeHead(200, { 'Keep-Alive': 'timeout=5', 'Transfer-Encoding': 'chunked', 'X-Own': 'yes' })
+        res.end('made')
+      }`,
+    )
+    const { headers, body } = await ask(port, {})
+    expect([headers[':status'], headers['x-own'], body.toString()]).toEqual([200, 'yes', 'made'])
+    for (const name of ['connection', 'keep-alive', 'transfer-encoding'])
+      expect(headers).not.toHaveProperty(name)
+  })
+
+  test('resets the stream of an answer that breaks off, with an error', async () => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith(
+      'export default (req, res) => { res.write("part"); setTimeout(() => res.destroy(), 50) }',
+    )
+    await expect(ask(port, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    stderr.mockRestore()
+  })
+
+  test('that fails is answered with 500', async () => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith('export default () => { throw new Error("oops") }')
+    expect((await ask(port, {})).headers[':status']).toBe(500)
+    stderr.mockRestore()
+  })
+})

@@ -1,0 +1,188 @@
+import { EventEmitter, once } from 'node:events'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../src/serve/serve.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { frameTypes, openRawHttp2 } from '../support/open-raw-http2.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import type { StartedServer } from '../support/start-server.ts'
+import { startTlsServer } from '../support/start-tls-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
+
+const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+/** Far more than a stop may take that waits for nobody; far less than the grace period. */
+const soon = 4000
+
+let directory: string
+let tls: TlsFiles
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+  tls = await writeCertificate()
+})
+
+interface StartOptions {
+  readonly gracePeriod?: number
+  readonly largestBody?: number
+}
+
+async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+  const server = await serve({ directory, port: 0, gracePeriod, tls, site: { largestBody } })
+  return { ...server, port: Number(new URL(server.url).port) }
+}
+
+async function openSession(port: number): Promise<ClientHttp2Session> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  await once(session, 'remoteSettings')
+  return session
+}
+
+async function millisecondsToClose(server: Pick<StartedServer, 'close'>): Promise<number> {
+  const begin = performance.now()
+  await server.close()
+  return performance.now() - begin
+}
+
+describe('close, over TLS', () => {
+  test('tells an idle session that it ends, and ends it at once', async () => {
+    const server = await start()
+    const connection = await openRawHttp2(server.port)
+    connection.request(1)
+    await connection.find(({ type }) => type === frameTypes.data)
+    const closed = millisecondsToClose(server)
+    const { payload } = await connection.find(({ type }) => type === frameTypes.goAway)
+    expect([payload.readUInt32BE(0), payload.readUInt32BE(4)]).toEqual([1, 0])
+    connection.socket.end()
+    expect(await closed).toBeLessThan(soon)
+  })
+
+  test('ends a session on which nothing was ever asked', async () => {
+    const server = await start()
+    const session = await openSession(server.port)
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    expect(session.closed).toBe(true)
+  })
+
+  test('answers what a session asks that has just been opened', async () => {
+    const server = await start()
+    const session = await openSession(server.port)
+    const closed = server.close()
+    const stream = session.request({})
+    const [headers] = await once(stream, 'response')
+    expect([headers[':status'], (await buffer(stream)).toString()]).toEqual([200, 'page'])
+    await closed
+  })
+
+  test.each([
+    ['from memory', Infinity],
+    ['streamed', 0],
+  ])(
+    'lets streams in flight finish, %s, then ends without waiting for the grace period',
+    async (_how, largestBody) => {
+      const server = await start({ largestBody })
+      const session = await openSession(server.port)
+      const streams = Array.from({ length: 3 }, () => session.request({ ':path': '/large.bin' }))
+      await Promise.all(streams.map((stream) => once(stream, 'response')))
+      const closed = millisecondsToClose(server)
+      const bodies = await Promise.all(streams.map((stream) => buffer(stream)))
+      expect(bodies.every((body) => body.equals(large))).toBe(true)
+      expect(await closed).toBeLessThan(soon)
+    },
+  )
+
+  test('destroys streams that have not finished after the grace period', async () => {
+    const server = await start({ gracePeriod: 200 })
+    const session = await openSession(server.port)
+    session.on('error', () => {
+      // The reset that is looked for.
+    })
+    const stream = session.request({ ':path': '/large.bin' })
+    stream.on('error', () => {})
+    await once(stream, 'response')
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await once(stream, 'close')
+    expect(stream.readableLength).toBeLessThan(large.length)
+  })
+
+  test('lets an answer over HTTP/1.1 finish, and closes its connection', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port, dialTls)
+    connection.send(formatRequest({ target: '/large.bin' }))
+    await once(connection.socket, 'data')
+    const closed = millisecondsToClose(server)
+    expect((await connection.receive()).body.length).toBe(large.length)
+    expect(await connection.rest()).toHaveLength(0)
+    expect(await closed).toBeLessThan(soon)
+  })
+
+  test('sends to its end what has been handed over whole, over HTTP/1.1, to one who reads late', async () => {
+    const text = 'abcdefg'.repeat(2 ** 21)
+    const handed = new EventEmitter()
+    const server = await startTlsServer((_request, response) => {
+      response.end(text)
+      handed.emit('over')
+    })
+    const socket = dialTls(server.port)
+    socket.write(formatRequest({}))
+    await once(handed, 'over')
+    const drained = server.drain(15_000)
+    const received = await buffer(socket)
+    expect(received.subarray(-text.length).equals(Buffer.from(text))).toBe(true)
+    socket.end()
+    await drained
+  })
+
+  test('closes a connection over HTTP/1.1 within a second that was being opened, and asks nothing', async () => {
+    const server = await start()
+    const tcp = connectTcp({ port: server.port, host: '127.0.0.1' })
+    await once(tcp, 'connect')
+    const idle = await openConnection(server.port, dialTls)
+    idle.send(formatRequest({}))
+    await idle.receive()
+    const closed = millisecondsToClose(server)
+    // It is closed by then, and so the server is past its look at what is idle.
+    await idle.rest()
+    const late = connectTls({ socket: tcp, rejectUnauthorized: false })
+    await once(late, 'secureConnect')
+    late.resume()
+    expect(await closed).toBeLessThan(soon)
+  })
+
+  test('closes idle connections over HTTP/1.1 at once', async () => {
+    const server = await start()
+    const connection = await openConnection(server.port, dialTls)
+    connection.send(formatRequest({}))
+    await connection.receive()
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test('waits for no handshake that does not begin', async () => {
+    const server = await start()
+    const socket = connectTcp({ port: server.port, host: '127.0.0.1' })
+    await once(socket, 'connect')
+    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'over a unix socket, waits neither for one that does not begin nor for one that is done',
+    async () => {
+      const socket = join(await temporaryDirectory(), 'socket')
+      const server = await serve({ directory, socket, gracePeriod: 15_000, tls })
+      const silent = connectTcp({ path: socket })
+      await once(silent, 'connect')
+      const idle = connectTls({ path: socket, rejectUnauthorized: false })
+      await once(idle, 'secureConnect')
+      idle.write(formatRequest({}))
+      await once(idle, 'data')
+      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    },
+  )
+})

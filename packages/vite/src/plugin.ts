@@ -1,0 +1,187 @@
+import { servedBase } from '@serve-dist/precompress/served-base'
+import type { Environment, Plugin, ResolvedConfig } from 'vite'
+import { collectWorkerNames } from './record/collect-worker-names.ts'
+import { compressFolders } from './pass/compress-folders.ts'
+import { createFolderMarks } from './pass/create-folder-marks.ts'
+import { emptiesAtStart } from './pass/empties-at-start.ts'
+import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './record/environment-output.ts'
+import { outermostFolders } from './record/outermost-folders.ts'
+import { pluginOrderProblems } from './record/plugin-order-problems.ts'
+import { finishApp } from './pass/finish-app.ts'
+import { finishedPasses } from './pass/repeat-passes.ts'
+import { retireManifests } from './pass/retire-manifests.ts'
+import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
+
+/** The name of the plugin, and the word that its messages begin with. */
+const pluginName = 'serve-dist'
+
+/**
+ * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;
+ * answers `vite preview` with that server. Put it last in `plugins`.
+ *
+ * Only client environments are touched, and only builds that succeeded. A file is called immutable only
+ * where the bundler itself put a content hash into its name.
+ */
+export function serveDist(options: ServeDistOptions = {}): Plugin {
+  const settings = resolveServeDistOptions(options)
+  const workerNames = new Set<string>()
+  const outputs = new WeakMap<Environment, EnvironmentOutput>()
+  const lastPasses = new WeakMap<Environment, AbortController>()
+  const marks = createFolderMarks()
+  let pass: Promise<void> = Promise.resolve()
+
+  const outputOf = (environment: Environment): EnvironmentOutput => {
+    const isWatched = Boolean(environment.config.build.watch)
+    const output = outputs.get(environment) ?? createEnvironmentOutput({ workerNames, isWatched })
+    outputs.set(environment, output)
+    return output
+  }
+  const isFirst = (config: ResolvedConfig) =>
+    config.plugins.find(({ name }) => name === pluginName) === plugin
+
+  const plugin: Plugin = {
+    name: pluginName,
+    enforce: 'post',
+    apply: (_config, { command, isPreview }) => command === 'build' || isPreview === true,
+    applyToEnvironment: ({ config }) => config.consumer === 'client' && !config.build.ssr,
+
+    config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
+
+    configResolved(config) {
+      // A base that cannot be served fails now, and not when the build has run.
+      servedBase(config.base)
+      if (config.command !== 'build') return
+      for (const problem of pluginOrderProblems(plugin, config.plugins)) config.logger.warnOnce(problem)
+    },
+
+    async buildStart() {
+      const { environment, meta } = this
+      const output = outputOf(environment)
+      output.beginBuild()
+      if (!isFirst(environment.getTopLevelConfig()) || !emptiesAtStart(environment, meta)) return
+      // The build before is gone: its pass would describe what is left.
+      output.forget()
+      lastPasses.get(environment)?.abort()
+      await marks.mark(environment, pass)
+    },
+
+    // After every other plugin's: what is recorded is what the bundler is told.
+    outputOptions: {
+      order: 'post',
+      handler(outputOptions) {
+        const asked = outputOf(this.environment).askedNames(outputOptions)
+        return { ...outputOptions, assetFileNames: asked.record(outputOptions.assetFileNames) }
+      },
+    },
+
+    // A rebuild may read while the pass of the build before runs, but not write. After every other plugin's: when one
+    // of them fails nothing is written, and the build before stays.
+    buildEnd: {
+      order: 'post',
+      sequential: true,
+      async handler(error) {
+        const { environment, meta } = this
+        outputOf(environment).endBuild(error)
+        if (error !== undefined) {
+          if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
+          return
+        }
+        // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
+        if (meta.watchMode) lastPasses.get(environment)?.abort()
+        await pass
+        if (!isFirst(environment.getTopLevelConfig())) return
+        await retireManifests(environment)
+        marks.expectChanges(environment)
+      },
+    },
+
+    // Vite's own plugin, which empties the folders, is among those before.
+    renderStart: {
+      order: 'pre',
+      sequential: true,
+      async handler(outputOptions) {
+        const { environment } = this
+        outputOf(environment).beginOutput(outputOptions)
+        if (isFirst(environment.getTopLevelConfig()))
+          await marks.mark(environment, pass, folderOf(outputOptions))
+      },
+    },
+
+    async renderError() {
+      // A watched build that fails here is not closed.
+      if (this.meta.watchMode) await marks.tellUnserved(this, pass)
+      // One that is closed is told of no failure: what earlier outputs wrote is no whole build.
+      else outputOf(this.environment).forget()
+    },
+
+    // After every other plugin's: when one of them fails, the output counts as not written.
+    writeBundle: {
+      order: 'post',
+      sequential: true,
+      handler(outputOptions, bundle) {
+        outputOf(this.environment).endOutput(outputOptions, bundle)
+      },
+    },
+
+    closeBundle: {
+      order: 'post',
+      sequential: true,
+      async handler(failure) {
+        const output = outputOf(this.environment)
+        // Of a watched build that failed: the one before has an end of its own.
+        if (this.meta.watchMode && failure !== undefined) {
+          // Ours is left out where another plugin fails in buildEnd.
+          output.endBuild(failure)
+          if (emptiesAtStart(this.environment, this.meta)) await marks.tellUnserved(this, pass)
+          return
+        }
+        if (!(await output.isLast())) return
+        // What plugins write at the end of the later of two builds is there when both are closed.
+        const isRepeated = output.areTaken()
+        const folders = outermostFolders(output.takeFolders())
+        if (!isFirst(this.environment.getTopLevelConfig())) return
+        if (folders.length === 0) {
+          // A watched build that is closed late may leave the folder to the next one.
+          if (!this.meta.watchMode) await marks.tellUnserved(this, pass)
+          return
+        }
+        marks.forget(this.environment)
+        // Of builds closed in the other order: this pass does the other's work as well.
+        if (this.meta.watchMode) lastPasses.get(this.environment)?.abort()
+        const aborting = new AbortController()
+        lastPasses.set(this.environment, aborting)
+        const passOptions = {
+          ...settings,
+          isHashed: output.isHashed,
+          graph: output.graph,
+          tellFailure: output.tellFailure,
+          signal: aborting.signal,
+          told: new Set<string>(),
+        }
+        const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated })
+        // Who waits for this pass wants its end; its failure is told below.
+        pass = next.catch(() => {})
+        await next
+        if (!this.meta.watchMode) finishedPasses.set(this.environment, { folders, options: passOptions })
+      },
+    },
+
+    // From Vite 7 on: what later environments wrote into a folder since, prerendered pages for instance.
+    buildApp: {
+      order: 'post',
+      async handler(builder) {
+        if (isFirst(builder.config)) await finishApp(builder)
+      },
+    },
+
+    configurePreviewServer: {
+      order: 'post',
+      async handler(server) {
+        if (!isFirst(server.config)) return undefined
+        const { default: previewDist } = await import('@serve-dist/server/vite')
+        return await previewDist().configurePreviewServer.handler.call(this, server)
+      },
+    },
+  }
+  return plugin
+}

@@ -1,0 +1,142 @@
+import { readFile, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EnvironmentOptions, InlineConfig, Plugin, ViteBuilder } from 'vite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import serveDist from '../src/index.ts'
+import { application, createProject, type Project, prose } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { vites } from './support/vites.ts'
+
+function environment(outDir: string, input: string): EnvironmentOptions {
+  return { build: { outDir, emptyOutDir: false, rollupOptions: { input } } }
+}
+
+/** Writes a page into the client's folder when the server's bundle is there, as frameworks prerender. */
+function prerender(project: Project, order?: 'post'): Plugin {
+  const handler = async () => {
+    const names = await project.list('dist/client')
+    const script = names.find((name) => /assets\/index-.*\.js$/.test(name))
+    await project.write(
+      'dist/client/about.html',
+      `<!doctype html><script type="module" src="/${script}"></script><p>${prose('about')}`,
+    )
+  }
+  if (order === 'post') return { name: 'prerender', buildApp: { order, handler } }
+  return { name: 'prerender', applyToEnvironment: ({ name }) => name === 'ssr', closeBundle: handler }
+}
+
+function appConfig(project: Project, plugins: Plugin[], more: InlineConfig = {}): InlineConfig {
+  return project.config({
+    plugins,
+    builder: {},
+    environments: {
+      client: environment('dist/client', join(project.root, 'index.html')),
+      ssr: environment('dist/server', join(project.root, 'server.js')),
+    },
+    ...more,
+  })
+}
+
+async function buildAll(app: ViteBuilder): Promise<void> {
+  for (const one of Object.values(app.environments)) await app.build(one)
+}
+
+const files = {
+  ...application,
+  'server.js': `export default ${JSON.stringify(prose('server'))}`,
+  'dist/client/old.txt': prose('old'),
+}
+
+describe.each(vites.slice(1))('an application built by $name', ({ load }) => {
+  test.each([
+    ['another environment', undefined],
+    ['a later step of the application', 'post' as const],
+  ])('has a manifest with the pages that %s prerendered', async (_, order) => {
+    const { createBuilder } = await load()
+    const project = await createProject(files)
+    const logger = createRecordingLogger()
+    const plugins = [prerender(project, order), serveDist()]
+    const builder = order === 'post' ? { builder: { buildApp: buildAll } } : {}
+    const config = appConfig(project, plugins, { customLogger: logger, ...builder })
+    await (await createBuilder(config)).buildApp()
+
+    const manifest = await project.manifest('dist/client')
+    const about = manifest.files.find(({ path }) => path === 'about.html')
+    expect(about?.variants.length).toBeGreaterThan(0)
+    expect(about?.links?.map(({ rel }) => rel)).toEqual(['preload', 'modulepreload'])
+    const classes = Object.values(await project.classes('dist/client'))
+    expect(classes.filter((cache) => cache === 'immutable')).toHaveLength(3)
+    // One table for what the bundler wrote, one for what came later.
+    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(2)
+    expect(logger.warnings).toEqual([])
+  })
+
+  test('is compressed once, and told of once, where nothing comes later', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject(files)
+    const logger = createRecordingLogger()
+    const builder = await createBuilder(appConfig(project, [serveDist()], { customLogger: logger }))
+    await builder.buildApp()
+    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
+    expect(logger.infos.filter((line) => line.includes('nothing changed'))).toEqual([])
+  })
+
+  test('warns once of what both passes find', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject(files)
+    await symlink('nowhere', join(project.root, 'dist/client/broken.txt'))
+    const logger = createRecordingLogger()
+    const plugins = [prerender(project), serveDist()]
+    await (await createBuilder(appConfig(project, plugins, { customLogger: logger }))).buildApp()
+    expect(logger.warnings).toEqual([expect.stringContaining('broken.txt')])
+  })
+
+  test('knows every hash in a folder that environments share', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject({
+      ...files,
+      'widget.js': `console.log(${JSON.stringify(prose('w'))})`,
+    })
+    const builder = await createBuilder(
+      appConfig(project, [serveDist()], {
+        environments: {
+          client: environment('dist/client', join(project.root, 'index.html')),
+          widget: { ...environment('dist/client', join(project.root, 'widget.js')), consumer: 'client' },
+        },
+      }),
+    )
+    await builder.buildApp()
+    const classes = await project.classes('dist/client')
+    const assets = Object.keys(classes).filter((path) => path.startsWith('assets/'))
+    expect(assets).toHaveLength(4)
+    expect(assets.map((path) => classes[path])).toEqual(assets.map(() => 'immutable'))
+  })
+
+  test('finds the passes of plugins that each environment has for itself', async () => {
+    const { createBuilder } = await load()
+    const configFile = 'export default () => ({ plugins: globalThis.pluginsOfThisTest() })'
+    const project = await createProject({ ...files, 'vite.config.mjs': configFile })
+    const instances: Plugin[] = []
+    Reflect.set(globalThis, 'pluginsOfThisTest', () => {
+      const instance = serveDist()
+      instances.push(instance)
+      return [prerender(project), instance]
+    })
+    onTestFinished(() => void Reflect.deleteProperty(globalThis, 'pluginsOfThisTest'))
+    const config = appConfig(project, [], { configFile: join(project.root, 'vite.config.mjs') })
+    await (await createBuilder(config)).buildApp()
+    expect(instances.length).toBeGreaterThan(1)
+    expect((await project.classes('dist/client'))['about.html']).toBe('revalidate')
+    const bytes = await readFile(join(project.root, 'dist/client/about.html'))
+    const about = (await project.manifest('dist/client')).files.find(({ path }) => path === 'about.html')
+    expect(about?.size).toBe(bytes.length)
+  })
+
+  test('that fails in a later environment keeps the manifest of what is there', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject({ ...files, 'server.js': 'export default (' })
+    const builder = await createBuilder(appConfig(project, [serveDist()]))
+    await expect(builder.buildApp()).rejects.toThrow(/server\.js/)
+    expect(Object.values(await project.classes('dist/client'))).toContain('immutable')
+  })
+})

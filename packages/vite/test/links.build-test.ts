@@ -1,0 +1,231 @@
+import { request } from 'node:http'
+import { join } from 'node:path'
+import type { ManifestLink } from '@serve-dist/manifest'
+import { serve } from '@serve-dist/server'
+import type { Plugin } from 'vite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import serveDist from '../src/index.ts'
+import { createProject, type Project, prose } from './support/project.ts'
+import { vites } from './support/vites.ts'
+
+const head = '<!doctype html><title>t</title>'
+
+/** Two pages that share a chunk, with styles on every level, and a lazy chunk with a style of its own. */
+const site: Record<string, string> = {
+  'index.html': `${head}<script type="module" src="/main.js"></script>`,
+  'guide/start.html': `${head}<script type="module" src="../guide.js"></script>`,
+  'main.js': `import { shared } from './shared.js'; import './main.css'
+    console.log(shared, ${JSON.stringify(prose('main'))}); import('./lazy.js')`,
+  'guide.js': `import { shared } from './shared.js'; console.log(shared, ${JSON.stringify(prose('guide'))})`,
+  'shared.js': `import './shared.css'; export const shared = ${JSON.stringify(prose('shared'))}`,
+  'lazy.js': `import './lazy.css'; export default ${JSON.stringify(prose('lazy'))}`,
+  'main.css': `@font-face { font-family: Own; src: url(./own.woff2) format('woff2'), url(./own.woff) }
+    body { color: red; font-family: Own }`,
+  'shared.css': 'p { color: green }',
+  'lazy.css': 'i { color: blue }',
+  'own.woff2': 'a font',
+  'own.woff': 'an old font',
+}
+
+function inputsOf(project: Project): { input: string[] } {
+  return { input: ['index.html', 'guide/start.html'].map((name) => join(project.root, name)) }
+}
+
+/** Takes everything out of the pages but their scripts, as a plugin may. */
+const stripLinks: Plugin = {
+  name: 'strip-links',
+  transformIndexHtml: { order: 'post', handler: (html) => html.replaceAll(/<link [^>]*>/g, '') },
+}
+
+/** `rel name` of each link, hashes taken out, `!` where the page does not name it. */
+async function linksOf(project: Project, page: string, folder = 'dist'): Promise<string[]> {
+  const { files } = await project.manifest(folder)
+  return (files.find(({ path }) => path === page)?.links ?? []).map(
+    ({ path, rel, inDocument }) => `${rel} ${withoutHash(path)}${inDocument ? '' : ' !'}`,
+  )
+}
+
+function withoutHash(path: string): string {
+  return path.replace(/-[\w-]{8}(?=\.\w+$)/, '')
+}
+
+describe.each(vites)('the links of pages by $name', ({ load }) => {
+  test('are what each page needs at once, all of it in the page as Vite writes it', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        plugins: [serveDist()],
+        build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 },
+      }),
+    )
+    expect(await linksOf(project, 'index.html')).toEqual([
+      'preload assets/shared.css',
+      'preload assets/index.css',
+      'modulepreload assets/index.js',
+      'modulepreload assets/shared.js',
+    ])
+    expect(await linksOf(project, 'guide/start.html')).toEqual([
+      'preload assets/shared.css',
+      'modulepreload assets/start.js',
+      'modulepreload assets/shared.js',
+    ])
+    const { files } = await project.manifest()
+    const styles = files.flatMap(({ links = [] }) => links).filter(({ as }) => as === 'style')
+    expect(styles.map(({ crossorigin }) => crossorigin)).toEqual([true, true, true])
+  })
+
+  test('say what a page lacks, fonts by option', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        plugins: [stripLinks, serveDist({ preload: { fonts: true } })],
+        build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 },
+      }),
+    )
+    expect(await linksOf(project, 'index.html')).toEqual([
+      'preload assets/shared.css !',
+      'preload assets/index.css !',
+      'modulepreload assets/index.js',
+      'modulepreload assets/shared.js !',
+      'preload assets/own.woff2 !',
+    ])
+  })
+
+  test.each([
+    [
+      '/my app/',
+      ['preload assets/style.css', 'modulepreload assets/index.js', 'modulepreload assets/shared.js !'],
+    ],
+    ['./', ['preload assets/style.css', 'modulepreload assets/index.js', 'modulepreload assets/shared.js !']],
+    ['https://cdn.example/v1/', []],
+  ])('with one style for all, without preloads of Vite, under base %j', async (base, expected) => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        plugins: [serveDist()],
+        base,
+        build: {
+          rollupOptions: inputsOf(project),
+          assetsInlineLimit: 0,
+          cssCodeSplit: false,
+          modulePreload: false,
+        },
+      }),
+    )
+    expect(await linksOf(project, 'index.html')).toEqual(expected)
+  })
+
+  test('leave out scripts for old browsers, inlined styles, and all of it by option', async () => {
+    const { build } = await load()
+    const files = {
+      ...site,
+      'main.js': `import css from './main.css?inline'; console.log(css, ${JSON.stringify(prose('main'))})`,
+    }
+    const legacy: Plugin = {
+      name: 'legacy',
+      transformIndexHtml: {
+        order: 'post',
+        handler: (html) => `${html}<script nomodule src="/old.js"></script>`,
+      },
+    }
+    const project = await createProject({ ...files, 'public/old.js': prose('old') })
+    const config = (preload: false | undefined) =>
+      project.config({ plugins: [legacy, serveDist(preload === false ? { preload } : {})] })
+    await build(config(undefined))
+    expect(await linksOf(project, 'index.html')).toEqual(['modulepreload assets/index.js'])
+    await build(config(false))
+    expect(await linksOf(project, 'index.html')).toEqual([])
+  })
+
+  test('reach pages that were written after the bundle', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const prerender: Plugin = {
+      name: 'prerender',
+      async closeBundle() {
+        const names = await project.list()
+        const script = names.find((name) => /assets\/index-.*\.js$/.test(name))
+        await project.write('dist/about.html', `${head}<script type=module src=/${script}></script>`)
+      },
+    }
+    await build(project.config({ plugins: [prerender, serveDist()], build: { modulePreload: false } }))
+    expect(await linksOf(project, 'about.html')).toEqual([
+      'preload assets/index.css !',
+      'modulepreload assets/index.js',
+    ])
+  })
+})
+
+interface HintedAnswer {
+  readonly status: number
+  readonly link: string | undefined
+  /** The `Link` of each 103 before it. */
+  readonly hints: readonly (string | undefined)[]
+}
+
+function ask(url: string): Promise<HintedAnswer> {
+  return new Promise((resolve, reject) => {
+    const hints: (string | undefined)[] = []
+    const sent = request(url, { agent: false }, (response) => {
+      response.resume()
+      response.on('error', reject)
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, link: linkOf(response.headers), hints })
+      })
+    })
+    sent.on('information', ({ statusCode, headers }) => {
+      if (statusCode === 103) hints.push(linkOf(headers))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+function linkOf({ link }: NodeJS.Dict<string | string[]>): string | undefined {
+  return Array.isArray(link) ? link.join(', ') : link
+}
+
+/** A member of a `Link` field, as the server writes it. */
+function memberOf(base: string, { path, rel, as }: ManifestLink): string {
+  return `<${base}${path}>; rel=${rel}${as === undefined ? '' : `; as=${as}`}; crossorigin`
+}
+
+describe.each(vites)('a build by $name that is served', ({ load }) => {
+  test.each([true, false])(
+    'announces what the page lacks on the 200, everything on a 103 where that is asked for (%s)',
+    async (earlyHints) => {
+      const { build } = await load()
+      const project = await createProject(site)
+      await build(
+        project.config({
+          plugins: [
+            serveDist({ serving: { earlyHints, headers: { '*.html': { 'X-Frame-Options': 'DENY' } } } }),
+          ],
+          base: '/my app/',
+          build: { rollupOptions: inputsOf(project), modulePreload: false },
+        }),
+      )
+      const manifest = await project.manifest()
+      expect(manifest).toMatchObject({ base: '/my app/', serving: { earlyHints } })
+      const links = manifest.files.find(({ path }) => path === 'index.html')?.links ?? []
+      expect(links.map(({ inDocument }) => inDocument)).toEqual([true, true, true, false])
+
+      const server = await serve({ directory: join(project.root, 'dist'), port: 0 })
+      onTestFinished(() => server.close())
+      const { origin } = new URL(server.url)
+      expect(await ask(`${origin}/my%20app/`)).toEqual({
+        status: 200,
+        link: links
+          .slice(3)
+          .map((link) => memberOf('/my%20app/', link))
+          .join(', '),
+        hints: earlyHints ? [links.map((link) => memberOf('/my%20app/', link)).join(', ')] : [],
+      })
+      const script = links.find(({ rel }) => rel === 'modulepreload')?.path ?? ''
+      expect(await ask(`${origin}/my%20app/${script}`)).toEqual({ status: 200, link: undefined, hints: [] })
+    },
+  )
+})

@@ -1,0 +1,238 @@
+import { join } from 'node:path'
+import { manifestPath, variantPath } from '@serve-dist/manifest'
+import type { EnvironmentOptions } from 'vite'
+import { describe, expect, test } from 'vitest'
+import serveDist from '../src/index.ts'
+import { application, createProject, prose } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { vites } from './support/vites.ts'
+
+function environment(outDir: string, input: string): EnvironmentOptions {
+  return { build: { outDir, emptyOutDir: false, rollupOptions: { input } } }
+}
+
+describe.each(vites)('serveDist with $name', ({ load }) => {
+  test('describes and compresses an application with its public folder and its page', async () => {
+    const { build } = await load()
+    const project = await createProject({
+      ...application,
+      'index.html': `${application['index.html']}<p>${prose('page')}`,
+      'public/data/words.txt': prose('words'),
+    })
+    const logger = createRecordingLogger()
+    await build(project.config({ plugins: [serveDist()], customLogger: logger }))
+    const manifest = await project.manifest()
+    expect(manifest).toMatchObject({ base: '/', appType: 'spa', assetsDirectory: 'assets' })
+    const compressed = manifest.files.filter(({ variants }) => variants.length >= 2).map(({ path }) => path)
+    expect(compressed).toEqual(expect.arrayContaining(['data/words.txt', 'index.html']))
+    expect(compressed.filter((path) => /^assets\/.*\.(js|css)$/.test(path))).toHaveLength(3)
+    const variants = manifest.files.flatMap((file) =>
+      file.variants.map(({ coding }) => variantPath(file.path, coding)),
+    )
+    const originals = manifest.files.map(({ path }) => path)
+    expect(await project.list()).toEqual([...originals, ...variants, manifestPath].toSorted())
+    expect(logger.warnings).toEqual([])
+    expect(logger.infos.at(-1)).toContain('data/words.txt')
+  })
+
+  test('passes its options on', async () => {
+    const { build } = await load()
+    const project = await createProject({ ...application, 'public/private/notes.txt': prose('notes') })
+    const options = { codings: ['br'], exclude: ['private/**'], minimumSize: 2500 } as const
+    await build(project.config({ plugins: [serveDist(options)] }))
+    const { files } = await project.manifest()
+    expect(files.map(({ path }) => path)).not.toContain('private/notes.txt')
+    expect(new Set(files.flatMap(({ variants }) => variants.map(({ coding }) => coding)))).toEqual(
+      new Set(['br']),
+    )
+    expect(files.find(({ size }) => size < 2500 && size > 1024)?.variants ?? []).toEqual([])
+  })
+
+  test('refuses wrong options before anything is built', () => {
+    expect(() => serveDist({ minimumSize: -1 })).toThrow(/minimumSize/)
+  })
+
+  test.each([
+    ['/app/', '/app/'],
+    ['./', '/'],
+    ['', '/'],
+    ['https://cdn.example.com/v1/', '/v1/'],
+  ])('serves a build of base %j under %s', async (base, expected) => {
+    const { build } = await load()
+    const project = await createProject(application)
+    await build(project.config({ plugins: [serveDist()], base }))
+    expect((await project.manifest()).base).toBe(expected)
+  })
+
+  test('takes the folder, the assets and the type of application from Vite', async () => {
+    const { build } = await load()
+    const project = await createProject(
+      Object.fromEntries(Object.entries(application).map(([path, text]) => [`app/${path}`, text])),
+    )
+    await build({
+      ...project.config({ plugins: [serveDist()], appType: 'mpa' }),
+      root: join(project.root, 'app'),
+      build: { outDir: '../built/site', emptyOutDir: true, assetsDir: './static/js/' },
+    })
+    const manifest = await project.manifest('built/site')
+    expect(manifest).toMatchObject({ appType: 'mpa', assetsDirectory: 'static/js' })
+    expect(manifest.files.filter(({ cache }) => cache === 'immutable')).toHaveLength(3)
+  })
+
+  test('gives each folder of several outputs a manifest', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    await build(
+      project.config({
+        plugins: [serveDist()],
+        build: {
+          rollupOptions: {
+            output: [
+              { dir: join(project.root, 'dist/a') },
+              { dir: join(project.root, 'dist/b'), entryFileNames: 'entry.js' },
+            ],
+          },
+        },
+      }),
+    )
+    const a = await project.classes('dist/a')
+    const b = await project.classes('dist/b')
+    expect(Object.values(a).toSorted()).toEqual(['immutable', 'immutable', 'immutable', 'revalidate'])
+    expect(Object.values(b).toSorted()).toEqual(['immutable', 'immutable', 'revalidate', 'revalidate'])
+    expect(b).toHaveProperty(['entry.js'], 'revalidate')
+  })
+
+  test('describes a folder inside another one with the outer', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    await build(
+      project.config({
+        plugins: [serveDist()],
+        build: { rollupOptions: { output: [{}, { dir: join(project.root, 'dist/second') }] } },
+      }),
+    )
+    const classes = await project.classes()
+    const second = Object.keys(classes).filter((path) => path.startsWith('second/'))
+    expect(second.map((path) => classes[path]).toSorted()).toEqual([
+      'immutable',
+      'immutable',
+      'immutable',
+      'revalidate',
+    ])
+    await expect(project.manifest('dist/second')).rejects.toThrow('ENOENT')
+  })
+
+  test('leaves a build for a server alone', async () => {
+    const { build } = await load()
+    const project = await createProject({ 'server.js': `export default ${JSON.stringify(prose('server'))}` })
+    await build(project.config({ plugins: [serveDist()], build: { ssr: 'server.js' } }))
+    expect(await project.list()).toEqual(['server.mjs'])
+  })
+
+  test('does nothing when nothing is written', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    await build(project.config({ plugins: [serveDist()], build: { write: false } }))
+    await expect(project.list()).rejects.toThrow('ENOENT')
+  })
+
+  test('leaves a dev server alone', async () => {
+    const { createServer } = await load()
+    const project = await createProject({ ...application, 'dist/index.html': prose('earlier') })
+    const server = await createServer(
+      project.config({ plugins: [serveDist()], server: { middlewareMode: true, ws: false } }),
+    )
+    await server.transformRequest('/main.js')
+    await server.close()
+    expect(await project.list()).toEqual(['index.html'])
+  })
+
+  test('removes what it made before and nobody else made, when the folder is not emptied', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    const config = () => project.config({ plugins: [serveDist()], build: { emptyOutDir: false } })
+    await build(config())
+    await project.write('dist/own.txt', prose('own'))
+    await project.write('dist/own.csv.gz', 'a file of the user')
+    const before = await project.list()
+    const lazy = before.find((path) => /lazy-.*\.js$/.test(path)) ?? ''
+    expect(before).toContain(`${lazy}.br`)
+
+    // The new build no longer compresses what it finds there of the old one's lazy chunk.
+    await project.write(`dist/${lazy}`, 'tiny')
+    await project.write('lazy.js', `export default ${JSON.stringify(prose('changed'))}`)
+    await build(config())
+    const after = await project.list()
+    expect(after).toContain(lazy)
+    expect(after).not.toContain(`${lazy}.br`)
+    expect(after).toEqual(expect.arrayContaining(['own.csv.gz', 'own.txt', 'own.txt.br']))
+    expect(await project.classes()).toMatchObject({ [lazy]: 'revalidate', 'own.csv.gz': 'revalidate' })
+  })
+
+  test.each([false, true])(
+    'compresses the environments for clients only (shared configuration: %s)',
+    async (sharedConfigBuild) => {
+      const { createBuilder } = await load()
+      const project = await createProject({
+        ...application,
+        'server.js': `export default ${JSON.stringify(prose('server'))}`,
+        'widget.js': `console.log(${JSON.stringify(prose('widget'))})`,
+        'dist/client/server/left-over.js': prose('secret'),
+      })
+      const builder = await createBuilder(
+        project.config({
+          plugins: [serveDist()],
+          builder: {
+            sharedConfigBuild,
+            async buildApp(app) {
+              for (const one of Object.values(app.environments)) await app.build(one)
+            },
+          },
+          environments: {
+            client: environment('dist/client', join(project.root, 'index.html')),
+            ssr: environment('dist/client/server', join(project.root, 'server.js')),
+            edge: { ...environment('dist/edge', join(project.root, 'server.js')), consumer: 'server' },
+            widget: { ...environment('dist/widget', join(project.root, 'widget.js')), consumer: 'client' },
+          },
+        }),
+      )
+      await builder.buildApp()
+      const client = await project.classes('dist/client')
+      expect(Object.keys(client).filter((path) => path.includes('server'))).toEqual([])
+      expect(Object.values(client).toSorted()).toEqual(['immutable', 'immutable', 'immutable', 'revalidate'])
+      expect(Object.entries(await project.classes('dist/widget'))).toEqual([
+        [expect.stringMatching(/^assets\/widget-/), 'immutable'],
+      ])
+      await expect(project.manifest('dist/edge')).rejects.toThrow('ENOENT')
+      await expect(project.manifest('dist/client/server')).rejects.toThrow('ENOENT')
+      expect(await project.list('dist/client/server')).toEqual(['left-over.js', 'server.mjs'])
+    },
+  )
+
+  test('keeps builds that run at the same time apart', async () => {
+    const { build } = await load()
+    const one = await createProject(application)
+    const two = await createProject({
+      ...application,
+      'lazy.js': `export default ${JSON.stringify(prose('two'))}`,
+    })
+    await Promise.all([
+      build(one.config({ plugins: [serveDist()] })),
+      build(two.config({ plugins: [serveDist({ codings: ['gzip'] })], base: '/two/' })),
+    ])
+    expect((await one.manifest()).base).toBe('/')
+    const second = await two.manifest()
+    expect(second.base).toBe('/two/')
+    expect(new Set(second.files.flatMap(({ variants }) => variants.map(({ coding }) => coding)))).toEqual(
+      new Set(['gzip']),
+    )
+    for (const project of [one, two]) {
+      expect(Object.values(await project.classes()).toSorted()).toEqual([
+        'immutable',
+        'immutable',
+        'immutable',
+        'revalidate',
+      ])
+    }
+  })
+})
