@@ -9,9 +9,12 @@ import { nativeEncoder, wasmCodec, wasmEncoder, zstdCodec } from './zstd-encoder
 
 const eightMebibytes = 8 * 1024 * 1024
 const sample = Buffer.concat(
-  ['precompress.ts', 'precompress.test.ts', 'list-files.ts', 'compress-files.ts'].map((name) =>
-    readFileSync(new URL(name, import.meta.url)),
-  ),
+  [
+    '../pass/precompress.ts',
+    '../pass/precompress.test.ts',
+    '../folder/list-files.ts',
+    '../pass/compress-files.ts',
+  ].map((name) => readFileSync(new URL(name, import.meta.url))),
 )
 const encoders = { 'node:zlib': nativeEncoder(), '@hpcc-js/wasm-zstd': wasmEncoder() }
 

@@ -30,7 +30,7 @@ function wasmModule(): string | undefined {
 
 /** Any version of the package may encode otherwise; one that is not known is never believed to be the same. */
 export function wasmCodec(module: string | undefined): string {
-  const version = module === undefined ? undefined : versionOf(new URL('../../package.json', module))
+  const version = module === undefined ? undefined : versionOf(new URL('../package.json', module))
   return `zstd/wasm-${version ?? randomUUID()}`
 }
 
