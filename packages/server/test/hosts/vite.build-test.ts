@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { describeBlackBox } from '../support/black-box.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { isChosen } from '../../../vite/test/support/vites.ts'
 import previewDist, { type PreviewDistPlugin } from '../../src/hosts/preview/vite.ts'
 
 const page = { Accept: 'text/html' }
@@ -38,7 +39,7 @@ interface StartedPreview {
   close(): Promise<void>
 }
 
-const versions: readonly {
+const all: readonly {
   name: string
   preview: (config: ReturnType<typeof configOf>) => Promise<StartedPreview>
 }[] = [
@@ -46,6 +47,7 @@ const versions: readonly {
   { name: 'Vite 7', preview: (config) => preview7(config) },
   { name: 'Vite 8', preview: (config) => preview8(config) },
 ]
+const versions = all.filter(isChosen)
 
 async function portOf(started: Promise<StartedPreview>): Promise<number> {
   const server = await started
