@@ -23,10 +23,7 @@ export default defineConfig({
           name: 'unit',
           env,
           setupFiles,
-          include: [
-            'packages/!(precompress)/{src,test}/**/*.test.ts',
-            'bench/{bodies,build,serve}/*.test.ts',
-          ],
+          include: ['packages/!(precompress)/{src,test}/**/*.test.ts', 'bench/**/*.test.ts'],
           globalSetup: buildThreads,
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',

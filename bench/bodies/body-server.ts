@@ -2,7 +2,7 @@
 import { createReadStream, openSync, read, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { readPeerInput } from '../serve/peers/peer-input.ts'
+import { readPeerInput } from '../serve/peers/programs/peer-input.ts'
 import { parseWay, type Way } from './ways.ts'
 
 const { directory, port } = readPeerInput()

@@ -1,4 +1,4 @@
-import type { Machine } from '../serve/report.ts'
+import type { Machine } from '../serve/report/report.ts'
 
 /** One budget. */
 export interface BudgetPoint {

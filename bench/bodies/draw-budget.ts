@@ -1,5 +1,5 @@
-import { median } from '../serve/statistics.ts'
-import { describeRun, escapeText } from '../serve/svg-text.ts'
+import { median } from '../serve/report/statistics.ts'
+import { describeRun, escapeText } from '../serve/report/svg-text.ts'
 import type { BudgetPoint, BudgetReport } from './budget-report.ts'
 
 const panel = { width: 300, height: 200 }

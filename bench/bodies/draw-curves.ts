@@ -1,5 +1,5 @@
-import { median } from '../serve/statistics.ts'
-import { describeRun, escapeText } from '../serve/svg-text.ts'
+import { median } from '../serve/report/statistics.ts'
+import { describeRun, escapeText } from '../serve/report/svg-text.ts'
 import type { BodiesReport, Point } from './report.ts'
 
 const panel = { width: 150, height: 110, gap: 26 }

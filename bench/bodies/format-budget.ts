@@ -1,4 +1,4 @@
-import { median } from '../serve/statistics.ts'
+import { median } from '../serve/report/statistics.ts'
 import type { BudgetReport } from './budget-report.ts'
 
 const headings = ['budget', 'bodies in memory', 'answers from memory', 'resident', 'requests a second', 'p99']

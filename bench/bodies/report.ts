@@ -1,4 +1,4 @@
-import type { Machine } from '../serve/report.ts'
+import type { Machine } from '../serve/report/report.ts'
 
 /** One way of sending a body, for one size, on one Node. */
 export interface Point {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory } from '../serve/bench-directory.ts'
-import { noise } from '../serve/noise.ts'
-import type { PreparedWorkload } from '../serve/workload.ts'
+import { noise } from '../serve/load/noise.ts'
+import type { PreparedWorkload } from '../serve/load/workload.ts'
 
 /** As many bytes of files as are asked for by turns, so that the processor's caches do not hold them all. */
 const workingSet = 16 * 1024 * 1024

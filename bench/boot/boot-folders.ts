@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../serve/bench-directory.ts'
-import { cutScript } from '../serve/fixture-corpus.ts'
-import { makeFolderOnce } from '../serve/make-folder-once.ts'
-import { noise } from '../serve/noise.ts'
+import { cutScript } from '../serve/load/fixture-corpus.ts'
+import { makeFolderOnce } from '../serve/load/make-folder-once.ts'
+import { noise } from '../serve/load/noise.ts'
 
 /** A folder to be served. */
 export interface BootFolder {

@@ -5,7 +5,7 @@ import { loadSite } from '@serve-dist/server'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { positive } from '../serve/positive.ts'
 import { readCommandLine } from '../serve/read-command-line.ts'
-import { median } from '../serve/statistics.ts'
+import { median } from '../serve/report/statistics.ts'
 import { type Boot, bootOnce } from './boot-once.ts'
 import { prepareFolders } from './boot-folders.ts'
 

@@ -1,4 +1,4 @@
-import type { Machine } from '../serve/report.ts'
+import type { Machine } from '../serve/report/report.ts'
 import type { BuildSample } from './run-build.ts'
 
 /** All rounds of one contender with one tree. */

@@ -1,4 +1,4 @@
-import { isNoise, median, spread } from '../serve/statistics.ts'
+import { isNoise, median, spread } from '../serve/report/statistics.ts'
 import type { BuildReport } from './build-report.ts'
 
 const quantities = [

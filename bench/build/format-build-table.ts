@@ -1,4 +1,4 @@
-import { median, spread } from '../serve/statistics.ts'
+import { median, spread } from '../serve/report/statistics.ts'
 import type { BuildRow, BuildTable } from './build-report.ts'
 import type { BuildSample } from './run-build.ts'
 

@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { cacheDirectory } from '../serve/bench-directory.ts'
-import { makeFolderOnce } from '../serve/make-folder-once.ts'
+import { makeFolderOnce } from '../serve/load/make-folder-once.ts'
 
 /** Files as a bundler would leave them. */
 export interface Tree {

@@ -1,5 +1,5 @@
 import type { RunOptions } from './run-options.ts'
-import type { Turn } from './turn.ts'
+import type { Turn } from './measure/turn.ts'
 
 /** Beside each load: two checks, and starting the load generator; measured on two cores. */
 const overheadSeconds = 0.35

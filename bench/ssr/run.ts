@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { percentile } from '../serve/statistics.ts'
+import { percentile } from '../serve/report/statistics.ts'
 
 const duration = 10_000
 const application = fileURLToPath(new URL('blocking-application.js', import.meta.url))

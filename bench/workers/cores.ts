@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readCommandLine } from '../serve/read-command-line.ts'
 import { runProcess } from '../serve/run-process.ts'
-import { median } from '../serve/statistics.ts'
+import { median } from '../serve/report/statistics.ts'
 import { createQuota } from './create-quota.ts'
 import { readWorkersRunOptions, usageWith } from './run-options.ts'
 

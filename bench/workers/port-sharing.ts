@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { readCommandLine } from '../serve/read-command-line.ts'
 import { runProcess } from '../serve/run-process.ts'
-import { median, percentile } from '../serve/statistics.ts'
+import { median, percentile } from '../serve/report/statistics.ts'
 import { readWorkersRunOptions, usageWith } from './run-options.ts'
 
 const defaults = { rounds: 2, seconds: 2 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { benchDirectory } from './bench-directory.ts'
+import { benchDirectory } from '../bench-directory.ts'
 import type { FoundServer, ServerDefinition } from './server-definition.ts'
 
 /** Our own command, with its defaults. */

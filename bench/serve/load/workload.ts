@@ -1,5 +1,5 @@
 import type { ContentCoding } from '@serve-dist/manifest'
-import type { ServerDefinition } from './server-definition.ts'
+import type { ServerDefinition } from '../peers/server-definition.ts'
 
 /** What is asked, and what must come back. */
 export interface WorkloadRequest {

@@ -1,5 +1,5 @@
 import type { Measured } from './measure.ts'
-import type { Row } from './report.ts'
+import type { Row } from '../report/report.ts'
 
 /** Which row a result belongs to. */
 export type RowKey = Pick<Row, 'server' | 'version' | 'workload' | 'connections'>

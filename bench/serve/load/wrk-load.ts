@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadInput, LoadResult } from './load.ts'
-import { runProcess } from './run-process.ts'
+import { runProcess } from '../run-process.ts'
 
 /** Loads by `wrk`, a thread for each core. Its parser waits for a body after HEAD: GET only. */
 export async function wrkLoad(input: LoadInput): Promise<LoadResult> {

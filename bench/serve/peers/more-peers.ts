@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { benchDirectory } from './bench-directory.ts'
-import { runProcess } from './run-process.ts'
+import { benchDirectory } from '../bench-directory.ts'
+import { runProcess } from '../run-process.ts'
 
 /** Where the peers stand that are too large for everybody's install. */
 export const morePeersDirectory: string = join(benchDirectory, 'more-peers')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatRatios } from './format-ratios.ts'
 import type { Row } from './report.ts'
-import type { Sample } from './sample.ts'
+import type { Sample } from '../measure/sample.ts'
 import { reportOf, voidRow } from './testing/report-of.ts'
 
 const report = {

@@ -1,7 +1,7 @@
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { benchDirectory } from './bench-directory.ts'
+import { benchDirectory } from '../bench-directory.ts'
 import { withoutPaths } from './without-paths.ts'
 
 const repository = join(benchDirectory, '..')

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { benchDirectory } from './bench-directory.ts'
+import { benchDirectory } from '../bench-directory.ts'
 import { readVersion } from './read-version.ts'
 import type { FoundServer, ServerDefinition } from './server-definition.ts'
 
@@ -40,7 +40,10 @@ function foundPeer(peer: ConfiguredPeer, command: string, version: string): Foun
     async launch({ directory, port, workers, scratch }) {
       const configuration = join(scratch, peer.configuration)
       const values = { directory, port, workers, scratch, configuration, user: userInfo().username }
-      const template = await readFile(join(benchDirectory, 'serve/peers', peer.configuration), 'utf8')
+      const template = await readFile(
+        join(benchDirectory, 'serve/peers/programs', peer.configuration),
+        'utf8',
+      )
       await writeFile(configuration, fill(template, values))
       return { command, arguments: peer.arguments.map((text) => fill(text, values)) }
     },

@@ -1,10 +1,10 @@
 import { VoidRow } from './check-server.ts'
 import { collectRows, type RowCollection, type RowKey } from './collect-rows.ts'
 import { measureStarted, type MeasureOptions } from './measure.ts'
-import type { Row } from './report.ts'
-import type { FoundServer } from './server-definition.ts'
+import type { Row } from '../report/report.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
 import { standServers, type StandingServers } from './standing-servers.ts'
-import { withoutPaths } from './without-paths.ts'
+import { withoutPaths } from '../report/without-paths.ts'
 import { groupBySite, type Turn } from './turn.ts'
 
 /** What takes turns at what. */

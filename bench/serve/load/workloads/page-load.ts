@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, parseManifest } from '@serve-dist/manifest'
 import { build } from 'vite'
-import { benchDirectory, cacheDirectory } from '../bench-directory.ts'
+import { benchDirectory, cacheDirectory } from '../../bench-directory.ts'
 import type { Workload, WorkloadRequest } from '../workload.ts'
 
 /** What the page asks for once it runs: its route and the font of its letters. */

@@ -1,4 +1,4 @@
-import { runProcess } from './run-process.ts'
+import { runProcess } from '../run-process.ts'
 
 /**
  * The version that a command names when asked.

@@ -1,8 +1,8 @@
 import { checkServer, type CheckedServer } from './check-server.ts'
 import { addressedTo, type MeasuredServer, type MeasureOptions, startOrVoid } from './measure.ts'
-import type { FoundServer } from './server-definition.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
 import type { StartedServer } from './start-server.ts'
-import type { PreparedWorkload } from './workload.ts'
+import type { PreparedWorkload } from '../load/workload.ts'
 
 /** Servers of one site that stay up between their turns, so that none is started for each load. */
 export interface StandingServers {

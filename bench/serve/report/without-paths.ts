@@ -1,6 +1,6 @@
 import { homedir, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { benchDirectory } from './bench-directory.ts'
+import { benchDirectory } from '../bench-directory.ts'
 
 /** A text that goes into a report, without the folders of this machine: the repository's, scratch and home. */
 export function withoutPaths(text: string): string {

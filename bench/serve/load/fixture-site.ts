@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
-import { cacheDirectory } from './bench-directory.ts'
-import { readSiteManifest } from './copy-site.ts'
-import { showProgress } from './progress.ts'
+import { cacheDirectory } from '../bench-directory.ts'
+import { readSiteManifest } from '../peers/copy-site.ts'
+import { showProgress } from '../progress.ts'
 
 /** The files of a fixture, by path relative to its folder. */
 export type FixtureFiles = ReadonlyMap<string, Buffer>

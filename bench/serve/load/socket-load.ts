@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadInput, LoadResult } from './load.ts'
-import { runProcess } from './run-process.ts'
+import { runProcess } from '../run-process.ts'
 
 const program = fileURLToPath(new URL('socket-load-program.js', import.meta.url))
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeBody } from './decode-body.ts'
 import { exchange, type RawAnswer } from './raw-exchange.ts'
-import { type PlannedRequest, requestText } from './request-text.ts'
-import type { PreparedWorkload, WorkloadRequest } from './workload.ts'
+import { type PlannedRequest, requestText } from '../load/request-text.ts'
+import type { PreparedWorkload, WorkloadRequest } from '../load/workload.ts'
 
 /** Requests that are checked at once. */
 const atOnce = 16

@@ -7,9 +7,9 @@ import { VoidRow } from './check-server.ts'
 import { findFreePort } from './free-port.ts'
 import { forgetPeaks, readProcessUsage, type ProcessUsage } from './process-tree.ts'
 import { exchange } from './raw-exchange.ts'
-import { requestText } from './request-text.ts'
-import type { FoundServer } from './server-definition.ts'
-import type { PreparedWorkload } from './workload.ts'
+import { requestText } from '../load/request-text.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
+import type { PreparedWorkload } from '../load/workload.ts'
 
 /** A server that answers. */
 export interface StartedServer {

@@ -1,4 +1,4 @@
-import type { Sample } from './sample.ts'
+import type { Sample } from '../measure/sample.ts'
 
 /** All rounds of one server at one workload. */
 export interface Row {

@@ -1,5 +1,5 @@
-import type { FoundServer } from './server-definition.ts'
-import type { PreparedWorkload, Workload } from './workload.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
+import type { PreparedWorkload, Workload } from '../load/workload.ts'
 
 /** A workload and who takes part in it. */
 export interface Turn {

@@ -1,4 +1,4 @@
-import type { Sample } from '../sample.ts'
+import type { Sample } from '../../measure/sample.ts'
 import type { Report, Row } from '../report.ts'
 
 const sample: Sample = {

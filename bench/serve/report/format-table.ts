@@ -1,4 +1,4 @@
-import type { Sample } from './sample.ts'
+import type { Sample } from '../measure/sample.ts'
 import { ratioTo, references, requestRates } from './ratio-to.ts'
 import type { Row } from './report.ts'
 import { median, spread } from './statistics.ts'

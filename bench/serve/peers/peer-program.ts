@@ -3,7 +3,7 @@ import type { LaunchInput } from './server-definition.ts'
 
 /** The compiled program of a peer under `peers/`. */
 export function peerProgram(name: string): string {
-  return fileURLToPath(new URL(`peers/${name}.js`, import.meta.url))
+  return fileURLToPath(new URL(`programs/${name}.js`, import.meta.url))
 }
 
 /** What `peers/peer-input.ts` reads. */

@@ -1,13 +1,13 @@
 import { type CheckedServer, checkServer, recheckServer, VoidRow } from './check-server.ts'
-import type { LoadInput, LoadResult } from './load.ts'
+import type { LoadInput, LoadResult } from '../load/load.ts'
 import { type Probe, startProbe } from './probe.ts'
 import { type Latencies, readClocks, type Sample, sampleOf } from './sample.ts'
-import type { FoundServer } from './server-definition.ts'
-import { socketLoad } from './socket-load.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
+import { socketLoad } from '../load/socket-load.ts'
 import { type StartedServer, startServer } from './start-server.ts'
-import { percentile } from './statistics.ts'
-import type { PreparedWorkload } from './workload.ts'
-import { hasWrk, wrkLoad } from './wrk-load.ts'
+import { percentile } from '../report/statistics.ts'
+import type { PreparedWorkload } from '../load/workload.ts'
+import { hasWrk, wrkLoad } from '../load/wrk-load.ts'
 
 /** How a round is run. */
 export interface MeasureOptions {

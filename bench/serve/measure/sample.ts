@@ -1,4 +1,4 @@
-import type { LoadResult } from './load.ts'
+import type { LoadResult } from '../load/load.ts'
 import { type MachineClocks, readMachineClocks } from './machine-clocks.ts'
 import type { ProcessUsage } from './process-tree.ts'
 import type { StartedServer } from './start-server.ts'

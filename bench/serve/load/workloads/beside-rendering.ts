@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cacheDirectory } from '../bench-directory.ts'
-import { renderPage } from '../peers/render-page.ts'
-import { renderingHosts } from '../rendering-hosts.ts'
+import { cacheDirectory } from '../../bench-directory.ts'
+import { renderPage } from '../../peers/programs/render-page.ts'
+import { renderingHosts } from '../../peers/rendering-hosts.ts'
 import type { Workload } from '../workload.ts'
 import { bundles } from './bundles.ts'
 
