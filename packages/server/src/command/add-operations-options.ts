@@ -14,7 +14,6 @@ export interface OperationsFlags {
   /** In a worker, what its primary is to answer. */
   readonly ops?: OpsAddress | 'primary'
   readonly trustProxy?: string
-  readonly serverTiming?: boolean
   readonly allowHost?: readonly string[]
   readonly cors?: readonly string[]
   readonly sourceMaps?: 'serve' | 'deny'
@@ -54,7 +53,6 @@ export function addOperationsOptions(program: Command): Command {
           }),
         ),
     )
-    .option('--server-timing', 'tell in Server-Timing how long each answer took')
     .addOption(
       new Option(
         '--allow-host <names>',
@@ -79,7 +77,6 @@ export function operationsOf({
   accessLog,
   ops,
   trustProxy,
-  serverTiming,
   allowHost,
 }: OperationsFlags): Pick<ServeOptions, 'operations' | 'allowHosts'> {
   return {
@@ -87,7 +84,6 @@ export function operationsOf({
       ...(accessLog !== undefined && { accessLog }),
       ...(ops !== undefined && { ops }),
       ...(trustProxy !== undefined && { trustProxy }),
-      ...(serverTiming !== undefined && { serverTiming }),
     },
     ...(allowHost !== undefined && { allowHosts: allowHost }),
   }

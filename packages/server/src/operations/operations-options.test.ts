@@ -11,7 +11,7 @@ describe('checkOperationsOptions', () => {
   })
 
   test('takes what is right', () => {
-    const options = { accessLog: 'json', trustProxy: 1, serverTiming: true } as const
+    const options = { accessLog: 'json', trustProxy: 1 } as const
     expect(checkOperationsOptions(options)).toBe(options)
   })
 })

@@ -21,14 +21,9 @@ export interface OperationsOptions {
    * @default none: the address is that of the connection
    */
   readonly trustProxy?: string | number
-  /**
-   * Whether answers tell in `Server-Timing` how long they took.
-   * @default false
-   */
-  readonly serverTiming?: boolean
 }
 
-const names = ['accessLog', 'ops', 'trustProxy', 'serverTiming']
+const names = ['accessLog', 'ops', 'trustProxy']
 
 /**
  * Checks what is given.

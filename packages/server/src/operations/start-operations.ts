@@ -5,7 +5,6 @@ import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
-import { timeAnswers } from './time-answers.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
@@ -32,7 +31,6 @@ export async function startOperations({
   accessLog,
   ops,
   trustProxy,
-  serverTiming = false,
 }: OperationsOptions): Promise<Operations> {
   let readiness: Readiness = 'starting'
   let site: SiteHolder | undefined
@@ -66,7 +64,7 @@ export async function startOperations({
   return {
     url: server?.url,
     watch(listener) {
-      return observeRequests(serverTiming ? timeAnswers(listener) : listener, { observers, addressOf })
+      return observeRequests(listener, { observers, addressOf })
     },
     // Node remembers an address that it was asked for.
     noteConnection: (socket) => void peerOf(socket),

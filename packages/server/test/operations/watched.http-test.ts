@@ -11,15 +11,13 @@ import { rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
-import { timeAnswers } from '../../src/operations/time-answers.ts'
 
 describeBlackBox({
-  name: 'serve with a log, metrics, timing and hosts',
+  name: 'serve with a log, metrics and hosts',
   role: 'standalone',
-  additionalFields: ['server-timing'],
   async start({ directory, memoryBudget }) {
     const flags = `--port 0 --memory-budget ${memoryBudget} --access-log json --ops 127.0.0.1:0`
-    const more = '--trust-proxy loopback --server-timing --allow-host example.org'
+    const more = '--trust-proxy loopback --allow-host example.org'
     const command = spawnCommand([directory, ...`${flags} ${more}`.split(' ')])
     return (await command.listening).port
   },
@@ -33,33 +31,6 @@ describeBlackBox({
     const { port } = await startServer(directory, { operations, site: { memoryBudget } })
     return port
   },
-})
-
-describe('Server-Timing', () => {
-  test('tells the time to the head, where it is asked for', async () => {
-    const directory = await buildFixture({ 'index.html': 'page' })
-    const { port } = await startServer(directory, { operations: { serverTiming: true } })
-    const unchanged = { fields: { 'If-None-Match': '*' } }
-    for (const request of [{}, { target: '/unknown' }, unchanged, { method: 'HEAD' }]) {
-      const response = await rawRequest(port, request)
-      expect(response.field('Server-Timing')).toMatch(/^total;dur=\d+\.\d{3}$/)
-    }
-    const plain = await startServer(directory)
-    expect((await rawRequest(plain.port)).field('Server-Timing')).toBeUndefined()
-  })
-
-  test('stands beside what an application says', async () => {
-    const application = mountApplication(
-      (_request, response) => {
-        response.setHeader('Server-Timing', 'db;dur=5')
-        response.end('made')
-      },
-      () => {},
-    )
-    const { fields } = await rawRequest(await startListener(timeAnswers(application)))
-    const values = fields.filter(([name]) => name === 'Server-Timing').map(([, value]) => value)
-    expect(values.join(', ')).toMatch(/^db;dur=5, total;dur=\d+\.\d{3}$/)
-  })
 })
 
 describe('observeRequests', () => {
