@@ -12,7 +12,6 @@ export interface SwapFlags extends ReloadFlags {
 export function addReloadOptions(program: Command): void {
   program
     .option('--watch', 'serve a new build as soon as its manifest is there (SIGHUP: look for one now)')
-    .option('--admin-socket <path>', 'unix socket that takes POST /reload, for this user alone')
     .addOption(
       new Option(
         '--open-files <count>',

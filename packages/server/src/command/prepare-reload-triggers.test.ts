@@ -32,13 +32,13 @@ describe('prepareReloadTriggers', () => {
     reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first' })
 
     const start = await prepareReloadTriggers(directory, { watch: true })
-    const triggers = await start(reload)
+    const triggers = start(reload)
     await place('second')
     // Not only called: until then it may still be the third that it takes away.
     await vi.waitFor(() => expect(reload).toHaveResolved(), patience)
     if (!isReplaced) await place('third')
     await vi.waitFor(() => expect(write).toHaveBeenCalled(), patience)
-    await triggers.close()
+    triggers.close()
     expect(write.mock.calls).toEqual([['serve-dist: build third is served now, in the place of first\n']])
   })
 })

@@ -1,5 +1,4 @@
 import { describeReload } from '../load/describe-reload.ts'
-import { listenAdmin } from './listen-admin.ts'
 import { markManifest } from '../load/mark-manifest.ts'
 import { onHangUp } from './on-hang-up.ts'
 import type { ReloadOutcome } from '../load/open-site-store.ts'
@@ -9,8 +8,6 @@ import { watchBuild } from '../load/watch-build.ts'
 export interface ReloadFlags {
   /** Whether a new manifest does. */
   readonly watch?: boolean
-  /** A unix socket that takes `POST /reload`. */
-  readonly adminSocket?: string
 }
 
 /** Loads the build that is there now. */
@@ -19,7 +16,7 @@ export type Reload = () => Promise<ReloadOutcome>
 /** What was started. */
 export interface ReloadTriggers {
   /** Looks for no more builds. */
-  close(): Promise<void>
+  close(): void
 }
 
 /**
@@ -30,8 +27,8 @@ export interface ReloadTriggers {
  */
 export async function prepareReloadTriggers(
   directory: string,
-  { watch = false, adminSocket }: ReloadFlags,
-): Promise<(reload: Reload) => Promise<ReloadTriggers>> {
+  { watch = false }: ReloadFlags,
+): Promise<(reload: Reload) => ReloadTriggers> {
   let hangUps = 0
   let onSignal = (): void => {
     hangUps += 1
@@ -39,21 +36,14 @@ export async function prepareReloadTriggers(
   const ignoreSignal = onHangUp(() => onSignal())
   const since = watch ? await markManifest(directory) : undefined
 
-  return async (reload) => {
-    const reloadAndTell: Reload = async () => {
-      const outcome = await reload()
-      tell(outcome)
-      return outcome
-    }
-    const admin = adminSocket === undefined ? undefined : await listenAdmin(adminSocket, reloadAndTell)
-    onSignal = () => void reloadAndTell()
+  return (reload) => {
+    onSignal = () => void reload().then(tell)
     if (hangUps > 0) onSignal()
     const watcher = watch ? watchBuild(directory, tellingOnce(directory, reload), { since }) : undefined
     return {
-      async close() {
+      close() {
         ignoreSignal()
         watcher?.close()
-        await admin?.close()
       },
     }
   }

@@ -68,21 +68,10 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
       ? await serveByWorkers(flags)
       : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
   // Before the line: who reads it may send a signal at once.
-  const started = startTriggers(serving.reload)
-  const { collapse } = serving
-  const triggers = await Promise.race(collapse === undefined ? [started] : [started, collapse]).catch(
-    async (error: unknown) => {
-      await serving.close()
-      // One that is started after that; what went wrong with it is not the first thing any more.
-      void started.then(
-        (late) => late.close(),
-        () => {},
-      )
-      throw error
-    },
-  )
+  const triggers = startTriggers(serving.reload)
   stopWith(async () => {
-    await Promise.all([serving.close(), triggers.close()])
+    triggers.close()
+    await serving.close()
   })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
@@ -90,10 +79,7 @@ export async function serveCommand(directory: string, flags: ServeFlags, version
     process.stdout.write(`serve-dist sends on to HTTPS · ${serving.redirectUrl}\n`)
   }
   if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
-  await collapse?.catch(async (error: unknown) => {
-    await triggers.close()
-    throw error
-  })
+  await serving.collapse?.finally(() => triggers.close())
 }
 
 async function serveAlone(options: ServeOptions): Promise<Serving> {
@@ -123,7 +109,7 @@ async function serveByWorkers(flags: ServeFlags): Promise<Serving> {
   }
   const umask = socket === undefined ? undefined : umaskFor(socketMode)
   const role = { descriptor, port: found }
-  const workers = await startWorkers({ count, gracePeriod, umask, role }).catch(fail)
+  const workers = await startWorkers({ count, gracePeriod, umask, role, watcher: operations }).catch(fail)
   return {
     ...workers,
     workers: { count, residentBytes: workers.residentBytes },

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { ListenError } from '../transport/listen-error.ts'
 import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 import { reachableName } from '../transport/reachable-name.ts'
 
 /** Where operators ask. */
@@ -11,9 +12,6 @@ export interface OpsAddress {
   /** `*` for all addresses of the machine. */
   readonly host: string
 }
-
-/** Whether requests are to be sent here. */
-export type Readiness = 'starting' | 'ready' | 'draining'
 
 /** What there is to be told. */
 export interface OpsSources {
@@ -50,7 +48,7 @@ export async function startOpsServer(
         answer(response, 200, 'ok')
         break
       case '/readyz':
-        answer(response, readiness() === 'ready' ? 200 : 503, readiness())
+        answerReadiness(response, readiness())
         break
       case '/metrics':
         void answerMetrics(response, metrics)
@@ -81,6 +79,11 @@ export async function startOpsServer(
       })
     },
   }
+}
+
+function answerReadiness(response: ServerResponse, readiness: Readiness): void {
+  response.setHeader('Content-Type', 'application/json')
+  answer(response, readiness.status === 'ready' ? 200 : 503, JSON.stringify(readiness))
 }
 
 async function answerMetrics(response: ServerResponse, metrics: OpsSources['metrics']): Promise<void> {

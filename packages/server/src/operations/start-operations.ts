@@ -3,7 +3,8 @@ import { createMetrics } from './metrics.ts'
 import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
-import { type OpsServer, type Readiness, startOpsServer } from './ops-server.ts'
+import { type OpsServer, startOpsServer } from './ops-server.ts'
+import { nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
@@ -16,6 +17,8 @@ export interface Operations extends TransportWatcher {
   watch(listener: RequestListener): RequestListener
   /** From now on there is a build, and requests may come. */
   becomeReady(holder: SiteHolder): void
+  /** A reload has ended: `/readyz` has its outcome. */
+  noteReload(result: ReloadResult): void
   /** From now on no new requests are to be sent here. */
   beginDraining(): void
   /** Writes what is left of the log, and answers operators no more. */
@@ -32,7 +35,8 @@ export async function startOperations({
   ops,
   trustProxy,
 }: OperationsOptions): Promise<Operations> {
-  let readiness: Readiness = 'starting'
+  let status: Readiness['status'] = 'starting'
+  let reload = noReload
   let site: SiteHolder | undefined
   const observers: RequestObserver[] = []
   const toClose: { close(): Promise<void> }[] = []
@@ -44,7 +48,8 @@ export async function startOperations({
     if (ops === 'primary') {
       metrics.answerPrimary()
     } else {
-      server = await startOpsServer(ops, { readiness: () => readiness, metrics })
+      const readiness = (): Readiness => ({ status, buildId: site?.current.buildId, reload })
+      server = await startOpsServer(ops, { readiness, metrics })
       toClose.push(server)
     }
   }
@@ -74,10 +79,13 @@ export async function startOperations({
     },
     becomeReady(holder) {
       site = holder
-      readiness = 'ready'
+      status = 'ready'
+    },
+    noteReload(result) {
+      reload = nextReload(reload, result)
     },
     beginDraining() {
-      readiness = 'draining'
+      status = 'draining'
     },
     async close() {
       await Promise.all(toClose.map((each) => each.close()))

@@ -1,14 +1,21 @@
 import cluster from 'node:cluster'
 import { createClusterMetrics } from './metrics.ts'
 import { type OpsAddress, startOpsServer } from './ops-server.ts'
+import { nextReload, noReload } from './readiness.ts'
 import type { Operations } from './start-operations.ts'
 
 /** What operators see of several workers, told by their primary process. */
-export type PrimaryOperations = Pick<Operations, 'url' | 'beginDraining' | 'close'>
+export interface PrimaryOperations extends Pick<
+  Operations,
+  'url' | 'noteReload' | 'beginDraining' | 'close'
+> {
+  /** From now on the workers serve this build. */
+  noteBuild(buildId: string): void
+}
 
 /**
- * Starts what operators see, before there is a worker: ready is who has one that listens, and metrics are the
- * sums over all.
+ * Starts what operators see, before there is a worker. The status is `ready` while at least one worker listens, and
+ * metrics are sums over all workers.
  *
  * @throws OptionalPackageError without `prom-client`, ListenError when the address cannot be had.
  */
@@ -16,9 +23,11 @@ export async function startPrimaryOperations(
   ops: OpsAddress | 'primary' | undefined,
 ): Promise<PrimaryOperations> {
   if (ops === undefined || ops === 'primary') {
-    return { url: undefined, beginDraining() {}, async close() {} }
+    return { url: undefined, noteBuild() {}, noteReload() {}, beginDraining() {}, async close() {} }
   }
   let isDraining = false
+  let buildId: string | undefined
+  let reload = noReload
   const listening = new Set<number>()
   cluster.on('listening', ({ id }) => listening.add(id))
   cluster.on('exit', ({ id }) => listening.delete(id))
@@ -27,13 +36,19 @@ export async function startPrimaryOperations(
   })
   const server = await startOpsServer(ops, {
     readiness() {
-      if (isDraining) return 'draining'
-      return listening.size > 0 ? 'ready' : 'starting'
+      const status = listening.size > 0 ? 'ready' : 'starting'
+      return { status: isDraining ? 'draining' : status, buildId, reload }
     },
     metrics,
   })
   return {
     url: server.url,
+    noteBuild(id) {
+      buildId = id
+    },
+    noteReload(result) {
+      reload = nextReload(reload, result)
+    },
     beginDraining() {
       isDraining = true
     },

@@ -3,6 +3,7 @@ import { createHandler } from '../hosts/handler.ts'
 import { idleOptions } from './idle-options.ts'
 import { listen } from '../transport/listen.ts'
 import { listenForRedirects } from '../transport/listen-for-redirects.ts'
+import { oneAtATime } from '../load/one-at-a-time.ts'
 import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from '../load/open-site-store.ts'
 import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
@@ -106,6 +107,12 @@ export async function serveStaged(
   const redirects = await listenForRedirects(transport, redirectAddress).catch(hangUp)
   operations.becomeReady(store)
 
+  const reload = oneAtATime(async () => {
+    await transport.reload?.()
+    const outcome = await store.reload()
+    operations.noteReload(outcome)
+    return outcome
+  })
   const drain = async (): Promise<void> => {
     operations.beginDraining()
     const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
@@ -125,10 +132,7 @@ export async function serveStaged(
     get site() {
       return store.current
     },
-    async reload() {
-      await transport.reload?.()
-      return store.reload()
-    },
+    reload,
     reloadCertificate: async () => await transport.reload?.(),
     close() {
       closed ??= drain()

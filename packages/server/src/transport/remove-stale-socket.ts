@@ -5,19 +5,18 @@ import { ListenError } from './listen-error.ts'
 /**
  * Makes room for a unix socket: what a server that was killed has left behind is removed.
  *
- * @param option - that chooses the path, for the message.
  * @throws ListenError when a server listens there, or something else than a socket is there.
  */
-export async function removeStaleSocket(path: string, option = '--socket'): Promise<void> {
+export async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return
   if (!found.isSocket()) {
     throw new ListenError(
-      `${path} is there, and is no socket; remove it, or choose another path with ${option}`,
+      `${path} is there, and is no socket; remove it, or choose another path with --socket`,
     )
   }
   if (await isListening(path)) {
-    throw new ListenError(`a server listens on ${path}; stop it, or choose another path with ${option}`)
+    throw new ListenError(`a server listens on ${path}; stop it, or choose another path with --socket`)
   }
   await unlink(path).catch((cause: Error) => {
     throw new ListenError(`${path} is left from an earlier server and cannot be removed: ${cause.message}`, {

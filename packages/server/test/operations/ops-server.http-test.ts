@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
 import { startOperations } from '../../src/operations/start-operations.ts'
@@ -37,6 +39,12 @@ async function ask(port: number, target: string): Promise<readonly [number, stri
   return [status, body.toString()]
 }
 
+async function readinessOf(port: number): Promise<readonly [number, unknown]> {
+  const { status, body, field } = await rawRequest(port, { target: '/readyz' })
+  expect(field('Content-Type')).toBe('application/json')
+  return [status, JSON.parse(body.toString())]
+}
+
 async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
   const { status, body, field } = await rawRequest(port, { target: '/metrics' })
   expect([status, field('Content-Type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
@@ -52,7 +60,7 @@ describe('the listener for operators', () => {
   test('answers probes, and nothing of the build', async () => {
     const { opsPort } = await startWatched()
     expect(await ask(opsPort, '/healthz')).toEqual([200, 'ok\n'])
-    expect(await ask(opsPort, '/readyz?x=1')).toEqual([200, 'ready\n'])
+    expect((await ask(opsPort, '/readyz?x=1'))[0]).toBe(200)
     expect((await ask(opsPort, '/'))[0]).toBe(404)
     expect((await ask(opsPort, '/index.html'))[0]).toBe(404)
     const head = await rawRequest(opsPort, { method: 'HEAD', target: '/healthz' })
@@ -78,7 +86,10 @@ describe('the listener for operators', () => {
     const operations = await startOperations({ ops: somewhere })
     const port = portOf(operations.url)
     expect(await ask(port, '/healthz')).toEqual([200, 'ok\n'])
-    expect(await ask(port, '/readyz')).toEqual([503, 'starting\n'])
+    expect(await readinessOf(port)).toEqual([
+      503,
+      { status: 'starting', reload: { number: 0, problems: [] } },
+    ])
     const names = [...(await metricsOf(port)).keys()]
     expect(names.filter((name) => name.startsWith('serve_dist_build_info'))).toEqual([])
     await operations.close()
@@ -98,7 +109,7 @@ describe('the listener for operators', () => {
     await once(connection.socket, 'data')
     connection.socket.pause()
     const closed = server.close()
-    expect(await ask(server.opsPort, '/readyz')).toEqual([503, 'draining\n'])
+    expect(await readinessOf(server.opsPort)).toMatchObject([503, { status: 'draining' }])
     expect(await ask(server.opsPort, '/healthz')).toEqual([200, 'ok\n'])
     connection.socket.resume()
     await closed
@@ -111,6 +122,35 @@ describe('the listener for operators', () => {
     await expect(serve({ directory, port: 0, operations })).rejects.toThrow(
       /cannot listen for operators: .*EADDRINUSE.*; choose another address with --ops/,
     )
+  })
+})
+
+describe('/readyz', () => {
+  test('has the build and the outcome of the last reload', async () => {
+    const folder = await buildFixture({ 'index.html': 'first' })
+    const server = await startServer(folder, { operations: { ops: somewhere } })
+    const port = portOf(server.opsUrl)
+    const ready = { status: 'ready', buildId: server.site.buildId }
+    expect(await readinessOf(port)).toEqual([200, { ...ready, reload: { number: 0, problems: [] } }])
+    await server.reload()
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    expect(await readinessOf(port)).toEqual([
+      200,
+      { ...ready, reload: { number: 1, outcome: 'unchanged', problems: [], time } },
+    ])
+    await truncate(join(folder, 'index.html'), 2)
+    await server.reload()
+    const problems = [expect.any(String), '  index.html: has 2 bytes, the manifest says 5']
+    expect(await readinessOf(port)).toEqual([
+      200,
+      { ...ready, reload: { number: 2, outcome: 'refused', problems, time } },
+    ])
+  })
+
+  test('counts one reload for all who ask during another', async () => {
+    const server = await startServer(directory, { operations: { ops: somewhere } })
+    await Promise.all([server.reload(), server.reload(), server.reload()])
+    expect(await readinessOf(portOf(server.opsUrl))).toMatchObject([200, { reload: { number: 2 } }])
   })
 })
 

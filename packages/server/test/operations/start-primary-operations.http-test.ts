@@ -35,7 +35,11 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     command.child.stdout?.on('data', (text: string) => {
       said += text
     })
-    expect((await rawRequest(opsPort, { target: '/readyz' })).body.toString()).toBe('ready\n')
+    expect(JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())).toEqual({
+      status: 'ready',
+      buildId: expect.stringMatching(/^\w+$/),
+      reload: { number: 0, problems: [] },
+    })
 
     const loads = Array.from({ length: 12 }, async () => {
       const connection = await openConnection(port)

@@ -1,6 +1,4 @@
-import { type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
-import { cp, mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
@@ -37,14 +35,6 @@ async function rebuild(directory: string, page: string): Promise<void> {
 async function stop({ command: { child, exited } }: Served): Promise<number | null> {
   child.kill('SIGTERM')
   return (await exited).code
-}
-
-async function ask(socketPath: string, method: string, path: string): Promise<[number | undefined, unknown]> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request({ socketPath, method, path }, resolve).once('error', reject).end()
-  })
-  const answer: unknown = JSON.parse(await text(response))
-  return [response.statusCode, answer]
 }
 
 const patience = { timeout: 10_000 }
@@ -214,71 +204,6 @@ describe('--watch', () => {
     await cp(join(next, 'late.txt'), join(served.directory, 'late.txt'))
     await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
     expect(served.command.complaints().match(/refused/g)).toHaveLength(1)
-    expect(await stop(served)).toBe(0)
-  })
-})
-
-describe.skipIf(process.platform === 'win32')('--admin-socket', () => {
-  test('answers POST /reload with the outcome: swapped, unchanged, refused', async () => {
-    const socket = join(await temporaryDirectory(), 'admin.sock')
-    const served = await start(['--admin-socket', socket])
-    const { mode } = await stat(socket)
-    expect(mode & 0o777).toBe(0o600)
-    await rebuild(served.directory, 'second')
-    const [status, swapped] = await ask(socket, 'POST', '/reload')
-    expect([status, swapped]).toEqual([
-      200,
-      { status: 'swapped', buildId: expect.any(String), replaced: expect.any(String) },
-    ])
-    expect(await served.page()).toBe('second')
-    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
-    await truncate(join(served.directory, 'index.html'), 2)
-    expect(await ask(socket, 'POST', '/reload')).toMatchObject([
-      422,
-      {
-        status: 'refused',
-        problems: [expect.any(String), '  index.html: has 2 bytes, the manifest says 6'],
-      },
-    ])
-    expect(await ask(socket, 'GET', '/reload')).toMatchObject([405, {}])
-    expect(await ask(socket, 'POST', '/')).toMatchObject([404, {}])
-    expect(await served.page()).toBe('second')
-    expect(await stop(served)).toBe(0)
-    await expect(stat(socket)).rejects.toThrow('ENOENT')
-  })
-
-  test.each([
-    ['longer than one may be', 'a'.repeat(120)],
-    ['empty', ''],
-  ])('is refused with a path that is %s, and nothing is left of it', async (_what, path) => {
-    const cwd = await temporaryDirectory()
-    const directory = await buildFixture({ 'index.html': 'page' })
-    const args = [directory, '--port', '0', '--admin-socket', path && join(cwd, path)]
-    const { code, stderr } = await spawnCommand(args, { cwd }).exited
-    expect([code, stderr]).toEqual([1, expect.stringContaining("a socket's path has 1 to 10")])
-    expect(await readdir(cwd)).toEqual([])
-  })
-
-  test('with a path of digits is a socket, and no port', async () => {
-    const cwd = await temporaryDirectory()
-    const directory = await buildFixture({ 'index.html': 'page' })
-    const command = spawnCommand([directory, '--port', '0', '--admin-socket', '0'], { cwd })
-    await command.listening
-    expect((await stat(join(cwd, '0'))).isSocket()).toBe(true)
-    command.child.kill('SIGTERM')
-    expect((await command.exited).code).toBe(0)
-  })
-
-  test('takes the place of a server that was killed, and of no other', async () => {
-    const socket = join(await temporaryDirectory(), 'admin.sock')
-    const killed = await start(['--admin-socket', socket])
-    killed.command.child.kill('SIGKILL')
-    await killed.command.exited
-    const served = await start(['--admin-socket', socket])
-    const { code, stderr } = await spawnCommand([served.directory, '--port', '0', '--admin-socket', socket])
-      .exited
-    expect([code, stderr]).toEqual([1, expect.stringContaining('choose another path with --admin-socket')])
-    expect(await ask(socket, 'POST', '/reload')).toMatchObject([200, { status: 'unchanged' }])
     expect(await stop(served)).toBe(0)
   })
 })

@@ -173,36 +173,6 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('gives up without a stack trace while what asks for reloads is still being started', async () => {
-    const signs = await temporaryDirectory()
-    const [socket, held, ill] = [join(signs, 'admin.sock'), join(signs, 'held'), join(signs, 'ill')]
-    // The look at the admin socket's place never ends.
-    const hold = `
-      import fs from 'node:fs'
-      import { syncBuiltinESMExports } from 'node:module'
-      const { lstat } = fs.promises
-      fs.promises.lstat = async (path, ...rest) => {
-        if (path !== ${JSON.stringify(socket)}) return lstat(path, ...rest)
-        fs.writeFileSync(${JSON.stringify(held)}, '')
-        return new Promise(() => {})
-      }
-      syncBuiltinESMExports()`
-    const module = await writeModule(
-      `import { existsSync, readFileSync } from 'node:fs'
-      if (existsSync(${JSON.stringify(ill)})) process.exit(3)
-      export default (request, response) => response.end()`,
-    )
-    const command = spawnCommand([directory, ...two, '--ssr', module, '--admin-socket', socket], {
-      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(hold)}`],
-    })
-    await vi.waitUntil(() => existsSync(held), 10_000)
-    await writeFile(ill, '')
-    for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGKILL')
-    const { code, stdout, stderr } = await command.exited
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/\nserve-dist: 5 workers in a row ended soon after they were started, [^\n]*\n$/)
-  })
-
   test('replaces a worker that dies, and the requests to the others do not notice', async () => {
     const module = await writeModule(
       'export default (request, response) => response.end(String(process.pid))',

@@ -22,6 +22,14 @@ export interface WorkersOptions {
   readonly umask?: number | undefined
   /** What they are told. */
   readonly role: Omit<WorkerRole, 'isFirst'>
+  readonly watcher: WorkersWatcher
+}
+
+/** Follows what workers serve. */
+interface WorkersWatcher {
+  /** A worker may listen, and serves this build. */
+  noteBuild(buildId: string): void
+  noteReload(outcome: ReloadOutcome): void
 }
 
 /** Workers that listen. */
@@ -49,7 +57,7 @@ const patience = 1000
  * @throws WorkersError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
-  const { count, role, gracePeriod } = options
+  const { count, role, gracePeriod, watcher } = options
   const places = Array.from({ length: count }, (): Place => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
@@ -59,7 +67,12 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
-  const reload = oneAtATime(() => reloadTogether(places))
+  const reload = oneAtATime(async () => {
+    const outcome = await reloadTogether(places)
+    if (outcome.status === 'swapped') watcher.noteBuild(outcome.buildId)
+    watcher.noteReload(outcome)
+    return outcome
+  })
   const umask = process.umask()
   if (options.umask !== undefined) process.umask(options.umask)
   for (const place of places) launch(place)
@@ -154,6 +167,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       }
     }
     place.isAdmitted = true
+    if (place.buildId !== undefined) watcher.noteBuild(place.buildId)
     tellWorker(worker, { type: 'serve-dist:listen' })
   }
 

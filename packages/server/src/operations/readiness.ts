@@ -1,0 +1,33 @@
+/** What `/readyz` answers, as JSON. */
+export interface Readiness {
+  /** Whether requests may be sent here: only when `ready`. */
+  readonly status: 'starting' | 'ready' | 'draining'
+  /** The build that is served; absent before the first one is. */
+  readonly buildId?: string | undefined
+  readonly reload: LastReload
+}
+
+/** The last reload. */
+export interface LastReload {
+  /** How many reloads have ended since the start: a script waits for it to rise. */
+  readonly number: number
+  readonly outcome?: ReloadResult['status']
+  /** Why the new build was refused, a line each. */
+  readonly problems: readonly string[]
+  /** When it ended: ISO 8601, UTC. */
+  readonly time?: string
+}
+
+/** How a reload ended. */
+export interface ReloadResult {
+  readonly status: 'swapped' | 'unchanged' | 'refused'
+  readonly problems?: readonly string[]
+}
+
+/** Before the first one. */
+export const noReload: LastReload = { number: 0, problems: [] }
+
+/** What is told of a reload that ends now, after the one before. */
+export function nextReload({ number }: LastReload, { status, problems = [] }: ReloadResult): LastReload {
+  return { number: number + 1, outcome: status, problems, time: new Date().toISOString() }
+}
