@@ -6,7 +6,7 @@ import { cutOff, noteApplication } from '../send/cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
 import { callOriginal } from '../send/observation.ts'
 import type { Answer } from '../site/site.ts'
-import { writeHead } from '../send/write-head.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 
 /** Answers a request that the build has no answer for. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
@@ -94,7 +94,5 @@ function sendFailure(response: ServerResponse): void {
 }
 
 function send(response: ServerResponse, answer: Answer): void {
-  if (response.headersSent || response.destroyed) return
-  writeHead(response, answer)
-  response.end(answer.content.kind === 'memory' ? answer.content.bytes : undefined)
+  if (!response.headersSent && !response.destroyed) sendAnswer(response, answer)
 }

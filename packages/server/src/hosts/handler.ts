@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
-import { createSender } from '../send/create-sender.ts'
 import { decide } from '../site/decide.ts'
 import { fallbackFor } from '../site/fallback-for.ts'
 import { findOnDisk } from './find-on-disk.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
+import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { reportOnce } from './report-once.ts'
 import type { Answer, Site } from '../site/site.ts'
 import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
@@ -26,7 +26,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
   const { fallback: told, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   const readRequestFields = createRequestFieldsReader()
-  const sender = createSender(reportOnce(onProblem))
+  const report = reportOnce(onProblem)
 
   // No closure and no object is made on the way of a body in memory (`allocations.http-test.ts`).
   return function handle(request, response, next) {
@@ -58,7 +58,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })
     }
-    sender.send(request, response, sent)
+    sendAnswer(response, sent, report)
   }
 
   async function answerFromDisk(
@@ -74,7 +74,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
       const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', told)
       finish(request, response, found ?? decide(site, fields, fallback), next)
     } catch (error) {
-      sender.recover(request, response, error)
+      sendFailure(response, error, report)
     }
   }
 }

@@ -3,6 +3,8 @@ import { connectionLimits } from '../protocol/connection-limits.ts'
 import { ListenError } from '../transport/listen-error.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import { sendAnswer } from '../send/send-answer.ts'
+import { textAnswer } from '../site/answers.ts'
 import { reachableName } from '../transport/reachable-name.ts'
 
 /** Where operators ask. */
@@ -39,13 +41,12 @@ export async function startOpsServer(
 ): Promise<OpsServer> {
   const server = createServer(connectionLimits, ({ method, url = '' }, response) => {
     if (method !== 'GET' && method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD')
-      answer(response, 405, 'only GET and HEAD')
+      sendAnswer(response, textAnswer(405, 'only GET and HEAD\n', { more: ['Allow', 'GET, HEAD'] }))
       return
     }
     switch (url.replace(/\?.*$/s, '')) {
       case '/healthz':
-        answer(response, 200, 'ok')
+        sendAnswer(response, textAnswer(200, 'ok\n'))
         break
       case '/readyz':
         answerReadiness(response, readiness())
@@ -54,7 +55,7 @@ export async function startOpsServer(
         void answerMetrics(response, metrics)
         break
       default:
-        answer(response, 404, 'there are /healthz, /readyz and /metrics')
+        sendAnswer(response, textAnswer(404, 'there are /healthz, /readyz and /metrics\n'))
     }
   })
   server.maxConnections = maximumConnections
@@ -82,27 +83,18 @@ export async function startOpsServer(
 }
 
 function answerReadiness(response: ServerResponse, readiness: Readiness): void {
-  response.setHeader('Content-Type', 'application/json')
-  answer(response, readiness.status === 'ready' ? 200 : 503, JSON.stringify(readiness))
+  const status = readiness.status === 'ready' ? 200 : 503
+  sendAnswer(
+    response,
+    textAnswer(status, `${JSON.stringify(readiness)}\n`, { mediaType: 'application/json' }),
+  )
 }
 
 async function answerMetrics(response: ServerResponse, metrics: OpsSources['metrics']): Promise<void> {
   try {
     const text = await metrics.read()
-    response.setHeader('Content-Type', metrics.contentType)
-    answer(response, 200, text)
+    sendAnswer(response, textAnswer(200, text, { mediaType: metrics.contentType }))
   } catch (error) {
-    answer(response, 503, `no metrics: ${String(error)}`)
+    sendAnswer(response, textAnswer(503, `no metrics: ${String(error)}\n`))
   }
-}
-
-function answer(response: ServerResponse, status: number, text: string): void {
-  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-  const body = Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
-  response.writeHead(status, {
-    'Content-Length': body.length,
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  })
-  response.end(body)
 }

@@ -116,11 +116,23 @@ export function rangeNotSatisfiable(resource: Resource): Answer {
   return errorAnswer(416, ['Content-Range', `bytes */${resource.identity.bytes.size}`, ...vary])
 }
 
-function errorAnswer(status: keyof typeof reasons, more: readonly string[] = []): Answer {
-  const bytes = new TextEncoder().encode(`${status} ${reasons[status]}\n`)
+function errorAnswer(status: keyof typeof reasons, more?: readonly string[]): Answer {
+  return textAnswer(status, `${status} ${reasons[status]}\n`, { more })
+}
+
+/** A few lines of text, plain where nothing else is said, never stored. */
+export function textAnswer(
+  status: number,
+  text: string,
+  {
+    mediaType = 'text/plain; charset=utf-8',
+    more = [],
+  }: { readonly mediaType?: string; readonly more?: readonly string[] | undefined } = {},
+): Answer {
+  const bytes = new TextEncoder().encode(text)
   const fields = [
     'Content-Type',
-    'text/plain; charset=utf-8',
+    mediaType,
     'Content-Length',
     String(bytes.length),
     'Cache-Control',

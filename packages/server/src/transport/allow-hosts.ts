@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
-import { writeHead } from '../send/write-head.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 
 // A name of DNS, an address of IPv4, or one of IPv6 in brackets; a wildcard for what is below a name.
 const allowedForm = /^(?:(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?|\[[\da-f:.]+\])$/
@@ -56,14 +56,8 @@ export function allowHosts(listener: RequestListener, names: readonly string[] |
   const matches = createHostMatcher(names)
   return (request, response) => {
     const host = hostOf(request)
-    if (host !== undefined && matches(host)) {
-      listener(request, response)
-      return
-    }
-    writeHead(response, misdirectedRequest)
-    const { content } = misdirectedRequest
-    if (content.kind === 'memory' && request.method !== 'HEAD') response.end(content.bytes)
-    else response.end()
+    if (host !== undefined && matches(host)) listener(request, response)
+    else sendAnswer(response, misdirectedRequest)
   }
 }
 

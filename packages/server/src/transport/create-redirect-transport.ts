@@ -4,7 +4,7 @@ import { bareRefusal, redirectTo } from '../site/answers.ts'
 import { createHttpTransport } from './create-http-transport.ts'
 import { type HttpsPlace, redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
-import { writeHead } from '../send/write-head.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 
 /** How requests are sent on. */
 export interface RedirectTransportOptions {
@@ -31,8 +31,7 @@ export function createRedirectTransport(
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
     const place: HttpsPlace = { plainPort: request.socket.localPort ?? 80, tlsPort }
     const location = redirectToHttps(request.headers.host, request.url ?? '', place)
-    writeHead(response, location === undefined ? noPlace : redirectTo({ status: 308, location }, ''))
-    response.end()
+    sendAnswer(response, location === undefined ? noPlace : redirectTo({ status: 308, location }, ''))
   }
   const listener = allowHosts(redirect, hosts)
   return createHttpTransport(watcher?.watch(listener) ?? listener, {

@@ -1,6 +1,6 @@
 import { bareRefusal } from '../site/answers.ts'
 import type { RequestListener, TransportWatcher } from './transport.ts'
-import { writeHead } from '../send/write-head.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 
 /**
  * Makes the listener that answers requests which nobody else is to see. Over HTTP/1.1 their connection ends with it
@@ -11,9 +11,6 @@ export function refuseWith(
   watcher: Pick<TransportWatcher, 'watch'> | undefined,
 ): RequestListener {
   const refusal = bareRefusal(status, ['Connection', 'close'])
-  const refuse: RequestListener = (_request, response) => {
-    writeHead(response, refusal)
-    response.end()
-  }
+  const refuse: RequestListener = (_request, response) => sendAnswer(response, refusal)
   return watcher?.watch(refuse) ?? refuse
 }

@@ -1,7 +1,60 @@
 import { ServerResponse } from 'node:http'
+import { internalServerError, notFound } from '../site/answers.ts'
 import { extendVary } from '../protocol/field-list.ts'
 import { isMerelyObserved, observationOf } from './observation.ts'
+import { sendFile } from './send-file.ts'
 import type { Answer } from '../site/site.ts'
+import { type FileContent, StoredFileError } from '../files/stored-file.ts'
+
+/**
+ * Sends an answer over HTTP/1.1 or HTTP/2: the one place where an `Answer` becomes a response.
+ *
+ * @param report - called with each file that vanished or changed, and with whatever else fails.
+ */
+export function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  report?: (problem: Error) => void,
+): void {
+  const { content } = answer
+  if (content.kind === 'none' || response.req.method === 'HEAD') {
+    writeHead(response, answer)
+    response.end()
+  } else if (content.kind === 'memory') {
+    writeHead(response, answer)
+    response.end(content.bytes)
+  } else {
+    streamFile(response, { answer, content }, report)
+  }
+}
+
+/** Answers a request that failed: before the head with a clean error, after it by cutting the connection. */
+export function sendFailure(
+  response: ServerResponse,
+  error: unknown,
+  report?: (problem: Error) => void,
+): void {
+  if (response.headersSent) {
+    response.destroy()
+    // A client that goes away in mid-body is no problem of ours.
+    if (error instanceof StoredFileError) report?.(error)
+    return
+  }
+  report?.(error instanceof Error ? error : new Error(String(error)))
+  const isGone = error instanceof StoredFileError && error.status === 404
+  sendAnswer(response, isGone ? notFound : internalServerError)
+}
+
+/** By itself: what its closures keep would be allocated for every answer. */
+function streamFile(
+  response: ServerResponse,
+  { answer, content }: { readonly answer: Answer; readonly content: FileContent },
+  report?: (problem: Error) => void,
+): void {
+  sendFile(response, content, () => writeHead(response, answer)).catch((error: unknown) =>
+    sendFailure(response, error, report),
+  )
+}
 
 /**
  * Writes an answer's status and fields. The prebuilt list goes to Node as it is, unless somebody before
@@ -9,7 +62,7 @@ import type { Answer } from '../site/site.ts'
  * field is set by name, so that it replaces one of the same name, `Vary` is extended, and what describes
  * another body than ours is taken away.
  */
-export function writeHead(response: ServerResponse, answer: Answer): void {
+function writeHead(response: ServerResponse, answer: Answer): void {
   if (isUntouched(response)) {
     writeList(response, answer)
     return
