@@ -1,5 +1,5 @@
 /** @import { Cell } from './plan-cells.js' */
-/** @import { PageNode, PageSize } from '../src/page/page-node.ts' */
+/** @import { PageNode, PageSize } from '../src/page/page-data.ts' */
 
 /**
  * The button of one box, with as many lines of text as there is room for.

@@ -1,7 +1,7 @@
 import { layOutTreemap } from './lay-out-treemap.js'
 
 /** @import { Rectangle } from './lay-out-treemap.js' */
-/** @import { PageNode } from '../src/page/page-node.ts' */
+/** @import { PageNode } from '../src/page/page-data.ts' */
 
 /**
  * One box of the treemap, and the folder that it is in. An open folder shows what is in it, below its title.

@@ -3,7 +3,7 @@ import { nearestCell } from './nearest-cell.js'
 import { planCells } from './plan-cells.js'
 
 /** @import { Cell } from './plan-cells.js' */
-/** @import { PageData, PageNode } from '../src/page/page-node.ts' */
+/** @import { PageData, PageNode } from '../src/page/page-data.ts' */
 
 /** @type {PageData} */
 const data = JSON.parse(elementOf('data').textContent ?? '')

@@ -1,22 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type BuildReport, createReport } from './formats/create-report.ts'
-import { budgetProblems } from './formats/describe-budget.ts'
-import { formatHtml } from './page/format-html.ts'
-import { formatJson } from './formats/format-json.ts'
-import { formatMarkdown } from './formats/format-markdown.ts'
-import { formatTerminal } from './formats/format-terminal.ts'
-import { parseNoise } from './compare/noise.ts'
-import { readPageAssets } from './page/read-page-assets.ts'
+import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
 import { ReportError } from './builds/report-error.ts'
+import { parseNoise } from './compare/size-change.ts'
+import { type BuildReport, createReport } from './formats/create-report.ts'
+import { formatJson } from './formats/format-json.ts'
+import { formatMarkdown } from './formats/format-markdown.ts'
+import { formatTerminal } from './formats/format-terminal.ts'
+import { formatHtml } from './page/format-html.ts'
+import { readPageAssets } from './page/read-page-assets.ts'
 
 /** The forms that a report can take. */
 export type ReportFormat = 'terminal' | 'markdown' | 'json' | 'html'
 
-/** All of them, for the command's help. */
-export const reportFormats: readonly ReportFormat[] = ['terminal', 'markdown', 'json', 'html']
+const reportFormats: readonly ReportFormat[] = ['terminal', 'markdown', 'json', 'html']
 
 /** What the command line gave. */
 export interface ReportCommandOptions {

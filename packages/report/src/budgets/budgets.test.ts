@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkBudgets } from './check-budgets.ts'
-import { budgetProblems, describeBudget } from '../formats/describe-budget.ts'
-import { parseBudget } from './parse-budget.ts'
+import { budgetProblems, checkBudgets, describeBudget } from './check-budgets.ts'
 import { parseBudgets } from './parse-budgets.ts'
 import { ReportError } from '../builds/report-error.ts'
 import { makeManifest } from '../../test/support/make-manifest.ts'
@@ -16,20 +14,20 @@ const build = makeManifest([
 ])
 
 function check(text: string) {
-  const [result] = checkBudgets(build, [parseBudget(text)])
+  const [result] = checkBudgets(build, parseBudgets([text]))
   if (result === undefined) throw new Error('no result')
   return result
 }
 
 function limitOrError(text: string): unknown {
   try {
-    return parseBudget(text).limit
+    return parseBudgets([text])[0]?.limit
   } catch (error) {
     return error
   }
 }
 
-describe('parseBudget', () => {
+describe('parseBudgets', () => {
   test.each([
     ['assets/*.js=150kb:br', { files: 'assets/*.js', limit: 150_000, column: 'br' }],
     ['total=1.5 MB : gzip', { files: 'total', limit: 1_500_000, column: 'gzip' }],
@@ -38,19 +36,19 @@ describe('parseBudget', () => {
     ['**/*.{css,js}=2gib:smallest', { files: '**/*.{css,js}', limit: 2 * 1024 ** 3, column: 'smallest' }],
     ['c:/*.js=0b:identity', { files: 'c:/*.js', limit: 0, column: 'identity' }],
   ])('reads %s', (text, budget) => {
-    expect(parseBudget(text)).toEqual({ text, ...budget })
+    expect(parseBudgets([text])).toEqual([{ text, ...budget }])
   })
 
   test.each([
     ['150kb', 'it names no files; write for example'],
     ['=150kb', 'it names no files'],
-    ['total=', '"" is no size; write for example 150kb'],
-    ['total=150 apples', '"150 apples" is no size'],
-    ['total=-5kb', '"-5kb" is no size'],
+    ['total=', '"" is not a size; write for example 150kb'],
+    ['total=150 apples', '"150 apples" is not a size'],
+    ['total=-5kb', '"-5kb" is not a size'],
     ['total=5kb:deflate', '"deflate" cannot be weighed; after the colon write one of identity, gzip'],
     ['total=5kb:br:gzip', '"br:gzip" cannot be weighed'],
   ])('refuses %s and says what to write', (text, message) => {
-    expect(() => parseBudget(text)).toThrow(`budget "${text}": ${message}`)
+    expect(() => parseBudgets([text])).toThrow(`budget "${text}": ${message}`)
   })
 
   test('reads what it is given or throws a ReportError, whatever the text', () => {
@@ -60,9 +58,7 @@ describe('parseBudget', () => {
       }),
     )
   })
-})
 
-describe('parseBudgets', () => {
   test('names every budget that is wrong', () => {
     expect(() => parseBudgets(['total=x', 'total=1kb', 'y'])).toThrow(
       /^budget "total=x": .+\nbudget "y": .+$/,
@@ -82,7 +78,7 @@ describe('checkBudgets', () => {
 
   test('weighs the smallest there where the build says that it is sent', () => {
     const serving = { prefer: 'smallest' } as const
-    const [result] = checkBudgets({ ...build, serving }, [parseBudget('assets/*.js=150kb')])
+    const [result] = checkBudgets({ ...build, serving }, parseBudgets(['assets/*.js=150kb']))
     expect(result?.size).toBe(118_000)
   })
 

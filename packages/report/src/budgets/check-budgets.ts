@@ -1,7 +1,16 @@
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
-import type { Budget } from './parse-budget.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatKilobytes,
+  formatPath,
+  formatPercent,
+} from '../builds/format-values.ts'
 import { sizesOf } from '../builds/sizes.ts'
+import type { Budget } from './parse-budgets.ts'
+
+const mostNames = 5
 
 /**
  * How a build stands to a budget. `unmatched`: no file fits the glob, so the budget guards nothing; that
@@ -50,4 +59,30 @@ function matcherOf({ files }: Budget): (file: ManifestFile) => boolean {
   // `dot`: of the dotfiles only `.well-known` is ever listed, and that is served like the rest.
   const matches = picomatch(files, { dot: true })
   return ({ path }) => matches(path)
+}
+
+/** What a build makes of one budget, as a sentence that names the offenders and their sizes. */
+export function describeBudget({ budget, outcome, size, over, files }: BudgetResult): string {
+  if (outcome === 'unmatched') {
+    return `${budget.text}: matches no file of this build; mend the glob, or take the budget out`
+  }
+  const weighed = `${formatKilobytes(size)} ${budget.column} of ${formatKilobytes(budget.limit)}`
+  if (outcome === 'within') {
+    return `${budget.text}: ${weighed}, ${formatBytes(-over)} left`
+  }
+  const percent = budget.limit === 0 ? '' : ` (${formatPercent((over / budget.limit) * 100)})`
+  return `${budget.text}: ${weighed}, ${formatBytes(over)}${percent} too much: ${nameFiles(files)}`
+}
+
+/** The budgets that a build fails, a sentence each; empty when it keeps them all. */
+export function budgetProblems(results: readonly BudgetResult[]): string[] {
+  return results.filter(({ outcome }) => outcome !== 'within').map(describeBudget)
+}
+
+function nameFiles(files: readonly BudgetFile[]): string {
+  const named = files
+    .slice(0, mostNames)
+    .map(({ path, size }) => `${formatPath(path)} ${formatKilobytes(size)}`)
+  const others = files.length - named.length
+  return [...named, ...(others > 0 ? [formatCount(others, 'more file')] : [])].join(', ')
 }

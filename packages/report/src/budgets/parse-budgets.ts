@@ -1,22 +1,62 @@
-import { type Budget, parseBudget } from './parse-budget.ts'
 import { ReportError } from '../builds/report-error.ts'
+import { type SizeColumn, sizeColumns } from '../builds/sizes.ts'
+
+/** The most that files may weigh together. */
+export interface Budget {
+  /** As it was written: `assets/*.js=150kb:br`. */
+  readonly text: string
+  /** A glob for paths relative to the build's folder, or `total` for every file. */
+  readonly files: string
+  /** In bytes; as much is still within the budget. */
+  readonly limit: number
+  readonly column: SizeColumn
+}
+
+const units: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ['kb', 1000],
+  ['mb', 1000 ** 2],
+  ['gb', 1000 ** 3],
+  ['kib', 1024],
+  ['mib', 1024 ** 2],
+  ['gib', 1024 ** 3],
+])
 
 /**
- * Reads several budgets; see {@link parseBudget}.
+ * Reads budgets: `<glob or total>=<size>`, then `:` and what is weighed, one of `identity`, `gzip`, `br`,
+ * `zstd`, `sent` and `smallest`. Without it `sent` is: what the server sends by default to a client that
+ * accepts every coding. Units are `b`, `kb`, `mb`, `gb` of 1,000 and `kib`, `mib`, `gib` of 1,024.
  *
  * @throws {@link ReportError} that names every one that is wrong.
  */
 export function parseBudgets(texts: readonly string[]): Budget[] {
   const problems: string[] = []
   const budgets = texts.flatMap((text) => {
-    try {
-      return [parseBudget(text)]
-    } catch (error) {
-      if (!(error instanceof ReportError)) throw error
-      problems.push(...error.problems)
-      return []
-    }
+    const budget = parseBudget(text)
+    if (typeof budget !== 'string') return [budget]
+    problems.push(`budget "${text}": ${budget}`)
+    return []
   })
   if (problems.length > 0) throw new ReportError(problems)
   return budgets
+}
+
+/** A budget, or what is wrong with it. */
+function parseBudget(text: string): Budget | string {
+  const equals = text.lastIndexOf('=')
+  const files = text.slice(0, Math.max(equals, 0)).trim()
+  if (files === '') return 'it names no files; write for example assets/*.js=150kb:br or total=500kb'
+  const [size = '', column = 'sent', ...others] = text.slice(equals + 1).split(':')
+  const known = sizeColumns.find((name) => name === column.trim().toLowerCase())
+  if (known === undefined || others.length > 0) {
+    const found = [column, ...others].join(':')
+    return `"${found}" cannot be weighed; after the colon write one of ${sizeColumns.join(', ')}`
+  }
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(size)
+  const unit = units.get(match?.[2]?.toLowerCase() ?? '')
+  if (match === null || unit === undefined) {
+    return `"${size}" is not a size; write for example 150kb, 1.5mb or 64kib`
+  }
+  return { text, files, limit: Math.round(Number(match[1]) * unit), column: known }
 }

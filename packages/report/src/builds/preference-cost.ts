@@ -1,4 +1,5 @@
 import { contentCodings, type Manifest } from '@serve-dist/manifest'
+import { formatBytes, formatKilobytes, formatPercent } from './format-values.ts'
 import { type Coding, sizesOf, sumSizes } from './sizes.ts'
 
 /** What the server's default order of codings costs on one build, against sending the smallest. */
@@ -33,4 +34,25 @@ export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'ser
     bytes,
     percent,
   }
+}
+
+/** One line that says what the order of codings costs on a build, or would; `undefined` where it has no variants. */
+export function describePreference({
+  prefer,
+  first,
+  sent,
+  smallest,
+  bytes,
+  percent,
+}: PreferenceCost): string | undefined {
+  if (first === 'identity') return undefined
+  if (prefer === 'smallest') {
+    const saved = bytes === 0 ? 'as much as' : `${formatBytes(bytes)} less than`
+    return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} ${first} first would`
+  }
+  if (bytes === 0) {
+    return `${first} first sends ${formatKilobytes(sent)}, which is the smallest of every file: prefer 'smallest' would save nothing`
+  }
+  const more = formatBytes(bytes)
+  return `${first} first sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' would (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
 }

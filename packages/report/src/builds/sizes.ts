@@ -9,43 +9,72 @@ export type Coding = 'identity' | ContentCoding
  */
 export type SizeColumn = Coding | 'sent' | 'smallest'
 
+/** Something for each way to weigh. */
+export type BySizeColumn<Value> = Readonly<Record<SizeColumn, Value>>
+
+/** Bytes, weighed in every way. */
+export type Sizes = BySizeColumn<number>
+
+/** What a build says of how it is served: by its rule `prefer` the server sends the smallest by default. */
+export type BuildServing = Pick<Manifest, 'serving'>
+
+/** What a report sums files up by. */
+export type FileKind = 'js' | 'css' | 'html' | 'other'
+
 /** All codings, the most widely understood first. */
 export const codings: readonly Coding[] = ['identity', ...contentCodings.map(({ name }) => name).toReversed()]
 
 /** All ways to weigh. */
 export const sizeColumns: readonly SizeColumn[] = [...codings, 'sent', 'smallest']
 
-/** Bytes, weighed in every way. */
-export type Sizes = Readonly<Record<SizeColumn, number>>
+/** All kinds, in the order of every table. */
+export const fileKinds: readonly FileKind[] = ['js', 'css', 'html', 'other']
 
-/** What weighs nothing. */
-export const noSizes: Sizes = { identity: 0, gzip: 0, br: 0, zstd: 0, sent: 0, smallest: 0 }
+/** The kind of a file, by its media type. */
+export function fileKindOf({ mediaType }: Pick<ManifestFile, 'mediaType'>): FileKind {
+  if (/^(?:text|application)\/javascript\b/.test(mediaType)) return 'js'
+  if (/^text\/css\b/.test(mediaType)) return 'css'
+  if (/^(?:text\/html|application\/xhtml\+xml)\b/.test(mediaType)) return 'html'
+  return 'other'
+}
 
-/** What a build says of how it is served: by its rule `prefer` the server sends the smallest by default. */
-export type BuildServing = Pick<Manifest, 'serving'>
-
-/** One file, weighed in every way; without its build as one that says nothing of how it is served. */
-export function sizesOf(file: ManifestFile, build: BuildServing = {}): Sizes {
+/** Asks for a value once for each way to weigh. */
+export function bySizeColumn<Value>(valueOf: (column: SizeColumn) => Value): BySizeColumn<Value> {
   return {
-    identity: file.size,
-    gzip: sizeIn(file, 'gzip'),
-    br: sizeIn(file, 'br'),
-    zstd: sizeIn(file, 'zstd'),
-    sent: sizeIn(file, sentCoding(file, build)),
-    smallest: sizeIn(file, smallestCoding(file)),
+    identity: valueOf('identity'),
+    gzip: valueOf('gzip'),
+    br: valueOf('br'),
+    zstd: valueOf('zstd'),
+    sent: valueOf('sent'),
+    smallest: valueOf('smallest'),
   }
 }
 
-/** The same of a file that one of two builds may lack. */
-export function sizesOrNone(file: ManifestFile | undefined, build: BuildServing): Sizes {
-  return file === undefined ? noSizes : sizesOf(file, build)
+/** One file, weighed in every way; nothing where one of two builds lacks it. */
+export function sizesOf(file: ManifestFile | undefined, build: BuildServing = {}): Sizes {
+  return bySizeColumn((column) => {
+    if (file === undefined) return 0
+    if (column === 'sent') return sizeIn(file, sentCoding(file, build))
+    return sizeIn(file, column === 'smallest' ? smallestCoding(file) : column)
+  })
 }
 
 /** Several files, weighed together. */
-export function sumSizes(all: Iterable<Sizes>): Sizes {
-  const sum: Record<SizeColumn, number> = { ...noSizes }
-  for (const sizes of all) for (const column of sizeColumns) sum[column] += sizes[column]
-  return sum
+export function sumSizes(all: readonly Sizes[]): Sizes {
+  return bySizeColumn((column) => all.reduce((sum, sizes) => sum + sizes[column], 0))
+}
+
+/** What the files of one kind weigh together; without a kind, all files of the build. */
+export function sumOfKind(build: Manifest, kind?: FileKind): Sizes {
+  const files = build.files.filter((file) => kind === undefined || fileKindOf(file) === kind)
+  return sumSizes(files.map((file) => sizesOf(file, build)))
+}
+
+/** The codings that some of the files have, identity first. */
+export function codingsOf(files: readonly (ManifestFile | undefined)[]): Coding[] {
+  return codings.filter(
+    (coding) => coding === 'identity' || files.some((file) => file !== undefined && hasVariant(file, coding)),
+  )
 }
 
 /** What a client that accepts every coding is sent: the server's order, zstd first, unless the build prefers another. */

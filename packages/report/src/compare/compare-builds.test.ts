@@ -2,10 +2,8 @@ import type { Manifest } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareBuilds, type FileState } from './compare-builds.ts'
-import { fileKinds } from '../builds/file-kind.ts'
-import { defaultNoise } from './noise.ts'
-import type { Verdict } from './size-change.ts'
-import { sizeColumns } from '../builds/sizes.ts'
+import { fileKinds, sizeColumns } from '../builds/sizes.ts'
+import { defaultNoise, type Verdict } from './size-change.ts'
 import { type FileSketch, makeManifest } from '../../test/support/make-manifest.ts'
 
 const before = makeManifest([

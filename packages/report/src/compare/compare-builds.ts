@@ -1,10 +1,8 @@
 import type { Manifest } from '@serve-dist/manifest'
-import { type FileKind, fileKindOf } from '../builds/file-kind.ts'
+import { formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { codings, type FileKind, fileKindOf, sizesOf, sumOfKind } from '../builds/sizes.ts'
 import { type MatchedFile, matchFiles } from './match-files.ts'
-import { defaultNoise, type Noise } from './noise.ts'
-import { compareSizes, type SizeChanges } from './size-change.ts'
-import { type SizeColumn, sizesOrNone } from '../builds/sizes.ts'
-import { sumOfKind } from '../builds/sum-of-kind.ts'
+import { compareSizes, defaultNoise, type Noise, type SizeChanges } from './size-change.ts'
 
 /** How two builds are compared. */
 export interface CompareBuildsOptions {
@@ -50,13 +48,8 @@ export function compareBuilds(
   const files = matchFiles(before, after).map((file) => compareFile(file, { before, after, noise }))
   const total = (kind?: FileKind): SizeChanges =>
     compareSizes(sumOfKind(before, kind), sumOfKind(after, kind), noise)
-  const totals = {
-    js: total('js'),
-    css: total('css'),
-    html: total('html'),
-    other: total('other'),
-    total: total(),
-  }
+  const ofKinds = { js: total('js'), css: total('css'), html: total('html'), other: total('other') }
+  const totals = { ...ofKinds, total: total() }
   return { before, after, noise, files, totals }
 }
 
@@ -65,11 +58,7 @@ function compareFile(
   builds: Pick<BuildComparison, 'before' | 'after' | 'noise'>,
 ): FileComparison {
   const { before, after } = file
-  const sizes = compareSizes(
-    sizesOrNone(before, builds.before),
-    sizesOrNone(after, builds.after),
-    builds.noise,
-  )
+  const sizes = compareSizes(sizesOf(before, builds.before), sizesOf(after, builds.after), builds.noise)
   const kind = fileKindOf(after ?? before ?? { mediaType: '' })
   return { ...file, kind, state: stateOf(file, sizes), sizes }
 }
@@ -77,8 +66,39 @@ function compareFile(
 function stateOf({ before, after }: MatchedFile, sizes: SizeChanges): FileState {
   if (before === undefined) return 'new'
   if (after === undefined) return 'removed'
-  const columns: readonly SizeColumn[] = ['identity', 'gzip', 'br', 'zstd']
-  const verdicts = columns.map((column) => sizes[column].verdict)
+  const verdicts = codings.map((column) => sizes[column].verdict)
   if (verdicts.some((verdict) => verdict === 'larger' || verdict === 'smaller')) return 'changed'
   return before.sha256 === after.sha256 && verdicts.every((verdict) => verdict === 'same') ? 'same' : 'noise'
+}
+
+/** What a reader should look at: files that are new, removed or changed, those first that change most of what is sent. */
+export function changedFiles({ files }: BuildComparison): FileComparison[] {
+  return files
+    .filter(({ state }) => state === 'new' || state === 'removed' || state === 'changed')
+    .toSorted((a, b) => weight(b) - weight(a))
+}
+
+function weight({ sizes }: FileComparison): number {
+  return Math.abs(sizes.sent.bytes)
+}
+
+/** What two builds differ in, in a sentence each. */
+export interface ComparisonSummary {
+  /** `sent by default: 212.40 kB, +1.20 kB (+0.6 %)` */
+  readonly weight: string
+  /** `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 64 B, and below 0.1 % or of the same length)` */
+  readonly files: string
+}
+
+/** Says in two sentences what changed. */
+export function summarizeComparison(comparison: BuildComparison): ComparisonSummary {
+  const { noise, totals, files } = comparison
+  const { sent } = totals.total
+  const count = (state: FileState): number => files.filter((file) => file.state === state).length
+  const limits = `below ${noise.bytes} B, and below ${noise.percent} % or of the same length`
+  const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (${limits})` : ''
+  return {
+    weight: `sent by default: ${formatKilobytes(sent.after)}, ${formatChange(sent)}`,
+    files: `${formatCount(count('changed'), 'file')} changed, ${count('new')} new, ${count('removed')} removed; ${count('same')} the same${ofNoise}`,
+  }
 }

@@ -1,5 +1,4 @@
 import type { ManifestFile } from '@serve-dist/manifest'
-import { type HashToken, hashTokensOf, maskToken } from './hash-tokens.ts'
 import { type FilePair, pairNearestSizes } from './pair-nearest-sizes.ts'
 
 /** Two files that are one but for the hash in their names. */
@@ -10,6 +9,9 @@ export interface HashedPair extends FilePair {
 
 /** Vite's and esbuild's: tried first where names speak for others too, which may be parts of a hash. */
 const usualLength = 8
+const shortestHash = 6
+/** SHA-256 in hexadecimal; nobody writes a longer one. */
+const longestHash = 64
 
 /**
  * Finds the files whose names differ in a content hash and in nothing else, without knowing how long the
@@ -42,6 +44,12 @@ export function matchHashedFiles(
       after: rest.after.filter(({ file }) => !taken.has(file)),
     }
   }
+}
+
+/** A part of a file's path that may be a content hash: whole words of `A-Z a-z 0-9 _ -`. */
+interface HashToken {
+  readonly text: string
+  readonly start: number
 }
 
 interface Candidate {
@@ -127,4 +135,28 @@ function endsInHash(token: HashToken, tokens: readonly HashToken[], known: reado
       known.includes(text.length) &&
       (start === token.start || start + text.length === token.start + token.text.length),
   )
+}
+
+/**
+ * Every part of a path that may be a hash. It begins and ends at the edge of a word, and as `-` and `_` are
+ * both separators and letters of a hash, parts may hold others: `a-b12-c3d4` has four.
+ */
+function hashTokensOf(path: string): HashToken[] {
+  const tokens: HashToken[] = []
+  for (const { 0: run, index } of path.matchAll(/[\w-]+/g)) {
+    const separators = Array.from(run.matchAll(/[-_]/g), (separator) => separator.index)
+    for (const start of [0, ...separators.map((separator) => separator + 1)]) {
+      for (const end of [run.length, ...separators]) {
+        const length = end - start
+        if (length < shortestHash || length > longestHash) continue
+        tokens.push({ text: run.slice(start, end), start: index + start })
+      }
+    }
+  }
+  return tokens
+}
+
+/** The path with one token replaced. */
+function maskToken(path: string, { text, start }: HashToken): string {
+  return `${path.slice(0, start)}HASH${path.slice(start + text.length)}`
 }

@@ -1,5 +1,5 @@
-import type { Noise } from './noise.ts'
-import { type SizeColumn, type Sizes } from '../builds/sizes.ts'
+import { ReportError } from '../builds/report-error.ts'
+import { bySizeColumn, type BySizeColumn, type Sizes } from '../builds/sizes.ts'
 
 /** What a change means for who downloads it. */
 export type Verdict = 'same' | 'noise' | 'smaller' | 'larger'
@@ -17,22 +17,23 @@ export interface SizeChange {
 }
 
 /** Sizes in two builds, weighed in every way. */
-export type SizeChanges = Readonly<Record<SizeColumn, SizeChange>>
+export type SizeChanges = BySizeColumn<SizeChange>
+
+/** A change is noise when it stays below both; where the file itself is as long as before, below `bytes`. */
+export interface Noise {
+  readonly percent: number
+  readonly bytes: number
+}
+
+/** Below 0.1 % and 64 bytes. */
+export const defaultNoise: Noise = { percent: 0.1, bytes: 64 }
 
 /** Compares sizes, calling small changes noise. */
 export function compareSizes(before: Sizes, after: Sizes, noise: Noise): SizeChanges {
   // Another hash in an import leaves the length as it was, and moves small variants by whole percents.
   const isAsLong = before.identity === after.identity && noise.percent > 0
   const limits = isAsLong ? { ...noise, percent: Number.POSITIVE_INFINITY } : noise
-  const compare = (column: SizeColumn): SizeChange => compareSize(before[column], after[column], limits)
-  return {
-    identity: compare('identity'),
-    gzip: compare('gzip'),
-    br: compare('br'),
-    zstd: compare('zstd'),
-    sent: compare('sent'),
-    smallest: compare('smallest'),
-  }
+  return bySizeColumn((column) => compareSize(before[column], after[column], limits))
 }
 
 function compareSize(before: number, after: number, noise: Noise): SizeChange {
@@ -47,4 +48,24 @@ function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Ve
   if (percent === undefined || percent === -100) return bytes > 0 ? 'larger' : 'smaller'
   if (Math.abs(percent) < noise.percent && Math.abs(bytes) < noise.bytes) return 'noise'
   return bytes > 0 ? 'larger' : 'smaller'
+}
+
+/**
+ * Reads a threshold such as `0.5%,128b` (or `0.5%,128`); a part that is left out keeps its default, `0`
+ * for both calls nothing noise.
+ *
+ * @throws {@link ReportError} when it is none.
+ */
+export function parseNoise(text: string): Noise {
+  const noise = { ...defaultNoise }
+  for (const part of text.split(',')) {
+    const match = /^\s*(\d+(?:\.\d+)?)\s*(%|b|)\s*$/i.exec(part)
+    if (match === null) {
+      throw new ReportError([
+        `noise "${text}": "${part}" is neither a percentage nor bytes; write for example 0.1%,64b`,
+      ])
+    }
+    noise[match[2] === '%' ? 'percent' : 'bytes'] = Number(match[1])
+  }
+  return noise
 }

@@ -1,8 +1,8 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { type BudgetResult, checkBudgets } from '../budgets/check-budgets.ts'
 import { type BuildComparison, compareBuilds } from '../compare/compare-builds.ts'
-import { defaultNoise, type Noise } from '../compare/noise.ts'
-import type { Budget } from '../budgets/parse-budget.ts'
+import { defaultNoise, type Noise } from '../compare/size-change.ts'
+import type { Budget } from '../budgets/parse-budgets.ts'
 
 /** What is asked of a report. */
 export interface CreateReportOptions {

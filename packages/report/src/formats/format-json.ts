@@ -1,19 +1,24 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { BuildComparison } from '../compare/compare-builds.ts'
-import type { BuildReport } from './create-report.ts'
-import { type FileKind, fileKindOf, fileKinds } from '../builds/file-kind.ts'
-import { preferenceCost } from '../builds/preference-cost.ts'
 import type { SizeChanges } from '../compare/size-change.ts'
-import { sentCoding, type SizeColumn, sizesOf, smallestCoding } from '../builds/sizes.ts'
-import { sumOfKind } from '../builds/sum-of-kind.ts'
-
-/** The version of the format that `formatJson` writes; fields may be added within a version. */
-export const jsonReportVersion = 1
+import { preferenceCost } from '../builds/preference-cost.ts'
+import {
+  bySizeColumn,
+  type FileKind,
+  fileKindOf,
+  fileKinds,
+  sentCoding,
+  sizesOf,
+  smallestCoding,
+  sumOfKind,
+} from '../builds/sizes.ts'
+import type { BuildReport } from './create-report.ts'
 
 /** A report for programs; docs/report.md describes every field. A line feed at the end. */
 export function formatJson({ title, build, comparison, budgets }: BuildReport): string {
   const document = {
-    version: jsonReportVersion,
+    // Fields may be added within a version.
+    version: 1,
     title,
     build: describeBuild(build),
     comparison: comparison === undefined ? null : describeComparison(comparison),
@@ -71,8 +76,5 @@ function byKind<Value>(describe: (kind?: FileKind) => Value): Record<string, Val
 
 /** JSON has no `undefined`: where there was nothing before, the percentage is `null`. */
 function describeChanges(changes: SizeChanges): unknown {
-  const columns: readonly SizeColumn[] = ['identity', 'gzip', 'br', 'zstd', 'sent', 'smallest']
-  return Object.fromEntries(
-    columns.map((column) => [column, { ...changes[column], percent: changes[column].percent ?? null }]),
-  )
+  return bySizeColumn((column) => ({ ...changes[column], percent: changes[column].percent ?? null }))
 }

@@ -1,11 +1,25 @@
-import type { BuildReport } from './create-report.ts'
-import { describeBudget } from './describe-budget.ts'
-import { describePreference } from './describe-preference.ts'
-import { escapeMarkdown } from './escape-markdown.ts'
-import { markdownOfBuild } from './markdown-of-build.ts'
-import { markdownOfComparison } from './markdown-of-comparison.ts'
-import { markdownMarker } from './markdown-marker.ts'
-import { preferenceCost } from '../builds/preference-cost.ts'
+import type { Manifest } from '@serve-dist/manifest'
+import { describeBudget } from '../budgets/check-budgets.ts'
+import { formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
+import { fileKindOf, fileKinds, type Sizes, sizesOf, sumSizes } from '../builds/sizes.ts'
+import {
+  type BuildComparison,
+  changedFiles,
+  type FileState,
+  summarizeComparison,
+} from '../compare/compare-builds.ts'
+import type { SizeChange, SizeChanges } from '../compare/size-change.ts'
+import { type BuildReport, defaultTitle } from './create-report.ts'
+import {
+  escapeMarkdown,
+  joinBlocks,
+  markdownCode,
+  markdownColumns,
+  type MarkdownRow,
+  markdownSection,
+  markdownTable,
+} from './markdown.ts'
 
 /** In bytes: GitHub refuses a comment of more than 65,536 characters, and our workflow cuts it there. */
 const longestComment = 60_000
@@ -26,17 +40,99 @@ export function formatMarkdown(report: BuildReport): string {
 function write({ title, build, comparison, budgets }: BuildReport, mostRows: number): string {
   const cost = describePreference(preferenceCost(build))
   const blocks = [
-    markdownMarker(title),
+    marker(title),
     ...(comparison === undefined
-      ? markdownOfBuild(build, { title, mostRows })
-      : markdownOfComparison(comparison, { title, mostRows })),
+      ? blocksOfBuild(build, { title, mostRows })
+      : blocksOfComparison(comparison, { title, mostRows })),
     budgets
-      .map(
-        (result) =>
-          `- ${result.outcome === 'within' ? '✅' : '❌'} ${escapeMarkdown(describeBudget(result))}`,
-      )
+      .map((result) => {
+        return `- ${result.outcome === 'within' ? '✅' : '❌'} ${escapeMarkdown(describeBudget(result))}`
+      })
       .join('\n'),
     cost === undefined ? '' : `<sub>${escapeMarkdown(cost)}.</sub>`,
   ]
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+  return `${joinBlocks(blocks)}\n`
+}
+
+/**
+ * The first line, which nobody sees: by it a bot finds its own comment to update. Reports of other titles
+ * have other markers; all begin with `<!-- serve-dist report`.
+ */
+function marker(title: string): string {
+  // Nothing in the name may end the comment.
+  const name = title.replaceAll(/[^\p{L}\p{N}_./]+/gu, ' ').trim()
+  return title === defaultTitle ? '<!-- serve-dist report -->' : `<!-- serve-dist report: ${name} -->`
+}
+
+interface MarkdownStyle {
+  readonly title: string
+  /** How many files of a kind get a row. */
+  readonly mostRows: number
+}
+
+/** One build: its weight, the totals per kind, the files of each kind. */
+function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): string[] {
+  const weighed = build.files
+    .map((file) => ({ path: file.path, kind: fileKindOf(file), sizes: sizesOf(file, build) }))
+    .toSorted((a, b) => b.sizes.sent - a.sizes.sent)
+  const total = sumSizes(weighed.map(({ sizes }) => sizes))
+  const groups = fileKinds.map((kind) => ({ kind, files: weighed.filter((file) => file.kind === kind) }))
+  const rows = groups.map(({ kind, files }) => sizeRow(kind, sumSizes(files.map(({ sizes }) => sizes))))
+  return [
+    `### ${escapeMarkdown(title)}: ${formatKilobytes(total.sent)} sent by default`,
+    `${formatCount(build.files.length, 'file')}.`,
+    markdownTable('', [...rows, sizeRow('**total**', total)]),
+    ...groups.map(({ kind, files }) =>
+      markdownSection(
+        `${kind}: ${formatCount(files.length, 'file')}`,
+        files.map(({ path, sizes }) => sizeRow(markdownCode(path), sizes)),
+        mostRows,
+      ),
+    ),
+  ]
+}
+
+function sizeRow(label: string, sizes: Sizes): MarkdownRow {
+  return [label, ...markdownColumns.map((column) => formatKilobytes(sizes[column]))]
+}
+
+/** Two builds: what changed in all, the totals per kind, the changed files of each kind. */
+function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: MarkdownStyle): string[] {
+  const { totals } = comparison
+  const { weight, files } = summarizeComparison(comparison)
+  const changed = changedFiles(comparison)
+  const rows = fileKinds.map((kind) => changeRow(kind, totals[kind]))
+  return [
+    `### ${markOf(totals.total.sent)}${escapeMarkdown(title)}: ${formatChange(totals.total.sent)}`,
+    `**${weight}.** ${files}.`,
+    markdownTable('', [...rows, changeRow('**total**', totals.total)]),
+    ...fileKinds.map((kind) => {
+      const { sent } = totals[kind]
+      const ofKind = changed.filter((file) => file.kind === kind)
+      return markdownSection(
+        `${markOf(sent)}${kind}: ${formatCount(ofKind.length, 'file')} changed, ${formatChange(sent)} sent`,
+        ofKind.map(({ name, state, sizes }) => changeRow(stateMark(state) + markdownCode(name), sizes)),
+        mostRows,
+      )
+    }),
+  ]
+}
+
+function changeRow(label: string, sizes: SizeChanges): MarkdownRow {
+  const cells = markdownColumns.map((column) => {
+    const size = formatKilobytes(sizes[column].after)
+    const isChanged = sizes[column].bytes !== 0
+    return isChanged ? `${size}<br>${markOf(sizes[column])}${formatChange(sizes[column])}` : size
+  })
+  return [label, ...cells]
+}
+
+function stateMark(state: FileState): string {
+  if (state === 'new') return '🆕 new '
+  return state === 'removed' ? '🗑️ removed ' : ''
+}
+
+function markOf({ verdict }: SizeChange): string {
+  if (verdict === 'larger') return '🔺 '
+  return verdict === 'smaller' ? '✅ ' : ''
 }

@@ -1,8 +1,16 @@
-import { createColors } from './create-colors.ts'
 import type { BuildReport } from './create-report.ts'
-import { describeBudget } from './describe-budget.ts'
-import { formatBuildTable } from './format-build-table.ts'
-import { formatComparisonTable } from './format-comparison-table.ts'
+import { describeBudget } from '../budgets/check-budgets.ts'
+import { formatByteChange, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
+import { type Coding, codingsOf, fileKinds } from '../builds/sizes.ts'
+import {
+  type BuildComparison,
+  changedFiles,
+  type FileComparison,
+  summarizeComparison,
+} from '../compare/compare-builds.ts'
+import type { SizeChange, SizeChanges } from '../compare/size-change.ts'
+import { formatBuildTable } from './format-build.ts'
+import { type Cell, cell, layOutTable, paint, pathCell } from './text-table.ts'
 
 /** How a report is drawn on a terminal. */
 export interface FormatTerminalOptions {
@@ -10,18 +18,71 @@ export interface FormatTerminalOptions {
   readonly colors: boolean
 }
 
+/** Files that get rows of their own, those first that change most of what is sent. */
+const mostFiles = 20
+
 /** A report for a terminal: the build's table or what changed, then the budgets. No line feed at the end. */
 export function formatTerminal(
   { build, comparison, budgets }: BuildReport,
   options: FormatTerminalOptions,
 ): string {
-  const colors = createColors(options.colors)
   const table =
-    comparison === undefined ? formatBuildTable(build, options) : formatComparisonTable(comparison, options)
-  const lines = budgets.map((result) =>
-    result.outcome === 'within'
-      ? colors.green(`✓ ${describeBudget(result)}`)
-      : colors.red(`✗ ${describeBudget(result)}`),
-  )
+    comparison === undefined ? formatBuildTable(build, options) : comparisonTable(comparison, options)
+  const lines = budgets.map((result) => {
+    const [mark, color] = result.outcome === 'within' ? (['✓', 'green'] as const) : (['✗', 'red'] as const)
+    return paint(options.colors, `${mark} ${describeBudget(result)}`, color)
+  })
   return [table, ...lines].join('\n')
+}
+
+/**
+ * The table of two builds: what is new, removed or changed in every coding, the totals per kind that
+ * changed, and a summary. Files that are the same or noise are counted only.
+ */
+function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminalOptions): string {
+  const changed = changedFiles(comparison)
+  const shown = changed.slice(0, mostFiles)
+  const { totals } = comparison
+  const columns = codingsOf([...comparison.before.files, ...comparison.after.files])
+  const kinds = fileKinds.filter((kind) => columns.some((column) => totals[kind][column].bytes !== 0))
+  const rows = [
+    ['', '', 'before', 'after', 'change', ''].map((text) => cell(text, 'dim')),
+    ...shown.flatMap((file) => changeRows(labelOf(file), file.sizes, codingsOf([file.before, file.after]))),
+    [],
+    ...kinds.flatMap((kind) => changeRows(cell(`total ${kind}`), totals[kind], columns)),
+    ...changeRows(cell('total', 'bold'), totals.total, columns),
+  ]
+  const summary = summarizeComparison(comparison)
+  const hidden = changed.length - shown.length
+  return [
+    ...layOutTable(rows, { colors, leftColumns: 2 }),
+    ...(hidden > 0 ? [paint(colors, `and ${formatCount(hidden, 'smaller change')}`, 'dim')] : []),
+    paint(colors, summary.weight, styleOf(totals.total.sent)),
+    paint(colors, summary.files, 'dim'),
+  ].join('\n')
+}
+
+function labelOf({ name, kind, state }: FileComparison): Cell {
+  const path = pathCell(name, kind)
+  return state === 'new' || state === 'removed' ? [...path, ...cell(' '), ...cell(state, 'yellow')] : path
+}
+
+function changeRows(label: Cell, sizes: SizeChanges, columns: readonly Coding[]): Cell[][] {
+  return columns.map((column, index) => {
+    const { before, after, bytes, percent } = sizes[column]
+    const style = styleOf(sizes[column])
+    return [
+      index === 0 ? label : cell(''),
+      cell(column === 'identity' ? 'size' : column, 'dim'),
+      cell(formatKilobytes(before), 'dim'),
+      cell(formatKilobytes(after)),
+      cell(bytes === 0 ? '' : formatByteChange(bytes), style),
+      cell(bytes === 0 || percent === undefined ? '' : formatPercent(percent), style),
+    ]
+  })
+}
+
+function styleOf({ verdict }: SizeChange): 'red' | 'green' | 'dim' {
+  if (verdict === 'larger') return 'red'
+  return verdict === 'smaller' ? 'green' : 'dim'
 }

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createReport } from './create-report.ts'
-import { formatBuildTable } from './format-build-table.ts'
+import { formatBuildTable } from './format-build.ts'
 import { formatJson } from './format-json.ts'
 import { formatMarkdown } from './format-markdown.ts'
 import { formatTerminal } from './format-terminal.ts'

@@ -1,37 +1,59 @@
+import { styleText } from 'node:util'
 import widthOf from 'fast-string-truncated-width'
+import { formatPath } from '../builds/format-values.ts'
+import type { FileKind } from '../builds/sizes.ts'
 
-/** Text that may hold escapes; what is aligned is its visible width. */
-export interface TextCell {
-  readonly text: string
-  readonly width: number
+type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'magenta' | 'red' | 'underline' | 'yellow'
+
+/** What stands in one place of a table: texts, each in its own style. */
+export type Cell = readonly { readonly text: string; readonly styles: readonly Style[] }[]
+
+/** How a table is drawn. */
+export interface TableOptions {
+  /** Whether to colour it with ANSI escapes. */
+  readonly colors: boolean
+  /** Columns that are aligned to the left, the first ones. @default 1 */
+  readonly leftColumns?: number
 }
 
-/** A cell, styled after it was measured. */
-export function textCell(text: string, style: (text: string) => string = String): TextCell {
-  return { text: text === '' ? '' : style(text), width: widthOf(text).width }
+/** A cell of one text. */
+export function cell(text: string, ...styles: readonly Style[]): Cell {
+  return [{ text, styles }]
 }
 
-/** Several texts in one cell. */
-export function joinCells(cells: readonly TextCell[]): TextCell {
-  return {
-    text: cells.map(({ text }) => text).join(''),
-    width: cells.reduce((sum, { width }) => sum + width, 0),
+/** A path as Vite prints it: the folder dimmed, the name in its kind's colour; scripts cyan, styles magenta. */
+export function pathCell(path: string, kind: FileKind): Cell {
+  const slash = path.lastIndexOf('/') + 1
+  const color = kind === 'js' ? 'cyan' : kind === 'css' ? 'magenta' : 'green'
+  return [...cell(formatPath(path.slice(0, slash)), 'dim'), ...cell(formatPath(path.slice(slash)), color)]
+}
+
+/** Styles a text with ANSI escapes where `colors` says so, whatever the streams of this process are. */
+export function paint(colors: boolean, text: string, ...styles: readonly Style[]): string {
+  return colors && text !== '' ? styleText([...styles], text, { validateStream: false }) : text
+}
+
+/** Aligns rows by the visible width of their cells, a line each. */
+export function layOutTable(rows: readonly (readonly Cell[])[], options: TableOptions): string[] {
+  const { colors, leftColumns = 1 } = options
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [column, parts] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, widthOfCell(parts))
+    }
   }
-}
-
-/** Aligns rows: the first `leftColumns` columns to the left, all others to the right. */
-export function layOutTable(rows: readonly (readonly TextCell[])[], leftColumns = 1): string[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, column) =>
-    rows.reduce((widest, row) => Math.max(widest, row[column]?.width ?? 0), 0),
-  )
   return rows.map((row) =>
     row
-      .map(({ text, width }, column) => {
-        const padding = ' '.repeat((widths[column] ?? 0) - width)
+      .map((parts, column) => {
+        const padding = ' '.repeat((widths[column] ?? 0) - widthOfCell(parts))
+        const text = parts.map((part) => paint(colors, part.text, ...part.styles)).join('')
         return column < leftColumns ? text + padding : padding + text
       })
       .join('  ')
       .trimEnd(),
   )
+}
+
+function widthOfCell(parts: Cell): number {
+  return parts.reduce((sum, { text }) => sum + widthOf(text).width, 0)
 }

@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { BuildReport } from '../formats/create-report.ts'
-import { describeBudget } from '../formats/describe-budget.ts'
-import { describePreference } from '../formats/describe-preference.ts'
-import { embedJson } from './embed-json.ts'
-import { escapeHtml } from './escape-html.ts'
-import { formatCount } from '../builds/format-bytes.ts'
-import { htmlChange } from './html-change.ts'
-import { htmlTable } from './html-table.ts'
+import { describeBudget } from '../budgets/check-budgets.ts'
+import { formatCount } from '../builds/format-values.ts'
+import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
+import { summarizeComparison } from '../compare/compare-builds.ts'
+import { pageData, type PageData, type PageNode, type PageSize } from './page-data.ts'
 import type { PageAssets } from './read-page-assets.ts'
-import { pageData } from './page-data.ts'
-import type { PageData } from './page-node.ts'
-import { preferenceCost } from '../builds/preference-cost.ts'
-import { summarizeComparison } from '../compare/summarize-comparison.ts'
 
 /**
  * A report as one page that loads nothing: a treemap in every coding, what changed, and all of it as a table.
@@ -46,7 +40,7 @@ ${budgets(report)}
 ${treemap(data)}
 <h2 id="table-title">Files</h2>
 <div class="table" role="region" aria-labelledby="table-title" tabindex="0">
-${htmlTable(data)}
+${table(data)}
 </div>
 </main>
 <script type="application/json" id="data">${embedJson(data)}</script>
@@ -87,7 +81,7 @@ function cards({ columns, root }: PageData): string {
     const size = root.sizes[index]
     const name = column === 'identity' ? 'size' : column === 'sent' ? 'sent by default' : column
     return `<label class="card"><input class="hidden" type="radio" name="column" value="${column}"${column === chosen ? ' checked' : ''}>
-<span class="card-name">${name}</span><span class="card-size">${escapeHtml(size?.text ?? '')}</span>${htmlChange(size)}</label>`
+<span class="card-name">${name}</span><span class="card-size">${escapeHtml(size?.text ?? '')}</span>${change(size)}</label>`
   })
   return `<fieldset><legend class="hidden">What the treemap weighs</legend><div class="cards">${items.join('\n')}</div></fieldset>`
 }
@@ -119,3 +113,70 @@ ${isComparison ? colourSwitch : ''}
 const colourSwitch = `<fieldset class="switch"><legend class="hidden">Colours</legend>
 <label><input class="hidden" type="radio" name="colours" value="change" checked>by change</label>
 <label><input class="hidden" type="radio" name="colours" value="kind">by kind</label></fieldset>`
+
+/** Every file as a row, for those who do not see the treemap: first what changed most, then what weighs most. */
+function table({ columns, root }: PageData): string {
+  const heads = columns.map((column) => `<th scope="col">${column === 'identity' ? 'size' : column}</th>`)
+  const files = filesOf(root).toSorted((a, b) => changeOf(b) - changeOf(a) || weightOf(b) - weightOf(a))
+  return `<table>
+<caption class="hidden">Every file with its size in every coding</caption>
+<thead><tr><th scope="col">file</th><th scope="col">kind</th>${heads.join('')}</tr></thead>
+<tbody>
+${files.map(rowOf).join('\n')}
+</tbody>
+<tfoot><tr><th scope="row">total</th><td></td>${cellsOf(root)}</tr></tfoot>
+</table>`
+}
+
+function rowOf(file: PageNode): string {
+  const isShown = file.state !== undefined && file.state !== 'same'
+  const state = isShown ? `<span class="state">${file.state}</span>` : ''
+  return `<tr><th scope="row"><bdi>${escapeHtml(file.path)}</bdi>${state}</th><td>${file.kind}</td>${cellsOf(file)}</tr>`
+}
+
+function cellsOf({ sizes }: PageNode): string {
+  return sizes
+    .map((size) => `<td>${escapeHtml(size.text)}${size.verdict === 'same' ? '' : change(size)}</td>`)
+    .join('')
+}
+
+function filesOf(node: PageNode): PageNode[] {
+  return node.children === undefined ? [node] : node.children.flatMap(filesOf)
+}
+
+/** What is new or removed and what changed, not what is noise. */
+function changeOf({ sizes }: PageNode): number {
+  return Number(sizes.some(({ verdict }) => verdict === 'larger' || verdict === 'smaller'))
+}
+
+function weightOf({ sizes }: PageNode): number {
+  return sizes.at(-1)?.bytes ?? 0
+}
+
+/** A change of a size, marked for eyes that do not tell red from green; empty where there is none. */
+function change(size: PageSize | undefined): string {
+  if (size?.verdict === undefined) return ''
+  const mark = size.verdict === 'larger' ? '▲ ' : size.verdict === 'smaller' ? '▼ ' : ''
+  const text = size.change ?? 'no change'
+  return `<span class="change" data-verdict="${size.verdict}">${mark}${escapeHtml(text)}</span>`
+}
+
+const references: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text that is nothing but text between tags and in quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => references[character] ?? '')
+}
+
+/** JSON for a script element: nothing in it can end the element or begin a comment. */
+export function embedJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => {
+    return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,15 +1,56 @@
-import { codingsOf } from '../builds/codings-of.ts'
 import type { BuildComparison, FileComparison, FileState } from '../compare/compare-builds.ts'
+import {
+  compareSizes,
+  defaultNoise,
+  type Noise,
+  type SizeChange,
+  type Verdict,
+} from '../compare/size-change.ts'
 import type { BuildReport } from '../formats/create-report.ts'
-import { type FileKind, fileKindOf } from '../builds/file-kind.ts'
-import { formatKilobytes } from '../builds/format-bytes.ts'
-import { formatPath } from '../builds/format-path.ts'
-import type { Noise } from '../compare/noise.ts'
-import { defaultNoise } from '../compare/noise.ts'
-import type { PageData, PageNode, PageSize } from './page-node.ts'
-import { compareSizes, type SizeChange, type SizeChanges } from '../compare/size-change.ts'
-import { noSizes, type SizeColumn, type Sizes, sizesOf, sizesOrNone, sumSizes } from '../builds/sizes.ts'
-import { formatChange } from '../compare/summarize-comparison.ts'
+import { formatChange, formatKilobytes, formatPath } from '../builds/format-values.ts'
+import {
+  codingsOf,
+  type FileKind,
+  fileKindOf,
+  type SizeColumn,
+  type Sizes,
+  sizesOf,
+  sumSizes,
+} from '../builds/sizes.ts'
+
+/** What the HTML page draws; it stands in the page as JSON. */
+export interface PageData {
+  /** What the page can weigh by, in the order of every node's sizes. */
+  readonly columns: readonly SizeColumn[]
+  readonly isComparison: boolean
+  readonly root: PageNode
+}
+
+/** A file, a folder, or (made by the page) the smallest of a folder as one. */
+export interface PageNode {
+  /** The last segment of its path, safe to show. */
+  readonly name: string
+  /** Safe to show; a folder's ends in a slash, the root's is empty. */
+  readonly path: string
+  readonly kind: FileKind | 'folder' | 'more'
+  /** Of files in a comparison. */
+  readonly state?: FileState
+  /** One for each column. */
+  readonly sizes: readonly PageSize[]
+  /** Of folders. */
+  readonly children?: readonly PageNode[]
+}
+
+/** A size with the words for it. */
+export interface PageSize {
+  readonly bytes: number
+  readonly text: string
+  /** In a comparison, where it is not the same. */
+  readonly change?: string
+  readonly verdict?: Verdict
+  /** How strongly to colour the change, 0 to 1. */
+  readonly strength?: number
+}
 
 /** A file as the page needs it. */
 interface PageFile {
@@ -32,7 +73,7 @@ export function pageData({ build, comparison }: BuildReport): PageData {
         segments: file.path.split('/'),
         kind: fileKindOf(file),
         state: undefined,
-        before: noSizes,
+        before: sizesOf(undefined),
         after: sizesOf(file, build),
       }))
   return { columns, isComparison, root: folderNode([], files, { columns, isComparison, noise }) }
@@ -46,8 +87,8 @@ function ofComparison(
     segments: name.split('/'),
     kind,
     state,
-    before: sizesOrNone(before, builds.before),
-    after: sizesOrNone(after, builds.after),
+    before: sizesOf(before, builds.before),
+    after: sizesOf(after, builds.after),
   }
 }
 
@@ -94,7 +135,7 @@ function fileNode({ segments, kind, state, before, after }: PageFile, style: Pag
 }
 
 function pageSizes(before: Sizes, after: Sizes, { columns, isComparison, noise }: PageStyle): PageSize[] {
-  const changes: SizeChanges = compareSizes(before, after, noise)
+  const changes = compareSizes(before, after, noise)
   return columns.map((column) => {
     const size = { bytes: after[column], text: formatKilobytes(after[column]) }
     return isComparison ? { ...size, ...changeOf(changes[column]) } : size

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseNoise } from './noise.ts'
+import { parseNoise } from './size-change.ts'
 
 describe('parseNoise', () => {
   test.each([

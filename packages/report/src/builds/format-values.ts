@@ -26,6 +26,23 @@ export function formatCount(amount: number, noun: string): string {
   return `${group(amount, 0)} ${noun}${amount === 1 ? '' : 's'}`
 }
 
+/** A change in bytes and percent: `+1.20 kB (+1.2 %)`, or `no change`. */
+export function formatChange(change: {
+  readonly bytes: number
+  readonly percent: number | undefined
+}): string {
+  const { bytes, percent } = change
+  if (bytes === 0) return 'no change'
+  return formatByteChange(bytes) + (percent === undefined ? '' : ` (${formatPercent(percent)})`)
+}
+
+/** A path as people should see it: characters that would reorder or hide the text around them are escaped. */
+export function formatPath(path: string): string {
+  return path.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return String.raw`\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+  })
+}
+
 function signOf(number: number): string {
   if (number === 0) return ''
   return number > 0 ? '+' : '-'

@@ -1,6 +1,6 @@
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { type FinishedPass, formatPass } from './format-pass.ts'
+import { type FinishedPass, formatPass } from './format-build.ts'
 
 const report: FinishedPass = {
   directory: '/project/dist',

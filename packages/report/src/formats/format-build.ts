@@ -1,0 +1,142 @@
+import { basename } from 'node:path'
+import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
+import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
+import {
+  type BuildServing,
+  type Coding,
+  codingsOf,
+  fileKindOf,
+  hasVariant,
+  sentCoding,
+  sizesOf,
+  smallestCoding,
+  sumSizes,
+} from '../builds/sizes.ts'
+import { type Cell, cell, layOutTable, paint, pathCell } from './text-table.ts'
+
+/** How the table of one build is drawn. */
+export interface FormatBuildTableOptions {
+  /** Whether to colour it with ANSI escapes; in bold what is sent by default, underlined the smallest. */
+  readonly colors: boolean
+  /**
+   * What stands before every path, such as `dist/`.
+   *
+   * @default ''
+   */
+  readonly prefix?: string
+  /**
+   * Files with variants that get a row of their own, the largest; the others share one.
+   *
+   * @default 40
+   */
+  readonly mostRows?: number
+}
+
+/** What a pass did, as `precompress` answers it. */
+export interface FinishedPass {
+  readonly directory: string
+  readonly manifest: Manifest
+  readonly written: readonly string[]
+  readonly removed: readonly string[]
+  readonly cacheHits: number
+  readonly durationMs: number
+}
+
+/** What is printed at the end of a pass: the table of the build, and a line on what was done. */
+export function formatPass(pass: FinishedPass, { colors }: { readonly colors: boolean }): string {
+  const { directory, manifest, written, removed, cacheHits, durationMs } = pass
+  const variants = manifest.files.reduce((sum, file) => sum + file.variants.length, 0)
+  const counts = `✓ ${formatCount(manifest.files.length, 'file')}, ${formatCount(variants, 'variant')}`
+  const changes = [
+    ...writtenOf(written),
+    ...(cacheHits > 0 ? [`${cacheHits.toLocaleString('en-US')} from the cache`] : []),
+    ...(removed.length > 0 ? [`${removed.length} removed`] : []),
+  ]
+  const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
+  const table = formatBuildTable(manifest, { colors, prefix: `${basename(directory)}/` })
+  const work = ` (${changes.join(', ') || 'nothing changed'}) in ${duration}`
+  return `${table}\n${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
+}
+
+/** Of variants how many, as in what stands before them; the manifest alone is a change too. */
+function writtenOf(paths: readonly string[]): string[] {
+  const variants = paths.filter((path) => path !== manifestPath)
+  if (variants.length > 0) return [`${variants.length.toLocaleString('en-US')} written`]
+  return paths.length > 0 ? ['manifest written'] : []
+}
+
+/**
+ * The table of one build, like Vite's own: each file as it is and in each coding that the build has, what is
+ * sent by default and what `prefer: 'smallest'` would send in its place, the total, and what the default
+ * order costs. Files without variants share one row. In kB of 1,000 bytes; no line feed at the end.
+ */
+export function formatBuildTable(
+  build: Pick<Manifest, 'files' | 'serving'>,
+  options: FormatBuildTableOptions,
+): string {
+  const { files } = build
+  const { colors, prefix = '', mostRows = 40 } = options
+  if (files.length === 0) return paint(colors, 'no files', 'dim')
+  const columns = codingsOf(files)
+  const withVariants = files.filter(({ variants }) => variants.length > 0)
+  const shown = new Set(withVariants.toSorted((a, b) => b.size - a.size).slice(0, mostRows))
+  const hidden = withVariants.filter((file) => !shown.has(file))
+  const plain = files.filter(({ variants }) => variants.length === 0)
+  const head = ['', 'size', ...columns.slice(1), ...(columns.length > 1 ? ['sent', 'smallest'] : [])]
+  const rows = [
+    head.map((text) => cell(text, 'dim')),
+    ...[...shown].toReversed().map((file) => fileRow(prefix, file, { build, columns })),
+    ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, { build, columns }),
+    ...sumRow(`${formatCount(plain.length, 'file')} without variants`, plain, {
+      build,
+      columns: ['identity'],
+    }),
+    ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, { build, columns }).map((row) =>
+      row.map((parts) => parts.map(({ text, styles }) => ({ text, styles: ['bold' as const, ...styles] }))),
+    ),
+  ]
+  const preference = describePreference(preferenceCost(build))
+  const lines = layOutTable(rows, { colors })
+  return [...lines, ...(preference === undefined ? [] : [paint(colors, preference, 'dim')])].join('\n')
+}
+
+interface TableColumns {
+  readonly build: BuildServing
+  readonly columns: readonly Coding[]
+}
+
+function fileRow(prefix: string, file: ManifestFile, { build, columns }: TableColumns): Cell[] {
+  const sizes = sizesOf(file, build)
+  const sent = sentCoding(file, build)
+  const smallest = smallestCoding(file)
+  const saving = sizes.smallest - sizes.sent
+  return [
+    pathCell(prefix + file.path, fileKindOf(file)),
+    ...columns.map((coding) => {
+      const isThere = coding === 'identity' || hasVariant(file, coding)
+      const weight = coding === sent ? (['bold'] as const) : coding === 'identity' ? [] : (['dim'] as const)
+      const styles = [...weight, ...(coding === smallest ? (['underline'] as const) : [])]
+      return cell(isThere ? formatKilobytes(sizes[coding]) : '–', ...styles)
+    }),
+    cell(sent),
+    cell(saving < 0 ? `${smallest} ${formatByteChange(saving)}` : smallest, 'dim'),
+  ]
+}
+
+/** What the files weigh together, in each coding where they have it and as they are where not. */
+function sumRow(label: string, files: readonly ManifestFile[], { build, columns }: TableColumns): Cell[][] {
+  if (files.length === 0) return []
+  const sums = sumSizes(files.map((file) => sizesOf(file, build)))
+  const saving = sums.smallest - sums.sent
+  const sent = [cell(formatKilobytes(sums.sent)), cell(saving < 0 ? formatByteChange(saving) : '')]
+  return [
+    [
+      cell(label, 'dim'),
+      ...columns.map((coding) =>
+        cell(formatKilobytes(sums[coding]), ...(coding === 'identity' ? [] : (['dim'] as const))),
+      ),
+      ...(columns.length > 1 ? sent : []),
+    ],
+  ]
+}
