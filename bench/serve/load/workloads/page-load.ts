@@ -17,12 +17,7 @@ export const pageLoad: Workload = {
   name: 'page-load',
   title: "The first load of examples/spa, in a browser's order",
   async prepare() {
-    const directory = join(cacheDirectory, 'spa')
-    await build({
-      root: join(benchDirectory, '../examples/spa'),
-      logLevel: 'error',
-      build: { outDir: directory, emptyOutDir: true },
-    })
+    const directory = await buildSpa()
     const { files } = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
     const paths = files.map(({ path }) => path)
     const html = await readFile(join(directory, 'index.html'), 'utf8')
@@ -36,6 +31,17 @@ export const pageLoad: Workload = {
       newConnections: false,
     }
   },
+}
+
+/** Builds `examples/spa` as its users do, and answers the folder. */
+export async function buildSpa(): Promise<string> {
+  const directory = join(cacheDirectory, 'spa')
+  await build({
+    root: join(benchDirectory, '../examples/spa'),
+    logLevel: 'error',
+    build: { outDir: directory, emptyOutDir: true },
+  })
+  return directory
 }
 
 /** What the page itself names: first what blocks it, then icons. */

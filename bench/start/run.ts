@@ -1,0 +1,110 @@
+// What a start costs: CPU time of all threads until the listening line, of the command and of bare `node:http`
+// servers, each in a process of its own, in turns.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { Command } from 'commander'
+import { benchDirectory } from '../serve/bench-directory.ts'
+import { buildSpa } from '../serve/load/workloads/page-load.ts'
+import { list, positive } from '../serve/option-values.ts'
+import { median, spread } from '../serve/report/statistics.ts'
+
+/** At most so many times the CPU time of a bare server. */
+const mark = 1.8
+
+interface Options {
+  readonly nodes: readonly string[]
+  readonly commands: readonly string[]
+  readonly folder: string | undefined
+  readonly rounds: number
+  readonly gate: boolean
+}
+
+const options = new Command('bench:start')
+  .option('--nodes <paths>', 'programs of Node, separated by commas', list, [process.execPath])
+  .option('--commands <paths>', 'bin/serve-dist.js of one checkout or of several, which take turns', list, [
+    join(benchDirectory, '../packages/server/bin/serve-dist.js'),
+  ])
+  .option('--folder <path>', 'a build to serve (default: examples/spa, built anew)')
+  .option('--rounds <n>', 'rounds, the contenders taking turns', positive, 15)
+  .option('--gate', `exit code 1 above ${mark} times a bare server`, false)
+  .parse()
+  .opts<Options>()
+
+const folder = options.folder ?? (await buildSpa())
+const answer = `createServer((_, response) => response.end())
+  .listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port) })`
+const contenders = [
+  { title: 'bare server, require', parameters: ['-e', `require('node:http').${answer}`] },
+  // In Node 24 such an import also loads what `fetch` is made of, which costs as much as all the rest.
+  {
+    title: 'bare server, import',
+    parameters: ['--input-type=module', '-e', `import { createServer } from 'node:http'; ${answer}`],
+  },
+  ...options.commands.map((command) => ({
+    title: relative(join(benchDirectory, '..'), command),
+    parameters: [command, folder, '--port', '0'],
+  })),
+]
+
+print('| Node | what | CPU ms | ± | × require | × import |')
+print('| ---- | ---- | -----: | -: | --------: | -------: |')
+for (const node of options.nodes) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  const costs = contenders.map((): number[] => [])
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const [index, { parameters }] of contenders.entries()) {
+      costs[index]?.push(await startOnce(node, parameters))
+    }
+  }
+  for (const [index, { title }] of contenders.entries()) {
+    const times = costs[index] ?? []
+    const ratios = [0, 1].map((bare) => ratioOf(times, costs[bare] ?? []))
+    const cells = [
+      version,
+      title,
+      median(times).toFixed(1),
+      `${(spread(times) * 100).toFixed(0)} %`,
+      ...ratios.map((ratio) => ratio.toFixed(2)),
+    ]
+    print(`| ${cells.join(' | ')} |`)
+    if (options.gate && index > 1 && Math.max(...ratios) > mark) process.exitCode = 1
+  }
+}
+print(`\nMedians of ${options.rounds} rounds. The mark is ${mark} × either bare server.`)
+
+/** The median of the ratios within each round: what slowed the machine slowed both. */
+function ratioOf(times: readonly number[], others: readonly number[]): number {
+  return median(times.map((time, round) => time / (others[round] ?? Number.NaN)))
+}
+
+/** Milliseconds of CPU time when the listening line has been read. */
+async function startOnce(node: string, parameters: readonly string[]): Promise<number> {
+  const child = spawn(node, parameters, { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    let output = ''
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      output += String(text)
+      if (/http:\/\/\S+\n/.test(output)) return await readCpu(child.pid ?? 0)
+    }
+    throw new Error(`${parameters.join(' ')} ended before it listened: ${output}`)
+  } finally {
+    const closed = once(child, 'close')
+    child.kill('SIGKILL')
+    await closed
+  }
+}
+
+/** From `schedstat`, whose first field is in nanoseconds: `stat` counts in steps of 10 ms. */
+async function readCpu(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const texts = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')),
+  )
+  return texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / 1e6
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
