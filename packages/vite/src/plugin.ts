@@ -1,15 +1,12 @@
 import { servedBase } from '@serve-dist/precompress/served-base'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
-import { collectWorkerNames } from './record/collect-worker-names.ts'
 import { compressFolders } from './pass/compress-folders.ts'
-import { createFolderMarks } from './pass/create-folder-marks.ts'
-import { emptiesAtStart } from './pass/empties-at-start.ts'
+import { finishApp, finishedPasses } from './pass/finish-app.ts'
+import { createFolderMarks, emptiesAtStart, retireManifests } from './pass/folder-marks.ts'
+import { pluginOrderProblems } from './plugin-order-problems.ts'
+import { collectWorkerNames } from './record/collect-worker-names.ts'
 import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './record/environment-output.ts'
-import { outermostFolders } from './record/outermost-folders.ts'
-import { pluginOrderProblems } from './record/plugin-order-problems.ts'
-import { finishApp } from './pass/finish-app.ts'
-import { finishedPasses } from './pass/repeat-passes.ts'
-import { retireManifests } from './pass/retire-manifests.ts'
+import { outermostFolders } from './record/output-folders.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
 
 /** The name of the plugin, and the word that its messages begin with. */
@@ -136,7 +133,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           return
         }
         if (!(await output.isLast())) return
-        // What plugins write at the end of the later of two builds is there when both are closed.
+        // With overlapping watch builds, wait until both are closed: plugins may write in `closeBundle` of either.
         const isRepeated = output.areTaken()
         const folders = outermostFolders(output.takeFolders())
         if (!isFirst(this.environment.getTopLevelConfig())) return

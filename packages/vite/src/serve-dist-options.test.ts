@@ -66,7 +66,7 @@ describe('resolveServeDistOptions', () => {
     [{ preload: null }, /^serveDist option "preload": expected false or/],
     [{ preload: { font: true } }, /^serveDist option "preload": expected false or/],
     [{ budgets: 'total=1kb' }, /^serveDist option "budgets": expected a list/],
-    [{ budgets: ['total=much'] }, /^serveDist budget "total=much": "much" is no size/],
+    [{ budgets: ['total=much'] }, /^serveDist budget "total=much": "much" is not a size/],
   ])('refuses %j', (options, expected) => {
     // What JavaScript may pass in spite of the types.
     const resolve = (): unknown => Reflect.apply(resolveServeDistOptions, undefined, [options])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ChunkGraph, ChunkNeeds } from './chunk-graph.ts'
+import type { ChunkGraph, ChunkNeeds } from '../record/chunk-graph.ts'
 import { linksOfPage, type PageBuild } from './links-of-page.ts'
 import { readPage } from './read-page.ts'
 

@@ -1,7 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { ManifestLink } from '@serve-dist/manifest'
-import { type ChunkGraph, followImports } from './chunk-graph.ts'
+import type { LinksOf } from '@serve-dist/precompress'
+import { type ChunkGraph, followImports, graphWithin } from '../record/chunk-graph.ts'
+import type { PreloadSettings } from '../serve-dist-options.ts'
 import { fontsOfStyle } from './fonts-of-style.ts'
-import type { PageContent, PageReference } from './read-page.ts'
+import { type PageContent, type PageReference, readPage } from './read-page.ts'
+
+/** The build that the pages of a folder belong to. */
+export interface LinkedFolder {
+  /** Absolute. */
+  readonly folder: string
+  readonly base: string
+  /** By absolute paths. */
+  readonly graph: ChunkGraph
+}
 
 /** The build that a page belongs to; all paths are relative to its folder. */
 export interface PageBuild {
@@ -22,6 +35,25 @@ const origin = 'http://page.invalid'
  */
 const mostBytes = 2048
 const bytesAround = '<>; rel=modulepreload; crossorigin, '.length
+
+/** Finds links as a pass asks for them: from the pages as they are on the disk when every plugin is done. */
+export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: PreloadSettings): LinksOf {
+  const ownGraph = graphWithin(graph, folder)
+  const styles = new Map<string, Promise<string>>()
+  const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8')
+  const readStyle = (path: string): Promise<string> => {
+    const text = styles.get(path) ?? read(path)
+    styles.set(path, text)
+    return text
+  }
+  return async (page, paths) =>
+    linksOfPage(page, readPage(await read(page)), {
+      base,
+      paths,
+      graph: ownGraph,
+      readStyle: fonts ? readStyle : undefined,
+    })
+}
 
 /**
  * What a browser will ask for next when it has this page: its styles, its module scripts with all that

@@ -1,7 +1,41 @@
-import type { PrecompressReport } from '@serve-dist/precompress'
-import { compressFolder, type PassOptions } from './compress-folder.ts'
-import type { PassContext } from './pass-context.ts'
-import { enforceBudgets } from './enforce-budgets.ts'
+import { join, relative, resolve, sep } from 'node:path'
+import {
+  createProgressLine,
+  precompress,
+  PrecompressError,
+  type PrecompressReport,
+} from '@serve-dist/precompress'
+import { servedBase } from '@serve-dist/precompress/served-base'
+import { type Budget, checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
+import colors from 'picocolors'
+import type { Environment, ResolvedConfig } from 'vite'
+import { createLinksOf } from '../links/links-of-page.ts'
+import type { ChunkGraph } from '../record/chunk-graph.ts'
+import { assetsDirectory, isInside } from '../record/output-folders.ts'
+import type { ServeDistSettings } from '../serve-dist-options.ts'
+
+/** The part of a hook's context that a pass needs. */
+export interface PassContext {
+  readonly environment: Environment
+  readonly meta: { readonly watchMode: boolean }
+  warn(message: string): void
+  error(log: { message: string; cause?: unknown; stack?: string }): never
+}
+
+export interface PassOptions extends ServeDistSettings {
+  /** Whether the bundler put a content hash into the name of this file, an absolute path. */
+  readonly isHashed: (path: string) => boolean
+  /** The chunks of the build, by absolute paths. */
+  readonly graph: ChunkGraph
+  /** Tells of a failure; while a newer build is under way, only when that fails too, for it gets its own pass. */
+  readonly tellFailure: (tell: () => void) => void
+  /** Ends the pass when a newer build is about to write. */
+  readonly signal: AbortSignal
+  /** What was warned of before, in an earlier pass over the same build. */
+  readonly told: Set<string>
+  /** Whether the same folder was compressed before, so that only a change is worth a word. */
+  readonly isRepeated: boolean
+}
 
 /** Compresses one folder of a build after the other, and all of them after the pass before. */
 export async function compressFolders(
@@ -20,4 +54,106 @@ export async function compressFolders(
   }
   const isLast = options.isRepeated || context.environment.getTopLevelConfig().builder === undefined
   enforceBudgets(context, reports, { budgets: options.budgets, isLast })
+}
+
+/** Compresses one folder of a build and reports through Vite; a failure fails the build. */
+async function compressFolder(
+  context: PassContext,
+  folder: string,
+  { pass, preload, isHashed, graph, tellFailure, signal, told, isRepeated }: PassOptions,
+): Promise<PrecompressReport | undefined> {
+  const { logger } = context.environment
+  const config = context.environment.getTopLevelConfig()
+  const { build } = context.environment.config
+  const base = servedBase(config.base)
+  const progress = drawsProgress(config) ? createProgressLine(process.stdout) : undefined
+  try {
+    const report = await precompress(folder, {
+      ...pass,
+      exclude: [...(pass.exclude ?? []), ...privateFolders(config, folder)],
+      base,
+      appType: config.appType,
+      assetsDirectory: assetsDirectory(build.assetsDir),
+      cacheDirectory: join(config.cacheDir, 'serve-dist'),
+      isHashed: (path) => isHashed(resolve(folder, path)),
+      ...(preload && { linksOf: createLinksOf({ folder, base, graph }, preload) }),
+      signal,
+      onProgress: (state) => progress?.update(state),
+      onWarning: (message) => {
+        if (told.has(message)) return
+        told.add(message)
+        progress?.clear()
+        context.warn(message)
+      },
+    })
+    progress?.clear()
+    const isNews = !isRepeated || report.written.length + report.removed.length > 0
+    if (isNews) logger.info(formatPass(report, { colors: colors.isColorSupported }))
+    return report
+  } catch (cause) {
+    progress?.clear()
+    if (!signal.aborted) {
+      tellFailure(() => failPass(context, { message: failureOf(folder, cause), cause }))
+    }
+    return undefined
+  }
+}
+
+/** What other environments write inside this folder is for servers, and not to be served. */
+function privateFolders({ root, environments }: ResolvedConfig, folder: string): string[] {
+  return Object.values(environments)
+    .filter(({ consumer, build }) => consumer === 'server' || Boolean(build.ssr))
+    .map(({ build }) => resolve(root, build.outDir))
+    .filter((path) => isInside(path, folder))
+    .map((path) => `${escapeGlob(relative(folder, path).split(sep).join('/'))}/**`)
+}
+
+function escapeGlob(path: string): string {
+  return path.replaceAll(/[!$()*+?@[\]^{|}]/g, String.raw`\$&`)
+}
+
+function failureOf(folder: string, error: unknown): string {
+  const problems = error instanceof PrecompressError ? error.problems : [String(error)]
+  return [`serve-dist could not compress ${folder}:`, ...problems].join('\n  ')
+}
+
+/** Whether a line that is drawn over may be shown: not where Vite is told to leave the screen as it is. */
+export function drawsProgress({
+  logLevel = 'info',
+  clearScreen = true,
+}: Partial<Pick<ResolvedConfig, 'logLevel' | 'clearScreen'>>): boolean {
+  return logLevel === 'info' && clearScreen
+}
+
+/**
+ * Weighs all folders of a build together and fails it when it is over a budget. A budget that no file
+ * counts towards is a warning, unless later environments may still write those files.
+ */
+function enforceBudgets(
+  context: PassContext,
+  reports: readonly PrecompressReport[],
+  { budgets, isLast }: { readonly budgets: readonly Budget[]; readonly isLast: boolean },
+): void {
+  const files = reports.flatMap(({ manifest }) => manifest.files)
+  // All passes have the rules of one plugin.
+  const results = checkBudgets({ ...reports[0]?.manifest, files }, budgets)
+  for (const result of isLast ? results : []) {
+    if (result.outcome === 'unmatched') context.warn(`budget ${describeBudget(result)}`)
+  }
+  const exceeded = results.filter(({ outcome }) => outcome === 'exceeded').map(describeBudget)
+  if (exceeded.length > 0) {
+    failPass(context, {
+      message: ['This build weighs more than its budgets allow:', ...exceeded].join('\n  '),
+    })
+  }
+}
+
+/** Fails the build; a watched one goes on, with the failure in its log. Of what people can mend, Vite prints no stack. */
+function failPass(context: PassContext, log: { message: string; cause?: unknown }): void {
+  // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
+  if (context.meta.watchMode) context.environment.logger.error(log.message)
+  else if (log.cause === undefined || log.cause instanceof PrecompressError) {
+    // Neither a second time, as its cause.
+    context.error({ message: log.message, stack: log.message })
+  } else context.error(log)
 }

@@ -1,6 +1,5 @@
 import type { Plugin } from 'vite'
-import { createAskedNames } from './asked-names.ts'
-import { hashedNames } from './hashed-names.ts'
+import { createAskedNames, hashedNames } from './hashed-names.ts'
 
 /**
  * A plugin for `worker.plugins`: Vite bundles each worker by itself and emits the result under its final

@@ -1,7 +1,12 @@
 import { dirname, resolve } from 'node:path'
-import { type AskedNames, createAskedNames } from './asked-names.ts'
-import { type BundledChunk, type ChunkGraph, type ChunkNeeds, needsOf } from '../links/chunk-graph.ts'
-import { type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
+import { type BundledChunk, type ChunkGraph, type ChunkNeeds, needsOf } from './chunk-graph.ts'
+import {
+  type AskedNames,
+  type BundledFile,
+  createAskedNames,
+  hashedNames,
+  type NamingRules,
+} from './hashed-names.ts'
 
 /** Where one output goes. */
 interface OutputPlace {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { outermostFolders } from './outermost-folders.ts'
+import { assetsDirectory, outermostFolders } from './output-folders.ts'
 
 describe('outermostFolders', () => {
   test.each([
@@ -20,5 +20,21 @@ describe('outermostFolders', () => {
     expect(outermostFolders(folders.map((folder) => resolve(folder)))).toEqual(
       expected.map((folder) => resolve(folder)),
     )
+  })
+})
+
+describe('assetsDirectory', () => {
+  test.each([
+    ['assets', 'assets'],
+    ['', ''],
+    ['.', ''],
+    ['./', ''],
+    ['./static//js/', 'static/js'],
+    [String.raw`static\js`, 'static/js'],
+    ['../up', ''],
+    ['/assets', ''],
+    ['a/../..', ''],
+  ])('of %j is %j', (assetsDir, expected) => {
+    expect(assetsDirectory(assetsDir)).toBe(expected)
   })
 })

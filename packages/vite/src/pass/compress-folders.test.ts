@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drawsProgress } from './draws-progress.ts'
+import { drawsProgress } from './compress-folders.ts'
 
 describe('drawsProgress', () => {
   test.each([

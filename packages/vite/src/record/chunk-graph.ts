@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path'
-import { isInside } from '../record/is-inside.ts'
+import { isInside } from './output-folders.ts'
 
 /** What one chunk cannot run without; what it may import later is not among it. */
 export interface ChunkNeeds {
