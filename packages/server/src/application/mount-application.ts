@@ -4,7 +4,7 @@ import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
 import { cutOff, noteApplication } from '../send/cut-off.ts'
 import type { NodeHandler } from './find-application.ts'
-import { callOriginal } from '../send/observation.ts'
+import { callOriginal } from '../send/intercept.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 

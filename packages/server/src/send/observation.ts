@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { callOriginal } from './intercept.ts'
 import type { Answer } from '../site/site.ts'
 
 /** What is noted of a request while it is answered. */
@@ -33,10 +34,12 @@ interface MaybeObserved {
   [observation]?: Observation
 }
 
-/** Attaches what is noted to the response that it is about. */
+/** Attaches what is noted to the response that it is about, and counts the bytes of its body. */
 export function observe(response: ServerResponse & MaybeObserved, noted: Observation): void {
   response[observation] = noted
   response.writeHead = passHead
+  response.write = countWrite
+  response.end = countEnd
 }
 
 /** What is noted of a response; `undefined` where nobody watches. */
@@ -49,19 +52,36 @@ export function isMerelyObserved(response: ServerResponse): boolean {
   return response.writeHead === passHead
 }
 
+// These are the same for all responses: closures for each would be work on the hot path.
+
 /** It does nothing of its own: it is there for `writeHead`, which takes its slower way only for a response that has it. */
 function passHead(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
   callOriginal(this, 'writeHead', given)
   return this
 }
 
-/** What a response does without us: as Node's class has it, or whoever gave it another prototype. */
-export function callOriginal(
-  response: ServerResponse,
-  method: 'writeHead' | 'write' | 'end' | 'destroy',
-  given: readonly unknown[],
-): unknown {
-  const original: ServerResponse = Object.getPrototypeOf(response)
-  // oxlint-disable-next-line typescript/unbound-method -- bound right here
-  return Reflect.apply(original[method], response, given)
+function countWrite(this: ServerResponse, ...given: readonly unknown[]): boolean {
+  const noted = observationOf(this)
+  if (noted !== undefined && !noted.isEnded) noted.bytes += lengthOf(given)
+  return callOriginal(this, 'write', given) === true
+}
+
+function countEnd(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
+  const noted = observationOf(this)
+  if (noted !== undefined && !noted.isEnded) {
+    noted.bytes += lengthOf(given)
+    noted.isEnded = true
+  }
+  callOriginal(this, 'end', given)
+  return this
+}
+
+function lengthOf([chunk, coding]: readonly unknown[]): number {
+  if (chunk instanceof Uint8Array) return chunk.byteLength
+  if (typeof chunk !== 'string') return 0
+  return Buffer.byteLength(chunk, isBufferEncoding(coding) ? coding : 'utf8')
+}
+
+function isBufferEncoding(coding: unknown): coding is BufferEncoding {
+  return typeof coding === 'string' && Buffer.isEncoding(coding)
 }

@@ -10,6 +10,7 @@ import { mustBeRefused } from '../protocol/must-be-refused.ts'
 import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
+import { whenItsTurn } from '../send/when-its-turn.ts'
 
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
@@ -58,6 +59,7 @@ export function createHttpTransport(
       refuse(request, response, 417)
       return
     }
+    // Behind an answer under way, Node would put a 100 between the head and the body of its own answer.
     whenItsTurn(response, () => {
       response.writeContinue()
       answer(request, response)
@@ -94,12 +96,6 @@ export function createHttpTransport(
       clearTimeout(deadline)
     },
   }
-}
-
-/** Behind an answer under way, Node would put a 100 between the head and the body of its own answer. */
-function whenItsTurn(response: ServerResponse, act: () => void): void {
-  if (response.socket === null) response.once('socket', act)
-  else act()
 }
 
 /** RFC 9110 §10.1.1: a list, of which but one member is known. */
