@@ -1,15 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { chooseLiveCoding } from './choose-live-coding.ts'
 import { extendVary } from '../protocol/field-list.ts'
 import { createLiveEncoder, liveCodings, type LiveEncoder } from './live-encoder.ts'
 import { intercept, markEnded, refuseLateWrite } from '../send/intercept.ts'
-import { type HeadFields, setFields } from './set-fields.ts'
 
 type Callback = (error?: Error | null) => void
 
+/** Fields as `ServerResponse.writeHead` takes them: by name, or as a flat list of names and values. */
+type HeadFields = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
+
 /**
- * Lets an answer that is made by somebody else be compressed while it is sent, if it may and wants to be.
- * What is written in one turn of the event loop leaves at its end, so that what streams goes on streaming.
+ * Compresses an application's answer while it is sent, if that is allowed and useful. What is written in one turn of the
+ * event loop is flushed at its end, so that a stream goes on streaming.
  */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   let isDecided = false
@@ -51,14 +53,14 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
         refuseLateWrite(response, [done])
         return response
       }
-      // Now the length is known, so that Node can tell it where nothing is encoded.
+      // Now the length is known, and Node can send it where nothing is encoded.
       if (!response.headersSent) decideOnce(response.statusCode, lengthOf(chunk, coding))
       // A second `end` is left to Node, which reports it.
       if (encoder === undefined || response.writableFinished) return original('end', chunk, coding, done)
       if (done !== undefined) response.once('finish', done)
       if (isEnded) return response
       isEnded = true
-      // From here on, as without us: the head is made, and the answer is whole.
+      // From here on as without us: the head is made, and the answer is complete.
       if (!response.headersSent) original('writeHead', response.statusCode)
       if (chunk === null) encoder.stream.end()
       else encoder.stream.end(chunk, coding)
@@ -90,7 +92,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     if (coding === undefined) return
     response.setHeader('Content-Encoding', coding)
     response.removeHeader('Content-Length')
-    // RFC 9110 §8.8.1: the bytes are others now, and not the same each time.
+    // RFC 9110 §8.8.1: the bytes are others now, and may differ each time.
     const entityTag = field('ETag')
     if (entityTag?.startsWith('"') === true) response.setHeader('ETag', `W/${entityTag}`)
     if (request.method !== 'HEAD') encoder = start(createLiveEncoder(coding))
@@ -104,7 +106,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     response.on('drain', () => {
       if (!isOurDrain) stream.resume()
     })
-    // Who makes the answer waits for the response to have room.
+    // The application waits until the response has room.
     stream.on('drain', () => {
       isOurDrain = true
       response.emit('drain')
@@ -116,7 +118,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     return started
   }
 
-  /** One flush for all that is written in this turn: each costs a few bytes. */
+  /** One flush for everything written in this turn: each costs a few bytes. */
   function flushSoon(started: LiveEncoder): void {
     if (isFlushDue) return
     isFlushDue = true
@@ -130,4 +132,25 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
 function lengthOf(chunk: string | Uint8Array | null, coding: BufferEncoding): number {
   if (chunk === null) return 0
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, coding) : chunk.byteLength
+}
+
+/** Sets the fields that `writeHead` got one by one, so that they can be read and changed. */
+function setFields(response: ServerResponse, fields: HeadFields): void {
+  const given = new Set<string>()
+  for (const [name, value] of isList(fields) ? pairsOf(fields) : Object.entries(fields)) {
+    if (value === undefined) continue
+    const key = name.toLowerCase()
+    // Only a list can name a field twice: then it means both lines.
+    if (given.has(key)) response.appendHeader(name, typeof value === 'number' ? String(value) : value)
+    else response.setHeader(name, value)
+    given.add(key)
+  }
+}
+
+function isList(fields: HeadFields): fields is readonly OutgoingHttpHeader[] {
+  return Array.isArray(fields)
+}
+
+function pairsOf(list: readonly OutgoingHttpHeader[]): [string, OutgoingHttpHeader | undefined][] {
+  return list.flatMap((name, index) => (index % 2 === 0 ? [[String(name), list[index + 1]]] : []))
 }

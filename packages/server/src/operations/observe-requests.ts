@@ -5,26 +5,25 @@ import type { Answer } from '../site/site.ts'
 import type { RequestListener } from '../transport/transport.ts'
 import { whenItsTurn } from '../send/when-its-turn.ts'
 
-/** Who wants to know what becomes of requests. */
+/** Follows requests. */
 export interface RequestObserver {
-  /** Called when a request is handed over. */
+  /** Called when a request begins. */
   readonly begin?: () => void
-  /** Called once for each, when its answer is sent or its client has gone. */
+  /** Called once for each request, when its answer is sent or its client has gone. */
   readonly end: (exchange: Exchange) => void
-  /** Called for each connection that is closed unheard. */
+  /** Called for each connection that is closed at once because too many are open. */
   readonly drop?: () => void
 }
 
-/** How requests are watched. */
+/** What `observeRequests` takes. */
 export interface ObserveOptions {
   readonly observers: readonly RequestObserver[]
-  /** Tells whose request it is. */
+  /** The client's address. */
   readonly addressOf: (request: IncomingMessage) => string
 }
 
 /**
- * Lets observers watch what a listener answers. Without them it is the listener itself: who does not watch
- * does not pay.
+ * Lets observers follow what a listener answers. Without observers it is the listener itself, which costs nothing.
  */
 export function observeRequests(
   listener: RequestListener,
@@ -77,7 +76,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
   }
 }
 
-/** The prebuilt list goes to Node as it is, so that a response does not know the fields that it has sent. */
+/** A prebuilt list of fields goes to Node as it is, and a response does not know them afterwards. */
 function fieldOf(
   response: ServerResponse,
   answer: Answer | undefined,
@@ -94,10 +93,10 @@ function fieldOf(
   return undefined
 }
 
-/** Rules write names as they like; ours are found without a text made for each. */
+/** Users' rules may write names in any case; ours are found without a lower-case copy of each. */
 const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': 'cache-control' } as const
 
-/** Over HTTP/2 a response calls itself finished in any case: there its stream knows. */
+/** Over HTTP/2 a response is always `writableFinished`: there only its stream knows. */
 function wasAborted(response: ServerResponse & { readonly stream?: { readonly aborted: boolean } }): boolean {
   return response.stream === undefined ? !response.writableFinished : response.stream.aborted
 }
