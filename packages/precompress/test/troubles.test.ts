@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -50,7 +51,7 @@ describe('precompress, where the system is in its way', () => {
     const folder = await makeFolder({ 'a.js': script })
     await mountFolder(folder, '--bind', '-o', 'ro', folder)
     expect(await failureOf(precompress(folder))).toBe(
-      `PrecompressError: ${folder}: cannot be written to (EROFS: read-only file system)`,
+      `OperatorError: ${folder}: cannot be written to (EROFS: read-only file system)`,
     )
     expect([...(await readFolder(folder)).keys()]).toEqual(['a.js'])
   })

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stringifyManifest } from '@serve-dist/manifest'
+import { OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { reportCommand, type ReportCommandOptions } from './report-command.ts'
 import { makeManifest } from '../test/support/make-manifest.ts'
@@ -77,7 +77,7 @@ describe('reportCommand', () => {
 
   test('tells of everything that is wrong with the budgets before it reads anything', async () => {
     await expect(run('nowhere', { budget: ['a', 'total=b'] })).rejects.toMatchObject({
-      name: 'ReportError',
+      name: 'OperatorError',
       problems: [expect.stringContaining('budget "a"'), expect.stringContaining('budget "total=b"')],
     })
   })

@@ -3,7 +3,7 @@ import type * as FileSystemSync from 'node:fs'
 import type * as FileSystem from 'node:fs/promises'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import { OperatorError, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
@@ -199,7 +199,7 @@ describe('two passes at once in one folder', () => {
       ])
       expect(await liesOf(folder).then((lies) => lies ?? [])).toEqual([])
       const failures = passes.flatMap((pass) => (pass.status === 'rejected' ? [String(pass.reason)] : []))
-      expect(failures.filter((failure) => !failure.startsWith('PrecompressError'))).toEqual([])
+      expect(failures.filter((failure) => !failure.startsWith('OperatorError'))).toEqual([])
     }
   })
 })

@@ -1,5 +1,4 @@
-import { PrecompressError } from '../precompress-error.ts'
-import { reasonOf } from '../folder/reason-of.ts'
+import { reasonOf, OperatorError } from '@serve-dist/manifest'
 
 /** What is wrong with the whole disk, whichever path the system happened to name. */
 const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
@@ -8,5 +7,7 @@ const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 export function writeFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
-  return new PrecompressError([`${folder}: cannot be written to (${reason})`], { cause: error })
+  return new OperatorError('SD_WRITE_FAILED', [`${folder}: cannot be written to (${reason})`], {
+    cause: error,
+  })
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
+import { OperatorError, manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBuild } from './read-build.ts'
 import { makeManifest } from '../../test/support/make-manifest.ts'
@@ -54,7 +54,7 @@ describe('readBuild', () => {
     const text = stringifyManifest(manifest).replace('"size":5', '"size":"5"').replace('"spa"', '"app"')
     const reading = readBuild(await makeFolder(text))
     await expect(reading).rejects.toMatchObject({
-      name: 'ReportError',
+      name: 'OperatorError',
       problems: [
         expect.stringContaining('manifest.json: $.appType: expected one of'),
         expect.stringContaining('manifest.json: $.files[0].size: expected a whole number'),

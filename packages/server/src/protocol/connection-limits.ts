@@ -27,3 +27,6 @@ export const maximumConnections = 10_000
 
 /** Milliseconds that a new connection has for its first request before a server that stops counts it as idle. */
 export const newConnectionGrace = 1000
+
+/** In milliseconds, 24.8 days: Node fires a timer that should wait for longer at once. */
+export const longestTimeout: number = 2 ** 31 - 1

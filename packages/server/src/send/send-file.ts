@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { socketTimeout } from '../protocol/connection-limits.ts'
-import type { FileLease } from '../files/kept-file.ts'
+import type { FileLease } from '../site/site.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
 import { whenItsTurn } from './when-its-turn.ts'
 

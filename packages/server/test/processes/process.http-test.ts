@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', '/nowhere/a.sock', ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: cannot make /nowhere/a.sock: its folder is not there, or this user may not write to it; choose another path with --socket\n',
+      'serve-dist: cannot make /nowhere/a.sock: its folder is not there, or this user may not write to it; choose another path with --socket [SD_LISTEN_FAILED]\n',
     ])
   })
 })

@@ -1,17 +1,17 @@
+import { OperatorError } from '@serve-dist/manifest'
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import { describeReload } from '../../load/describe-reload.ts'
 import { oneAtATime } from '../../load/one-at-a-time.ts'
 import type { ReloadOutcome } from '../../load/open-site-store.ts'
-import { longestTimeout } from '../../command/parse-duration.ts'
+import { longestTimeout } from '../../protocol/connection-limits.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from '../../site/site.ts'
 import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
-import { WorkersError } from '../workers-error.ts'
 
 /** What `startWorkers` takes. */
 export interface WorkersOptions {
@@ -44,7 +44,7 @@ export interface RunningWorkers {
   reload(): Promise<ReloadOutcome>
   /** Lets all workers drain; settles when the last has ended. */
   close(): Promise<void>
-  /** Rejects with a WorkersError when none of them stays alive. */
+  /** Rejects with an OperatorError when none of them stays alive. */
   readonly collapse: Promise<never>
 }
 
@@ -54,7 +54,7 @@ const patience = 1000
 /**
  * Starts this very command again as so many workers, and keeps them alive.
  *
- * @throws WorkersError when one is refused at the first start, or all end again and again.
+ * @throws OperatorError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
   const { count, role, gracePeriod, watcher } = options
@@ -62,7 +62,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
   let isStopping = false
-  let failure: WorkersError | undefined
+  let failure: OperatorError | undefined
 
   // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -189,7 +189,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   function giveUp(message: string): void {
-    failure ??= new WorkersError(message)
+    failure ??= new OperatorError('SD_WORKERS_FAILED', message)
     killAll()
   }
 

@@ -1,3 +1,4 @@
+import { hasType } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
 import type { SiteSummary } from '../../site/site.ts'
 
@@ -74,10 +75,4 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
     'serve-dist:drop',
     'serve-dist:drain',
   ] satisfies PrimaryMessage['type'][])
-}
-
-/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
-export function hasType(message: unknown, types: readonly string[]): boolean {
-  if (typeof message !== 'object' || message === null || !('type' in message)) return false
-  return typeof message.type === 'string' && types.includes(message.type)
 }
