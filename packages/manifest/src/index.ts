@@ -1,4 +1,3 @@
-import { OperatorError } from './operator-error.ts'
 export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
 export { isBasePath } from './is-base-path.ts'
 export {

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 export { markUnfinished, retireManifest } from './commit/build-writer.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'
 export { describeDirectory } from './pass/describe-directory.ts'

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError, stringifyManifest } from '@serve-dist/manifest'
+import { stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { reportCommand, type ReportCommandOptions } from './report-command.ts'
 import { makeManifest } from '../test/support/make-manifest.ts'

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
 export { loadSite } from './load/load-site.ts'

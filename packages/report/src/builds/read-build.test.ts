@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { OperatorError, manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
+import { manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBuild } from './read-build.ts'
 import { makeManifest } from '../../test/support/make-manifest.ts'

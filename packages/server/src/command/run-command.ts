@@ -49,7 +49,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     await createProgram().parseAsync(argv)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    process.stderr.write(`serve-dist: ${error.message} [${error.code}]\n`)
+    process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
     process.exitCode = 1
   }
 }
@@ -60,7 +60,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
  */
 function endServing(error: unknown): never {
   process.stderr.write(
-    `${error instanceof OperatorError ? `serve-dist: ${error.message} [${error.code}]` : inspect(error)}\n`,
+    `${error instanceof OperatorError ? `serve-dist: ${error.code}: ${error.message}` : inspect(error)}\n`,
   )
   process.exit(1)
 }

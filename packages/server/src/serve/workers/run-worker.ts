@@ -30,7 +30,7 @@ export async function runWorker(
   }
   server = await start(mayListen).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError)) throw error
-    await tell({ type: 'serve-dist:failed', message: error.message })
+    await tell({ type: 'serve-dist:failed', code: error.code, message: error.message })
     return process.exit(1)
   })
   const { url, redirectUrl, site } = server

@@ -129,7 +129,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         place.buildId = message.buildId
         void admit(place, worker)
       } else if (message.type === 'serve-dist:ready') place.ready = message
-      else if (message.type === 'serve-dist:failed') refuse(message.message)
+      else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
     })
     worker.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
@@ -171,16 +171,17 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     tellWorker(worker, { type: 'serve-dist:listen' })
   }
 
-  /** What one cannot serve at the start, no other can: it is told once. */
-  function refuse(message: string): void {
-    if (listening === undefined) giveUp(message)
-    else process.stderr.write(`serve-dist: ${message}\n`)
+  /** A start-up error would hit every worker alike: report the first and stop. */
+  function refuse(error: OperatorError): void {
+    if (listening === undefined) giveUp(error)
+    else process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
   }
 
   function replace(place: Place, reason: string): void {
     const isServing = listening !== undefined && readyOnes().length > 0
     if (place.failures >= crashLoop && !isServing) {
-      giveUp(`${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`)
+      const ended = `${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`
+      giveUp(new OperatorError('SD_WORKERS_FAILED', ended))
       return
     }
     const delay = restartDelay(place.failures)
@@ -188,8 +189,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     place.timer = setTimeout(launch, delay, place)
   }
 
-  function giveUp(message: string): void {
-    failure ??= new OperatorError('SD_WORKERS_FAILED', message)
+  function giveUp(error: OperatorError): void {
+    failure ??= error
     killAll()
   }
 

@@ -1,3 +1,4 @@
+import type { OperatorErrorCode } from '@serve-dist/manifest'
 import { hasType } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
 import type { SiteSummary } from '../../site/site.ts'
@@ -31,6 +32,7 @@ export interface WorkerReady {
 /** It cannot start, for a reason that an operator can mend. */
 interface WorkerFailed {
   readonly type: 'serve-dist:failed'
+  readonly code: OperatorErrorCode
   readonly message: string
 }
 
