@@ -1,4 +1,5 @@
-import { defineConfig } from 'vitest/config'
+import { availableParallelism } from 'node:os'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 // Tests run the sources: the `source` condition of each package's `exports` needs no build.
 const source = {
@@ -14,6 +15,13 @@ const buildCommands = 'packages/server/test/support/build-packages.ts'
 const env = { NO_COLOR: '1' }
 const setupFiles = 'scripts/seed-properties.mjs'
 
+// Most of what they do is wait for sockets and processes: twice as many at once as a small machine has cores.
+const waiting = Math.max(4, Math.ceil(availableParallelism() * 1.5))
+const computing = availableParallelism()
+const runtimes = 'packages/server/test/hosts/runtimes.http-test.ts'
+const measuring = 'packages/server/test/speed/*.http-test.ts'
+
+// `pnpm verify` runs unit, unit-precompress, http, speed, build and e2e; `pnpm verify:all` the others too.
 export default defineConfig({
   test: {
     projects: [
@@ -28,6 +36,8 @@ export default defineConfig({
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',
           isolate: false,
+          maxWorkers: computing,
+          sequence: { groupOrder: 1 },
           // Properties are tried on thousands of texts, on machines that do other work as well.
           testTimeout: 20_000,
         },
@@ -41,6 +51,8 @@ export default defineConfig({
           setupFiles,
           include: ['packages/precompress/{src,test}/**/*.test.ts'],
           globalSetup: buildThreads,
+          maxWorkers: computing,
+          sequence: { groupOrder: 2 },
           testTimeout: 20_000,
         },
       },
@@ -51,7 +63,34 @@ export default defineConfig({
           env,
           setupFiles,
           include: ['packages/*/test/**/*.http-test.ts'],
+          exclude: [...configDefaults.exclude, measuring, runtimes],
           globalSetup: buildCommands,
+          maxWorkers: waiting,
+          sequence: { groupOrder: 3 },
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          // Counts of allocations, modules and calls of the file system: nothing runs beside them.
+          name: 'speed',
+          env,
+          include: [measuring],
+          globalSetup: buildCommands,
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'runtimes',
+          env,
+          include: [runtimes],
+          globalSetup: buildCommands,
+          sequence: { groupOrder: 5 },
           testTimeout: 20_000,
         },
       },
@@ -62,6 +101,9 @@ export default defineConfig({
           env,
           include: ['packages/*/test/**/*.slow-test.ts'],
           globalSetup: buildCommands,
+          // They measure memory, or fill the machine.
+          fileParallelism: false,
+          sequence: { groupOrder: 6 },
           testTimeout: 240_000,
           hookTimeout: 60_000,
         },
@@ -70,9 +112,25 @@ export default defineConfig({
         ...source,
         test: {
           name: 'build',
-          env,
+          env: { ...env, SERVE_DIST_VITES: '8' },
           include: ['packages/*/test/**/*.build-test.ts'],
           globalSetup: buildThreads,
+          maxWorkers: computing,
+          sequence: { groupOrder: 7 },
+          testTimeout: 60_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'vites',
+          env: { ...env, SERVE_DIST_VITES: '6,7' },
+          include: ['packages/*/test/**/*.build-test.ts'],
+          // Only ever runs the newest.
+          exclude: [...configDefaults.exclude, '**/preview-black-box.build-test.ts'],
+          globalSetup: buildThreads,
+          maxWorkers: computing,
+          sequence: { groupOrder: 8 },
           testTimeout: 60_000,
         },
       },
@@ -82,9 +140,25 @@ export default defineConfig({
           env,
           include: ['e2e/tests/*.test.ts'],
           globalSetup: 'e2e/src/global-setup.ts',
+          provide: { exampleNames: ['spa', 'multi-page'] },
+          maxWorkers: computing + 1,
+          sequence: { groupOrder: 9 },
           testTimeout: 120_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          // What takes long to build, other runtimes and versions, and real proxies.
+          name: 'e2e-more',
+          env,
+          include: ['e2e/more/*.test.ts', 'e2e/tests/{every-file,chromium-codings}.test.ts'],
+          globalSetup: 'e2e/src/global-setup.ts',
+          provide: { exampleNames: ['editor'] },
+          maxWorkers: computing,
+          sequence: { groupOrder: 10 },
+          testTimeout: 240_000,
+          hookTimeout: 600_000,
         },
       },
     ],

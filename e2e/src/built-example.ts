@@ -11,6 +11,8 @@ export interface BuiltExample {
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** The folders of `examples` that this run of tests builds before it begins. */
+    readonly exampleNames: readonly string[]
     readonly examples: readonly BuiltExample[]
     /** The same `spa`, installed from tarballs by npm, in a folder outside of the workspace. */
     readonly packedSpa: BuiltExample

@@ -78,9 +78,16 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
 
     test('shows the frame first, then the rest, and comes alive', async () => {
       const { page, complaints } = await openPage(browser)
+      // In the page, where a busy machine cannot miss it.
+      await page.addInitScript((frame) => {
+        const observer = new MutationObserver(() => {
+          if (document.body?.textContent.includes(frame)) document.documentElement.dataset['sawFrame'] = ''
+        })
+        observer.observe(document, { childList: true, subtree: true })
+      }, asking)
       await page.goto(url.href, { waitUntil: 'commit' })
-      await page.getByText(asking).waitFor()
       await page.getByText('North Pier: 18 degrees').waitFor()
+      expect(await page.locator('html[data-saw-frame]').count()).toBe(1)
       expect(await page.getByText(asking).count()).toBe(0)
       const button = page.getByRole('button')
       await page.waitForLoadState('networkidle')

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../src/temporary-folder.ts'
 import { urlOfFile } from '../src/url-of-file.ts'
 
 const require = createRequire(import.meta.url)
-const spa = inject('examples').find(({ name }) => name === 'spa')
+const spa = inject('packedSpa')
 
 describe('@serve-dist/vite', () => {
   test.each([
@@ -18,7 +18,6 @@ describe('@serve-dist/vite', () => {
     ['vite7', 7],
     ['vite', 8],
   ])('builds examples/spa with %s', async (alias, major) => {
-    if (spa === undefined) throw new Error('examples/spa is not built')
     const packageFile = require.resolve(`${alias}/package.json`)
     expect(JSON.parse(await readFile(packageFile, 'utf8'))).toHaveProperty(
       'version',
