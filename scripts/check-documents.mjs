@@ -1,0 +1,170 @@
+// `pnpm check:documents`: the code in the documents compiles, and names flags and scripts that exist.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pnpmCommand } from './pnpm-command.mjs'
+import { runCommand } from './run-command.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const bin = join(root, 'packages/server/bin/serve-dist.js')
+// Here `express` and `fastify` are found.
+const folder = join(root, 'packages/server/node_modules/.cache/documents')
+
+/** What some blocks leave out, as the text above them says what it is. */
+const leftOut = `
+type Server = typeof import('@serve-dist/server')
+type Context = { req: Request & { raw: Request } }
+type Answer = Response | undefined | Promise<Response | undefined>
+declare const createHandler: Server['createHandler']
+declare const openSiteStore: Server['openSiteStore']
+declare const serveDist: typeof import('@serve-dist/vite').default
+declare const defineConfig: typeof import('vite').defineConfig
+declare const frameworkHandler: import('node:http').RequestListener
+declare function vue(): import('vite').Plugin
+declare function VitePWA(): import('vite').Plugin
+declare const app: {
+  use(handler: (context: Context, next: () => Answer) => Answer): void
+  use(handler: ReturnType<Server['createHandler']>): void
+}
+declare function serve(options: { fetch(request: Request): Promise<Response> }): void
+declare const Bun: { serve: typeof serve }
+declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
+`
+
+/** @type {string[]} */
+const problems = []
+const documents = await readDocuments()
+const blocks = documents.flatMap(blocksOf)
+await checkTypes(blocks.filter(({ language }) => language === 'ts' || language === 'js'))
+for (const { place, language, code } of blocks) {
+  if (language === 'json') checkJson(place, code)
+  if (language === 'sh') await checkShell(place, code)
+}
+await checkNames()
+for (const problem of problems) console.log(`✗ ${problem}`)
+if (problems.length === 0) console.log(`✓ ${documents.length} documents, ${blocks.length} blocks of code`)
+else process.exitCode = 1
+
+/** @typedef {{ path: string, text: string }} Document */
+/** @typedef {{ place: string, language: string, code: string }} Block */
+
+/** @returns {Promise<Document[]>} */
+async function readDocuments() {
+  // Decisions and changes tell of what was there at their time.
+  const spared = [':!.changeset', ':!docs/decisions', ':!*CHANGELOG.md']
+  const paths = await trackedFiles('*.md', ...spared)
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
+}
+
+/**
+ * @param {Document} document
+ * @returns {Block[]}
+ */
+function blocksOf({ path, text }) {
+  const found = text.matchAll(/^( *)```(\w+)\n(.*?)^\1```$/gms)
+  return Array.from(found, ({ index, 2: language = '', 3: code = '' }) => ({
+    place: `${path}:${text.slice(0, index).split('\n').length}`,
+    language,
+    code,
+  }))
+}
+
+/** @param {readonly Block[]} typed */
+async function checkTypes(typed) {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  const options = { noEmit: true, composite: false, paths: await sourcesOfPackages() }
+  const configuration = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: options,
+    include: ['*.ts'],
+  }
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configuration))
+  await writeFile(join(folder, 'left-out.d.ts'), leftOut)
+  for (const { place, code } of typed) {
+    await writeFile(join(folder, `${place.replaceAll(/\W+/g, '-')}.ts`), `${code}\nexport {}\n`)
+  }
+  const command = pnpmCommand('exec', 'tsc', '-p', folder)
+  const { exitCode, output } = await runCommand(command, { cwd: root, isQuiet: true })
+  if (exitCode !== 0) problems.push(`a block (its file is named after its place):\n${output}`)
+}
+
+/** By the name that a document imports, as it stands in `exports`. */
+async function sourcesOfPackages() {
+  const manifests = (await readManifests()).filter(({ path }) => path.startsWith('packages/'))
+  return Object.fromEntries(
+    manifests.flatMap(({ path, manifest }) =>
+      Object.entries(manifest.exports ?? {}).map(([name, { source = '' }]) => [
+        join(manifest.name ?? '', name).replaceAll('\\', '/'),
+        [join(root, dirname(path), source)],
+      ]),
+    ),
+  )
+}
+
+/** @typedef {{ name?: string, scripts?: Record<string, string>, exports?: Record<string, { source?: string }> }} Manifest */
+
+/** @returns {Promise<{ path: string, manifest: Manifest }[]>} */
+async function readManifests() {
+  const paths = await trackedFiles('*package.json')
+  return Promise.all(
+    paths.map(async (path) => ({ path, manifest: JSON.parse(await readFile(join(root, path), 'utf8')) })),
+  )
+}
+
+/** @param {string[]} patterns */
+async function trackedFiles(...patterns) {
+  const { output } = await runCommand(['git', 'ls-files', ...patterns], { cwd: root, isQuiet: true })
+  return output.trim().split('\n')
+}
+
+/**
+ * @param {string} place
+ * @param {string} code
+ */
+function checkJson(place, code) {
+  try {
+    JSON.parse(code)
+  } catch (error) {
+    problems.push(`${place}: ${String(error)}`)
+  }
+}
+
+/**
+ * @param {string} place
+ * @param {string} code
+ */
+async function checkShell(place, code) {
+  const { exitCode, output } = await runCommand(['sh', '-n', '-c', code], { isQuiet: true })
+  if (exitCode !== 0) problems.push(`${place}: ${output}`)
+}
+
+/** Flags of our command, and scripts of this repository, wherever a document writes them as code. */
+async function checkNames() {
+  const helps = [
+    ['--help', 'all'],
+    ['compress', '--help'],
+    ['report', '--help'],
+  ]
+  const outputs = helps.map(async (args) => {
+    return (await runCommand([process.execPath, bin, ...args], { isQuiet: true })).output
+  })
+  const flags = new Set((await Promise.all(outputs)).join().match(/--[a-z][\w-]*/g))
+  const scripts = (await readManifests()).flatMap(({ manifest }) => Object.keys(manifest.scripts ?? {}))
+  const names = new Set([...scripts, 'install', 'changeset'])
+  for (const { path, text } of documents) {
+    const codes = Array.from(
+      text.matchAll(/```sh\n(.*?)```|`([^`\n]+)`/gs),
+      ([, block, span]) => block ?? span ?? '',
+    )
+    for (const line of codes.flatMap((code) => code.split(/\n|#|&&|\|/))) {
+      const [, args = ''] = /^\s*(?:npx )?(?:@serve-dist\/server|\S*\bserve-dist)(?=\s)(.*)/.exec(line) ?? []
+      for (const [flag] of args.matchAll(/--[a-z][\w-]*/g)) {
+        if (!flags.has(flag)) problems.push(`${path}: serve-dist has no ${flag}, in: ${line.trim()}`)
+      }
+      const name = /\bpnpm(?:@12)? ([a-z][\w:-]*)/.exec(line)?.[1]
+      if (name !== undefined && !names.has(name)) problems.push(`${path}: there is no pnpm ${name}`)
+    }
+  }
+}
