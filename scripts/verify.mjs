@@ -1,12 +1,19 @@
-// `npx --yes pnpm@12 verify`: from a fresh clone through the whole gate, on a machine with only Node and npm.
+// `npx --yes pnpm@12 verify`: from a fresh clone through the gate, on a machine with only Node and npm. With `--all`
+// (`verify:all`) the checks follow that take long, or take programs of others.
 import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
 
+const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging']
+const tests = ['unit', 'unit-precompress', 'http', 'speed', 'build', 'e2e']
+const furtherTests = ['vites', 'runtimes', 'e2e-more', 'slow']
+const furtherChecks = ['check:documents', 'check:deploy', 'check:http', 'check:h2spec']
+const furtherTimeLimit = 30 * 60_000
+
 process.on('exit', (code) => {
-  if (code !== 0 && !hasRunGate) console.log('\n0 passed, 1 failed, 0 skipped')
+  if (code !== 0 && !isOver) console.log('\n0 passed, 1 failed, 0 skipped')
 })
-let hasRunGate = false
+let isOver = false
 
 await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lockfile'), {
   cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -15,8 +22,13 @@ await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lo
 
 // What needs the dependencies is imported only once they are there.
 const { ensureChromium } = await import('./ensure-chromium.mjs')
-const { runGate } = await import('./run-gate.mjs')
+const { openGate } = await import('./gate.mjs')
 const chromium = await ensureChromium()
-const isGreen = await runGate(chromium === undefined ? {} : { CHROMIUM_PATH: chromium })
-hasRunGate = true
+const gate = await openGate(chromium === undefined ? {} : { CHROMIUM_PATH: chromium })
+await gate.run([...checks, ...tests.map((name) => `test:${name}`)])
+if (process.argv.includes('--all')) {
+  await gate.run([...furtherTests.map((name) => `test:${name}`), ...furtherChecks], furtherTimeLimit)
+}
+const isGreen = gate.close()
+isOver = true
 if (!isGreen) process.exitCode = 1

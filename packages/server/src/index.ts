@@ -1,5 +1,8 @@
 export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
+export { ListenError } from './transport/listen-error.ts'
+export { ApplicationError } from './application/load-application.ts'
+export { OptionalPackageError } from './operations/load-optional.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-site-options.ts'
 export {
@@ -19,13 +22,14 @@ export type {
   FileFingerprint,
   Redirect,
   Representation,
+  RepresentationCoding,
   Resource,
   Site,
   SiteSummary,
   StoredBytes,
 } from './site/site.ts'
-export type { RepresentationCoding } from './protocol/accept-encoding.ts'
+export { SiteError } from './site/site-error.ts'
 export type { SiteHolder } from './site/site-holder.ts'
 export type { SiteStoreOptions } from './load/site-store-options.ts'
+export { TlsError } from './transport/tls/tls-credentials.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
-export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

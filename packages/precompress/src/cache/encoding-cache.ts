@@ -1,11 +1,12 @@
-import { isMissing, reasonOf } from '@serve-dist/manifest'
 import { statSync, utimesSync } from 'node:fs'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { formatEntry, type StoredEncoding } from './cache-entry.ts'
 import { entryPath } from './cache-place.ts'
 import { digestOf } from '../folder/digest-of.ts'
 import { codecs } from '../codecs/encode.ts'
+import { isMissing } from '../folder/is-missing.ts'
 import { readEntry } from './read-entry.ts'
+import { reasonOf } from '../folder/reason-of.ts'
 import { replaceFile } from './replace-file.ts'
 
 /** What came of encoding a file. */

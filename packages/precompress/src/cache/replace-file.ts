@@ -1,7 +1,7 @@
-import { isMissing } from '@serve-dist/manifest'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isMissing } from '../folder/is-missing.ts'
 
 /** Puts a whole file in the place of another, whoever reads it meanwhile; the folders on the way are made. */
 export function replaceFile(path: string, bytes: Uint8Array): void {

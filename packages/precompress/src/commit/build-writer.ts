@@ -3,7 +3,6 @@ import { mkdirSync, renameSync } from 'node:fs'
 import { rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
-  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
@@ -20,6 +19,7 @@ import {
   type StagingArea,
 } from './create-stager.ts'
 import { interimManifest } from './interim-manifest.ts'
+import { isMissing } from '../folder/is-missing.ts'
 import { stringifyJournal, type VariantClaim } from './journal.ts'
 import { claimsOf, type EarlierBuild, readRecords, type Records } from './read-earlier-build.ts'
 import { flushFolder, writeAside } from './write-aside.ts'
@@ -157,7 +157,7 @@ export async function retireManifest(directory: string): Promise<void> {
  * `precompress` has come to its end, the folder is not served. Retires a manifest, and does nothing in a folder
  * that is marked already.
  *
- * @throws {@link OperatorError} when the folder cannot be written to.
+ * @throws {@link PrecompressError} when the folder cannot be written to.
  */
 export async function markUnfinished(directory: string): Promise<void> {
   const records = await readRecords(directory, () => {})

@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { PrecompressError } from '../precompress-error.ts'
 
 /** The time of new content, and whether it is dictated, so that no earlier time may live on. */
 export interface ContentTime {
@@ -11,7 +11,7 @@ export interface ContentTime {
 /**
  * The time from `SOURCE_DATE_EPOCH` (reproducible-builds.org), else from the clock.
  *
- * @throws {@link OperatorError} when the variable is set and is not a whole number of seconds.
+ * @throws {@link PrecompressError} when the variable is set and is not a whole number of seconds.
  */
 export function contentTime(
   sourceDateEpoch: string | undefined,
@@ -21,7 +21,7 @@ export function contentTime(
     return { now: isoSeconds(clock()), isFixed: false }
   }
   if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
-    throw new OperatorError('SD_OPTION_INVALID', [
+    throw new PrecompressError([
       `SOURCE_DATE_EPOCH: expected a whole number of seconds since 1970, found ${JSON.stringify(sourceDateEpoch)}`,
     ])
   }

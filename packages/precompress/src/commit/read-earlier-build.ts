@@ -1,17 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  isMissing,
-  reasonOf,
-  type Manifest,
-  manifestPath,
-  parseManifest,
-  pendingPath,
-  variantPath,
-} from '@serve-dist/manifest'
+import { type Manifest, manifestPath, parseManifest, pendingPath, variantPath } from '@serve-dist/manifest'
 import { createLinkCheck } from './create-link-check.ts'
 import { digestOfFile } from '../folder/digest-of-file.ts'
+import { isMissing } from '../folder/is-missing.ts'
 import { parseJournal, type VariantClaim } from './journal.ts'
+import { reasonOf } from '../folder/reason-of.ts'
 
 /** What earlier passes left in the folder. */
 export interface EarlierBuild {

@@ -1,18 +1,21 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isMissing, reasonOf, OperatorError, variantPath } from '@serve-dist/manifest'
+import { variantPath } from '@serve-dist/manifest'
 import type { CompressedFile } from './build-manifest.ts'
 import { isUnchanged } from '../folder/describe-file.ts'
 import { digestOfFile } from '../folder/digest-of-file.ts'
+import { isMissing } from '../folder/is-missing.ts'
+import { PrecompressError } from '../precompress-error.ts'
 import type { EarlierBuild } from './read-earlier-build.ts'
+import { reasonOf } from '../folder/reason-of.ts'
 import { stampOf } from '../folder/stamp-of.ts'
 
 /**
  * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
  * manifest; what came where a variant goes, or took the place of one of ours, is somebody else's.
  *
- * @throws OperatorError that names every such file.
+ * @throws PrecompressError that names every such file.
  */
 export async function refuseChanged(
   folder: string,
@@ -43,7 +46,7 @@ export async function refuseChanged(
     if ((await digestOfFile(join(folder, path)))?.sha256 === sha256) continue
     problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
   }
-  if (problems.length > 0) throw new OperatorError('SD_BUILD_CHANGED', problems.toSorted())
+  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
 }
 
 /** Now and then others get their turn: 10,000 files and their variants take half a second. */

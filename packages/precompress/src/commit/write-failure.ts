@@ -1,4 +1,5 @@
-import { reasonOf, OperatorError } from '@serve-dist/manifest'
+import { PrecompressError } from '../precompress-error.ts'
+import { reasonOf } from '../folder/reason-of.ts'
 
 /** What is wrong with the whole disk, whichever path the system happened to name. */
 const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
@@ -7,7 +8,5 @@ const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 export function writeFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
-  return new OperatorError('SD_WRITE_FAILED', [`${folder}: cannot be written to (${reason})`], {
-    cause: error,
-  })
+  return new PrecompressError([`${folder}: cannot be written to (${reason})`], { cause: error })
 }

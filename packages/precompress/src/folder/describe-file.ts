@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { digestOf } from './digest-of.ts'
-import { mediaTypeOf } from '@serve-dist/manifest'
+import { mediaTypeOf } from '../media-type-of.ts'
 import { stampOf } from './stamp-of.ts'
 
 /** What one read of a file found. */

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMissing, type ContentCoding, variantPath } from '@serve-dist/manifest'
+import { type ContentCoding, variantPath } from '@serve-dist/manifest'
+import { isMissing } from './is-missing.ts'
 
 /** The codings whose variant has a free place beside the original, and the places that others hold. */
 export interface Places {

@@ -1,8 +1,11 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { isMissing, reasonOf, OperatorError, pathProblem, stateDirectory } from '@serve-dist/manifest'
+import { pathProblem, stateDirectory } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
+import { isMissing } from './is-missing.ts'
+import { PrecompressError } from '../precompress-error.ts'
+import { reasonOf } from './reason-of.ts'
 
 /** A regular file of the build. */
 export interface ListedFile {
@@ -55,7 +58,7 @@ export async function listFiles(
       return []
     }),
   )
-  if (problems.length > 0) throw new OperatorError('SD_FOLDER_UNREADABLE', problems)
+  if (problems.length > 0) throw new PrecompressError(problems)
   return files.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -80,9 +83,7 @@ function namesIn(folder: string, { include, exclude, variants }: FileSelection):
   try {
     walk('')
   } catch (error) {
-    throw new OperatorError('SD_FOLDER_UNREADABLE', [`${folder}: cannot be listed (${reasonOf(error)})`], {
-      cause: error,
-    })
+    throw new PrecompressError([`${folder}: cannot be listed (${reasonOf(error)})`], { cause: error })
   }
   return names
 }

@@ -5,8 +5,9 @@ import { createSharedMemory, type SharedMemory } from '../encode/create-shared-m
 import { compressSmallFiles } from './compress-small-files.ts'
 import { type Compressed, createTally } from './create-tally.ts'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
-import { isCompressible, mediaTypeOf } from '@serve-dist/manifest'
+import { isCompressible } from '../is-compressible.ts'
 import type { ListedFile } from '../folder/list-files.ts'
+import { mediaTypeOf } from '../media-type-of.ts'
 import { runBounded } from './run-bounded.ts'
 
 /** Enough that cores find work while files are read and written, and that the largest of it is among them. */
@@ -21,7 +22,7 @@ const smallSize = 1024 * 1024
 /**
  * Describes every file and stages the variants that pay.
  *
- * @throws OperatorError that lists every file that failed; after the first nothing is encoded any more. The
+ * @throws PrecompressError that lists every file that failed; after the first nothing is encoded any more. The
  * reason of `signal` when it ended the work.
  */
 export async function compressFiles(

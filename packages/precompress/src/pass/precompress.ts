@@ -17,7 +17,7 @@ import { pruneCache } from '../cache/prune-cache.ts'
 import { readEarlierBuild } from '../commit/read-earlier-build.ts'
 import { refuseChanged } from '../commit/refuse-changed.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
-import { usableCores } from '@serve-dist/manifest/usable-cores'
+import { usableCores } from '../usable-cores.ts'
 import { writeFailure } from '../commit/write-failure.ts'
 
 /** What a pass did. */
@@ -46,7 +46,7 @@ export interface PrecompressReport {
  * in a folder.
  *
  * @throws the reason of `signal` when it ended the pass.
- * @throws {@link OperatorError} that lists all problems at once; then no manifest is written.
+ * @throws {@link PrecompressError} that lists all problems at once; then no manifest is written.
  */
 export async function precompress(
   directory: string,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseDuration } from './parse-duration.ts'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { longestTimeout, parseDuration } from './parse-duration.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 describe('parseDuration', () => {

@@ -1,5 +1,22 @@
-import type { KeptFile } from '../site/site.ts'
 import { closeDescriptor } from './open-regular-file.ts'
+
+/** The right to read from a kept file until it is released. */
+export interface FileLease {
+  readonly descriptor: number
+  /** May be called again. */
+  release(): void
+}
+
+/**
+ * A file that stays open as long as its site is served, and after that as long as somebody reads from it:
+ * whoever removes it or puts another in its place changes nothing for answers that were decided before.
+ */
+export interface KeptFile {
+  /** Taken in the same turn of the event loop as the decision to send the file; `undefined` once it is closed. */
+  lease(): FileLease | undefined
+  /** Closes the file when nobody has a lease of it any more. */
+  retire(): void
+}
 
 /** Takes charge of an open descriptor. */
 export function keepFile(descriptor: number): KeptFile {

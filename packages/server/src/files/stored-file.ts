@@ -1,8 +1,9 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import { fingerprintOf, isSameFile } from './file-fingerprint.ts'
-import type { FileLease, AnswerContent, StreamedBytes } from '../site/site.ts'
+import type { FileLease } from './kept-file.ts'
 import { closeDescriptor, NotRegularError, openRegularFile, statDescriptor } from './open-regular-file.ts'
+import type { AnswerContent, StreamedBytes } from '../site/site.ts'
 
 /** The part of a file that is a body. */
 export type FileContent = Extract<AnswerContent, { kind: 'file' }>

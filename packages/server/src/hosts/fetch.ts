@@ -1,10 +1,11 @@
 import { internalServerError, notFound } from '../site/answers.ts'
 import { decide } from '../site/decide.ts'
 import { fallbackFor } from '../site/fallback-for.ts'
-import type { FileLease, Answer } from '../site/site.ts'
+import type { FileLease } from '../files/kept-file.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { reportOnce } from './report-once.ts'
+import type { Answer } from '../site/site.ts'
 import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 import type { FileContent } from '../files/stored-file.ts'
 

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
@@ -14,6 +13,7 @@ import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
+import { SiteError } from '../site/site-error.ts'
 import type { ResolvedSiteStoreOptions } from './site-store-options.ts'
 
 /** A site, with what its maker must know of it. */
@@ -41,14 +41,14 @@ const mostAttempts = 3
  * voids what was read: whoever builds takes the manifest away before anything else, so that a site is never
  * made of two builds.
  *
- * @throws OperatorError with all problems at once.
+ * @throws SiteError with all problems at once.
  */
 export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
   let { needsManifest } = options
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const mark = await markManifest(directory)
     if (mark === undefined && needsManifest) {
-      throw new OperatorError('SD_MANIFEST_MISSING', [
+      throw new SiteError([
         `${resolve(directory)}: there is no manifest now, so a build is being written, or its plugin was left out; reload once it is done`,
       ])
     }
@@ -61,7 +61,7 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
     }
     if (!('error' in loaded)) loaded.retire()
   }
-  throw new OperatorError('SD_BUILD_CHANGED', [
+  throw new SiteError([
     `${resolve(directory)}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
   ])
 }

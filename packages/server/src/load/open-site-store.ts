@@ -1,7 +1,7 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { Site } from '../site/site.ts'
+import { SiteError } from '../site/site-error.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
 
@@ -53,7 +53,7 @@ export interface StagedSiteStore extends SiteStore {
 /**
  * Loads a build for hosts that swap it for a newer one later.
  *
- * @throws OperatorError when the folder cannot be served, TypeError for a wrong option.
+ * @throws SiteError when the folder cannot be served, TypeError for a wrong option.
  */
 export async function openSiteStore(directory: string, options: SiteStoreOptions = {}): Promise<SiteStore> {
   return await openStagedSiteStore(directory, options)
@@ -123,6 +123,6 @@ export async function openStagedSiteStore(
 }
 
 function problemsOf(error: unknown): readonly string[] {
-  if (error instanceof OperatorError) return error.problems
+  if (error instanceof SiteError) return error.problems
   return [error instanceof Error ? error.message : String(error)]
 }

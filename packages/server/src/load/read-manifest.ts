@@ -1,15 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  OperatorError,
-  type Manifest,
-  manifestPath,
-  parseManifest,
-  pendingPath,
-  isCompressible,
-  isMissing,
-} from '@serve-dist/manifest'
-import { loadOptional } from '../load-optional.ts'
+import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
+import { isCompressibleType } from '../application/compressible-type.ts'
+import { SiteError } from '../site/site-error.ts'
 
 const nothingCompressed =
   'it has no manifest and no variants, so everything is sent as it is; build with @serve-dist/vite, or run `npx serve-dist compress` on it'
@@ -18,7 +11,7 @@ const nothingCompressed =
  * The manifest of a build; of a folder without one, the description that stands in for it.
  *
  * @param onWarning - called with what is not served as its name would have it, or not compressed.
- * @throws OperatorError when the folder is missing, its last build or compression did not finish, or
+ * @throws SiteError when the folder is missing, its last build or compression did not finish, or
  * its manifest cannot be read.
  */
 export async function readManifest(root: string, onWarning: (message: string) => void): Promise<Manifest> {
@@ -26,16 +19,12 @@ export async function readManifest(root: string, onWarning: (message: string) =>
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) {
     if ((await readOptional(join(root, pendingPath))) !== undefined) {
-      throw new OperatorError('SD_BUILD_UNFINISHED', [
+      throw new SiteError([
         `${root}: the last build or its compression did not finish, so what is there is not whole; build again`,
       ])
     }
     // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
-    const needed = { name: '@serve-dist/precompress', neededBy: `${root} has no manifest: describing it` }
-    const { describeDirectory } = await loadOptional(
-      needed,
-      async () => await import('@serve-dist/precompress'),
-    )
+    const { describeDirectory } = await import('@serve-dist/precompress')
     const described = await describeDirectory(root, { onWarning })
     if (isWorthCompressing(described)) onWarning(`${root}: ${nothingCompressed}`)
     return described
@@ -43,10 +32,9 @@ export async function readManifest(root: string, onWarning: (message: string) =>
   try {
     return parseManifest(text)
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
+    if (!(error instanceof ManifestError)) throw error
     const problems = error.problems.map((problem) => `${join(root, manifestPath)}: ${problem}`)
-    throw new OperatorError(
-      'SD_MANIFEST_INVALID',
+    throw new SiteError(
       [...problems, 'Build again: the manifest is written by the build and not to be edited.'],
       {
         cause: error,
@@ -59,36 +47,35 @@ export async function readManifest(root: string, onWarning: (message: string) =>
 function isWorthCompressing({ files }: Manifest): boolean {
   return (
     files.every(({ variants }) => variants.length === 0) &&
-    files.some(({ mediaType, size }) => size >= 1024 && isCompressible(mediaType))
+    files.some(({ mediaType, size }) => size >= 1024 && isCompressibleType(mediaType))
   )
 }
 
 async function expectDirectory(root: string): Promise<void> {
   const found = await stat(root).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   })
   if (found === undefined)
-    throw new OperatorError('SD_BUILD_NOT_FOUND', [
-      `${root}: no such folder; build first, or name the folder to serve`,
-    ])
+    throw new SiteError([`${root}: no such folder; build first, or name the folder to serve`])
   if (!found.isDirectory())
-    throw new OperatorError('SD_BUILD_NOT_FOUND', [
-      `${root}: not a folder; name the folder that the build wrote`,
-    ])
+    throw new SiteError([`${root}: not a folder; name the folder that the build wrote`])
 }
 
 async function readOptional(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw new OperatorError(
-      'SD_FOLDER_UNREADABLE',
+    if (isNotFound(error)) return undefined
+    throw new SiteError(
       [`${file}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
       {
         cause: error,
       },
     )
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { readFileSync } from 'node:fs'
 import {
   type LoadSiteOptions,
@@ -24,17 +23,14 @@ export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws TypeError that names the option, what was found and what is expected.
  */
 export function resolveSiteStoreOptions({
   openFiles = defaultOpenFiles(),
   ...options
 }: SiteStoreOptions): ResolvedSiteStoreOptions {
   if (!(openFiles >= 0)) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `openFiles: expected a number of files, 0 or more, found ${String(openFiles)}`,
-    )
+    throw new TypeError(`openFiles: expected a number of files, 0 or more, found ${String(openFiles)}`)
   }
   return { ...resolveLoadSiteOptions(options), openFiles }
 }

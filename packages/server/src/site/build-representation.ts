@@ -1,7 +1,6 @@
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
-import type { Answer, AnswerContent, Representation, StoredBytes } from './site.ts'
-import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
+import type { Answer, AnswerContent, Representation, RepresentationCoding, StoredBytes } from './site.ts'
 
 /** What all representations of a resource have in common. */
 export interface ResourceParts {

@@ -2,10 +2,11 @@ import type { ManifestFile, ManifestLink } from '@serve-dist/manifest'
 import { preflightAnswer } from './answers.ts'
 import { buildRepresentation, type ResourceParts } from './build-representation.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
-import type { ManifestEntry, Resource, StoredBytes } from './site.ts'
+import type { ManifestEntry } from '../files/inspect-file.ts'
 import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
+import type { Resource, StoredBytes } from './site.ts'
 
 /** What a resource takes from the site that it belongs to. */
 export interface ResourceContext {

@@ -1,9 +1,10 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { buildResource } from './build-resource.ts'
 import { buildTable } from './build-table.ts'
-import type { ManifestEntry, Site, StoredBytes } from './site.ts'
+import type { ManifestEntry } from '../files/inspect-file.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
+import type { Site, StoredBytes } from './site.ts'
 
 /**
  * Builds the table that requests are answered from, with all that their answers are made of.

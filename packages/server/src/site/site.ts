@@ -1,6 +1,6 @@
-import type { AppType, ManifestFile, ManifestVariant } from '@serve-dist/manifest'
+import type { AppType, ContentCoding, ManifestFile } from '@serve-dist/manifest'
 import type { FieldOverrides } from '../protocol/field-list.ts'
-import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
+import type { KeptFile } from '../files/kept-file.ts'
 import type { RedirectPattern } from './redirect-pattern.ts'
 
 /**
@@ -8,6 +8,9 @@ import type { RedirectPattern } from './redirect-pattern.ts'
  * own `404.html` (`404`), or nothing of ours (`none`).
  */
 export type Fallback = 'spa' | '404' | 'none'
+
+/** What a request selects between: a content coding, or none. */
+export type RepresentationCoding = ContentCoding | 'identity'
 
 /**
  * A build, ready to answer from: made at boot, and what it says never changes after, so that every decision is a
@@ -156,24 +159,3 @@ export type AnswerContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
-
-/** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
-export type ManifestEntry = ManifestFile | ManifestVariant
-
-/** The right to read from a kept file until it is released. */
-export interface FileLease {
-  readonly descriptor: number
-  /** May be called again. */
-  release(): void
-}
-
-/**
- * A file that stays open as long as its site is served, and after that as long as somebody reads from it:
- * whoever removes it or puts another in its place changes nothing for answers that were decided before.
- */
-export interface KeptFile {
-  /** Taken in the same turn of the event loop as the decision to send the file; `undefined` once it is closed. */
-  lease(): FileLease | undefined
-  /** Closes the file when nobody has a lease of it any more. */
-  retire(): void
-}

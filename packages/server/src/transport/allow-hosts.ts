@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 import type { IncomingMessage } from 'node:http'
 import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
@@ -42,19 +41,12 @@ export function createHostMatcher(names: readonly string[]): HostMatcher {
  */
 export function checkHosts(names: unknown): void {
   if (!Array.isArray(names) || names.length === 0) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`,
-    )
+    throw new TypeError(`allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`)
   }
   try {
     createHostMatcher(names.map(String))
   } catch (cause) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `allowHosts: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    )
+    throw new TypeError(`allowHosts: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 

@@ -1,40 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 
-/** Answers a request. */
+/** Answers what a transport received; it calls nobody else. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Observes what a transport does by itself. */
+/** Who is told what a transport does by itself. */
 export interface TransportWatcher {
-  /** Makes a listener that reports its answers. */
+  /** Makes a listener whose answers are known. */
   watch(listener: RequestListener): RequestListener
-  /** Called for each connection while its peer's address is still known. */
+  /** A connection came; once it has gone, nobody knows whose it was. */
   noteConnection(socket: Socket): void
-  /** Called when the transport refuses bytes that are no request, or the body of one that has no other answer. */
+  /** What came on a connection was refused: before it was a request, or as the body of one that had no other answer. */
   noteRefusal(socket: Socket, failure: Error, response?: ServerResponse): void
-  /** Called when a connection is closed at once because too many are open. */
+  /** A connection was closed unheard: there are as many as there may be. */
   noteDrop(): void
 }
 
-/** How a transport works. */
+/** What a transport is to be prepared for. */
 export interface TransportOptions {
-  /** Whether an application reads requests' bodies, which take their time. */
+  /** Whether an application wants requests' bodies, which take their time. */
   readonly takesUploads: boolean
-  /** The class of answers over HTTP/1.1; Node's own by default. */
+  /** How answers over HTTP/1.1 are made; Node's own class where nothing is said. */
   readonly responseClass?: typeof ServerResponse
+  /** Nobody where nothing is said. */
   readonly watcher?: TransportWatcher
 }
 
-/** HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. */
+/** A way in which requests come: HTTP/1.1 over TCP, or TLS with HTTP/2. */
 export interface Transport {
   readonly scheme: 'http' | 'https'
   /** Not listening yet. */
   readonly server: Server
-  /** Reads the certificate again, for new connections. It never rejects. */
+  /** Reads again what new connections are met with: a certificate. It never rejects. */
   reload?(): Promise<void>
   /**
-   * Accepts no new connections, closes idle ones at once, and gives answers in flight so many milliseconds. Settles when
-   * the last socket is closed.
+   * Takes no new connections; idle ones are closed at once, answers in flight are finished within so many
+   * milliseconds. Settles when the last socket is closed.
    */
   drain(gracePeriod: number): Promise<void>
 }

@@ -1,4 +1,3 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { type HandlerOptions, resolveHandlerOptions } from '../handler-options.ts'
 import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-site-options.ts'
 import { withDefaults } from '../../with-defaults.ts'
@@ -19,12 +18,11 @@ const siteOptionNames = ['verify', 'memoryBudget', 'largestBody', 'rules']
 /**
  * Checks the options when the configuration is read, not when a preview starts.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws TypeError that names the option, what was found and what is expected.
  */
 export function resolvePreviewDistOptions(options: PreviewDistOptions): ResolvedPreviewDistOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
+    throw new TypeError(
       `previewDist: expected an object such as { fallback: 'spa' }, found ${JSON.stringify(options)}`,
     )
   }
@@ -36,12 +34,8 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
     resolveLoadSiteOptions(site)
     return { handler, site }
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    throw new OperatorError(
-      error.code,
-      error.problems.map((problem) => `previewDist option ${problem}`),
-      { cause: error },
-    )
+    if (!(error instanceof TypeError)) throw error
+    throw new TypeError(`previewDist option ${error.message}`, { cause: error })
   }
 }
 

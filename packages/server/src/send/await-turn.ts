@@ -7,23 +7,24 @@ type Leave = () => void
 const waiting = new WeakMap<Socket, Set<Leave>>()
 
 /**
- * Acts when a response may be written: a pipelined one has no socket before its turn comes, and Node does not tell it
- * when the client goes away.
+ * Waits until a response may be written. A pipelined request whose turn has not come has no socket of its
+ * own, and Node never tells its response that the client has gone.
  *
- * @param leave - called instead when the client goes away before.
+ * @returns whether its turn has come: `false` when its client has gone before.
  */
-export function whenItsTurn(response: ServerResponse, act: () => void, leave: Leave = () => {}): void {
+export async function awaitTurn(response: ServerResponse): Promise<boolean> {
   const { socket } = response.req
-  if (response.socket !== null) act()
-  else if (socket.destroyed) leave()
-  else {
+  if (response.socket !== null) return true
+  if (socket.destroyed) return false
+  return await new Promise((resolve) => {
     const leavers = leaversOf(socket)
+    const leave = (): void => resolve(false)
     leavers.add(leave)
     response.once('socket', () => {
       leavers.delete(leave)
-      act()
+      resolve(true)
     })
-  }
+  })
 }
 
 function leaversOf(socket: Socket): Set<Leave> {
