@@ -19,17 +19,16 @@ export type {
   Answer,
   AnswerContent,
   Fallback,
-  FileFingerprint,
   Redirect,
   Representation,
   RepresentationCoding,
   Resource,
   Site,
+  SiteHolder,
   SiteSummary,
   StoredBytes,
 } from './site/site.ts'
 export { SiteError } from './site/site-error.ts'
-export type { SiteHolder } from './site/site-holder.ts'
 export type { SiteStoreOptions } from './load/site-store-options.ts'
 export { TlsError } from './transport/tls/tls-credentials.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'

@@ -1,4 +1,5 @@
-import { loadSite, type Representation, type Resource } from '@serve-dist/server'
+import { loadSite } from '@serve-dist/server'
+import { createFetchHandler, type FetchHandler } from '@serve-dist/server/fetch'
 
 /** An answer that is the same for everybody. */
 export interface ConstantAnswer {
@@ -16,10 +17,11 @@ export async function readConstantAnswers(
   directory: string,
   accept: readonly string[],
 ): Promise<Map<string, ConstantAnswer>> {
-  const { table } = await loadSite(directory, { memoryBudget: Number.MAX_SAFE_INTEGER })
+  const site = await loadSite(directory, { memoryBudget: Number.MAX_SAFE_INTEGER })
+  const handle = createFetchHandler(site)
   const answers = new Map<string, ConstantAnswer>()
-  for (const [path, entry] of table) {
-    if (entry.kind === 'resource') answers.set(path, answerOf(choose(entry, accept)))
+  for (const [path, entry] of site.table) {
+    if (entry.kind === 'resource') answers.set(path, await answerOf(handle, path, accept))
   }
   return answers
 }
@@ -33,11 +35,22 @@ export function pairsOf(fields: readonly string[]): [string, string][] {
   return pairs
 }
 
-function choose({ representations, identity }: Resource, accept: readonly string[]): Representation {
-  return representations.find(({ coding }) => accept.includes(coding)) ?? identity
-}
-
-function answerOf({ ok, notModified, bytes }: Representation): ConstantAnswer {
-  if (bytes.body === undefined) throw new TypeError('a body that is not in memory')
-  return { ok: [...ok.fields], notModified: [...notModified.fields], body: new Uint8Array(bytes.body) }
+async function answerOf(
+  handle: FetchHandler,
+  path: string,
+  accept: readonly string[],
+): Promise<ConstantAnswer> {
+  const ask = async (fields: Record<string, string>): Promise<Response> => {
+    const headers = { 'Accept-Encoding': accept.join(', '), ...fields }
+    const response = await handle(new Request(new URL(path, 'http://localhost'), { headers }))
+    if (response === undefined) throw new TypeError(`no answer to ${path}`)
+    return response
+  }
+  const ok = await ask({})
+  const notModified = await ask({ 'If-None-Match': ok.headers.get('ETag') ?? '' })
+  return {
+    ok: [...ok.headers].flat(),
+    notModified: [...notModified.headers].flat(),
+    body: new Uint8Array(await ok.arrayBuffer()),
+  }
 }

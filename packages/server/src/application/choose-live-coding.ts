@@ -1,5 +1,5 @@
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { codingWeights } from '../protocol/coding-weights.ts'
+import { codingWeights } from '../protocol/accept-encoding.ts'
 import { isCompressibleType } from './compressible-type.ts'
 
 /** What is known of an answer when its head is written. */

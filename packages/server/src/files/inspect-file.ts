@@ -1,9 +1,8 @@
 import type { ManifestFile, ManifestVariant } from '@serve-dist/manifest'
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
 import { digestFile } from './digest-file.ts'
-import { fingerprintOf } from './file-fingerprint.ts'
 import { keepFile } from './kept-file.ts'
-import { expectRegular, readingFlags } from './open-regular-file.ts'
+import { closeDescriptor, expectRegular, fingerprintOf, readingFlags } from './open-regular-file.ts'
 import type { StoredBytes } from '../site/site.ts'
 
 /** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
@@ -46,9 +45,11 @@ export async function inspectFile(
   try {
     const stats = expectSize(descriptor, size)
     if (isHashed) expectDigest(await digestFile(descriptor, size), sha256)
+    const stored: StoredBytes = { size, body: undefined, file, fingerprint: fingerprintOf(stats) }
+    // Closing a file that was only read has nothing left to fail that anybody could mend.
+    if (isKept) keepFile(stored, descriptor, () => void closeDescriptor(descriptor).catch(() => {}))
     isLeftOpen = isKept
-    const kept = isKept ? keepFile(descriptor) : undefined
-    return { size, body: undefined, file, fingerprint: fingerprintOf(stats), kept }
+    return stored
   } finally {
     if (!isLeftOpen) closeSync(descriptor)
   }

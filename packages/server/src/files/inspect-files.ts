@@ -1,6 +1,7 @@
 import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type ExpectedFile, inspectFile, type ManifestEntry, Mismatch } from './inspect-file.ts'
+import { retireFile } from './kept-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
 import type { StoredBytes } from '../site/site.ts'
@@ -55,12 +56,17 @@ export async function inspectFiles(
     begun = performance.now()
   }
   if (problems.length === 0) return files
-  for (const file of files.values()) file.kept?.retire()
+  retireFiles(files.values())
   const count = problems.length === 1 ? '1 file is' : `${problems.length} files are`
   throw new SiteError([
     `${root}: ${count} not what the manifest says; build again, and deploy the folder as a whole`,
     ...problems.toSorted(),
   ])
+}
+
+/** Closes what is kept open of a build, each file as soon as nobody reads from it. */
+export function retireFiles(files: Iterable<StoredBytes>): void {
+  for (const stored of files) retireFile(stored)
 }
 
 function describeProblem(error: unknown): string {

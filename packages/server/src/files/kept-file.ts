@@ -1,4 +1,4 @@
-import { closeDescriptor } from './open-regular-file.ts'
+import type { StoredBytes } from '../site/site.ts'
 
 /** The right to read from a kept file until it is released. */
 export interface FileLease {
@@ -7,48 +7,52 @@ export interface FileLease {
   release(): void
 }
 
-/**
- * A file that stays open as long as its site is served, and after that as long as somebody reads from it:
- * whoever removes it or puts another in its place changes nothing for answers that were decided before.
- */
-export interface KeptFile {
-  /** Taken in the same turn of the event loop as the decision to send the file; `undefined` once it is closed. */
-  lease(): FileLease | undefined
-  /** Closes the file when nobody has a lease of it any more. */
-  retire(): void
+interface KeptFile {
+  readonly descriptor: number
+  readonly close: () => void
+  leases: number
+  isRetired: boolean
 }
 
+/**
+ * Files that stay open as long as their site is served, and after that as long as somebody reads from them: whoever
+ * removes one or puts another in its place changes nothing for answers that were decided before. They stand beside
+ * the site, which is data.
+ */
+const keptFiles = new WeakMap<StoredBytes, KeptFile>()
+
 /** Takes charge of an open descriptor. */
-export function keepFile(descriptor: number): KeptFile {
-  let leases = 0
-  let isRetired = false
-  let isClosed = false
+export function keepFile(stored: StoredBytes, descriptor: number, close: () => void): void {
+  keptFiles.set(stored, { descriptor, close, leases: 0, isRetired: false })
+}
 
-  function closeIfUnused(): void {
-    if (!isRetired || isClosed || leases > 0) return
-    isClosed = true
-    // Closing a file that was only read has nothing left to fail that anybody could mend.
-    closeDescriptor(descriptor).catch(() => {})
-  }
-
+/** Taken in the same turn of the event loop as the decision to send the file; `undefined` where it is not open. */
+export function leaseFile(stored: StoredBytes): FileLease | undefined {
+  const kept = keptFiles.get(stored)
+  if (kept === undefined) return undefined
+  kept.leases += 1
+  let isReleased = false
   return {
-    lease() {
-      if (isClosed) return undefined
-      leases += 1
-      let isReleased = false
-      return {
-        descriptor,
-        release() {
-          if (isReleased) return
-          isReleased = true
-          leases -= 1
-          closeIfUnused()
-        },
-      }
-    },
-    retire() {
-      isRetired = true
-      closeIfUnused()
+    descriptor: kept.descriptor,
+    release() {
+      if (isReleased) return
+      isReleased = true
+      kept.leases -= 1
+      closeIfUnused(stored, kept)
     },
   }
+}
+
+/** Closes the file, if it is open, when nobody has a lease of it any more. */
+export function retireFile(stored: StoredBytes): void {
+  const kept = keptFiles.get(stored)
+  if (kept === undefined) return
+  kept.isRetired = true
+  closeIfUnused(stored, kept)
+}
+
+function closeIfUnused(stored: StoredBytes, kept: KeptFile): void {
+  if (!kept.isRetired || kept.leases > 0) return
+  keptFiles.delete(stored)
+  kept.close()
 }

@@ -50,6 +50,11 @@ export async function openRegularFile(path: string): Promise<OpenedFile> {
   }
 }
 
+/** A file as `stat` sees it: another content shows as another size, time or inode. */
+export function fingerprintOf({ size, mtimeNs, ino }: BigIntStats): string {
+  return `${size}:${mtimeNs}:${ino}`
+}
+
 /** @throws NotRegularError for whatever is no regular file. */
 export function expectRegular(stats: Stats | BigIntStats): void {
   if (!stats.isFile()) throw new NotRegularError()

@@ -1,8 +1,13 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
-import { fingerprintOf, isSameFile } from './file-fingerprint.ts'
 import type { FileLease } from './kept-file.ts'
-import { closeDescriptor, NotRegularError, openRegularFile, statDescriptor } from './open-regular-file.ts'
+import {
+  closeDescriptor,
+  fingerprintOf,
+  NotRegularError,
+  openRegularFile,
+  statDescriptor,
+} from './open-regular-file.ts'
 import type { AnswerContent, StreamedBytes } from '../site/site.ts'
 
 /** The part of a file that is a body. */
@@ -46,7 +51,7 @@ export interface StoredFile {
  * Makes sure that a file is still the one that boot saw: by its open descriptor, where there is one, else
  * by opening it.
  *
- * @param lease - what `stored.kept` gave when it was decided to send the file; its owner releases it.
+ * @param lease - what `leaseFile` gave when it was decided to send the file; its owner releases it.
  * @throws StoredFileError when it is gone or another one.
  */
 export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
@@ -58,7 +63,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
   const { descriptor, stats } = await openRegularFile(stored.file).catch((cause: unknown) => {
     throw new StoredFileError(stored, whyClosed(cause), { cause })
   })
-  if (!isSameFile(fingerprintOf(stats), stored.fingerprint)) {
+  if (fingerprintOf(stats) !== stored.fingerprint) {
     await closeDescriptor(descriptor)
     throw new StoredFileError(stored, 'changed')
   }
@@ -77,7 +82,7 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
   const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
     throw new StoredFileError(stored, 'unreadable', { cause })
   })
-  if (!isSameFile(fingerprintOf(stats), stored.fingerprint)) throw new StoredFileError(stored, 'changed')
+  if (fingerprintOf(stats) !== stored.fingerprint) throw new StoredFileError(stored, 'changed')
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, RegisterOptions } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
+import { type SiteSource, toSiteHolder } from '../site/site.ts'
 
 /** What the Fastify plugin takes. */
 export interface ServeDistFastifyOptions extends HandlerOptions {

@@ -1,12 +1,10 @@
 import { internalServerError, notFound } from '../site/answers.ts'
-import { decide } from '../site/decide.ts'
-import { fallbackFor } from '../site/fallback-for.ts'
-import type { FileLease } from '../files/kept-file.ts'
+import { decide, fallbackFor } from '../site/decide.ts'
+import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { reportOnce } from './report-once.ts'
-import type { Answer } from '../site/site.ts'
-import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
+import { type Answer, type SiteSource, toSiteHolder } from '../site/site.ts'
 import type { FileContent } from '../files/stored-file.ts'
 
 /**
@@ -83,7 +81,7 @@ const unread = new FinalizationRegistry<FileLease>((lease) => lease.release())
 async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array>> {
   const { stored } = content
   // Before anything is waited for: the site that decided may be retired meanwhile.
-  const lease = stored.kept?.lease()
+  const lease = leaseFile(stored)
   const { openStored, readRange } = await import('../files/stored-file.ts')
   try {
     // Without a lease the file is opened again by whoever reads first: it might never be closed.

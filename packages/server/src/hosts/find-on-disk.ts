@@ -3,16 +3,15 @@ import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { contentCodings, pathProblem } from '@serve-dist/manifest'
 import { mediaTypeOf } from '@serve-dist/precompress/media-type-of'
-import { preflightAnswer } from '../site/answers.ts'
-import { buildRepresentation, type ResourceParts } from '../site/build-representation.ts'
-import { decideOtherMethod, decideResource } from '../site/decide.ts'
-import { fingerprintOf } from '../files/file-fingerprint.ts'
-import { isSourceMap } from '../site/is-source-map.ts'
+import { decideResource } from '../site/decide.ts'
+import { overridesFor } from '../site/field-rules.ts'
+import { fingerprintOf } from '../files/open-regular-file.ts'
+import { isSourceMap } from '../site/resolve-serving.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { servingFiles } from '../load/read-serving-files.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
-import type { Answer, Resource, Site } from '../site/site.ts'
+import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 
 /**
  * Answers a path that the table does not have from the disk, for files that appear after boot: regular
@@ -22,11 +21,7 @@ export async function findOnDisk(site: Site, request: RequestFields): Promise<An
   const path = pathInBuild(site, request.target)
   if (path === undefined || pathProblem(path) !== undefined || isOurs(site, path)) return undefined
   const resource = await describeOnDisk(site, path)
-  if (resource === undefined) return undefined
-  const { method } = request
-  return method === 'GET' || method === 'HEAD'
-    ? decideResource(resource, request)
-    : decideOtherMethod(method, resource.preflight)
+  return resource && decideResource(resource, request)
 }
 
 async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {
@@ -80,29 +75,25 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
   const lastModified = Math.floor(time / 1000) * 1000
   const size = Number(found.size)
   const mediaType = mediaTypeOf(path)
-  // Two writes within one tick of the clock look alike: such a validator is a weak one.
-  const entityTag = `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`
-  const stored = { file, size, fingerprint: fingerprintOf(found), body: undefined }
-  const parts: ResourceParts = {
-    mediaType,
-    varies: false,
-    lastModifiedField: formatHttpDate(lastModified),
-    cacheControl: 'no-cache',
-    links: [],
-    overrides: site.overridesFor({ path, mediaType }, [decodeURIComponent(site.base) + path]),
-    earlyHints: [],
-    size,
+  const identity: Representation = {
+    coding: 'identity',
+    bytes: { file, size, fingerprint: fingerprintOf(found), body: undefined },
+    // Two writes within one tick of the clock look alike: such a validator is a weak one.
+    entityTag: `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`,
   }
-  const identity = buildRepresentation('identity', stored, { validator: { entityTag }, parts })
   return {
     kind: 'resource',
     path,
+    mediaType,
     isPage: mediaType.startsWith('text/html'),
     representations: [identity],
     identity,
-    lastModified,
-    lastModifiedField: parts.lastModifiedField,
     varies: false,
-    preflight: preflightAnswer(parts.overrides),
+    lastModified,
+    lastModifiedField: formatHttpDate(lastModified),
+    cacheControl: 'no-cache',
+    overrides: overridesFor(site.fieldRules, { path, mediaType }, [decodeURIComponent(site.base) + path]),
+    links: [],
+    earlyHints: [],
   }
 }

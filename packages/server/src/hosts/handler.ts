@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
-import { decide } from '../site/decide.ts'
-import { fallbackFor } from '../site/fallback-for.ts'
+import { decide, fallbackFor } from '../site/decide.ts'
 import { findOnDisk } from './find-on-disk.ts'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { reportOnce } from './report-once.ts'
-import type { Answer, Site } from '../site/site.ts'
-import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
+import { type Answer, type Site, type SiteSource, toSiteHolder } from '../site/site.ts'
 import { underMount } from './under-mount.ts'
 
 /**

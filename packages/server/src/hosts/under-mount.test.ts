@@ -59,7 +59,7 @@ describe('underMount', () => {
     const link =
       '</a,b.js>; rel=modulepreload, <https://a.example/c.js>; rel=preload, <//d.example/e>; rel=next'
     const page = {
-      ...optionsAnswer,
+      ...optionsAnswer(),
       fields: ['Access-Control-Expose-Headers', 'Link', 'link', link],
       earlyHints: ['</a.css>; rel=preload; as=style'],
     }
@@ -82,6 +82,6 @@ describe('underMount', () => {
     expect(locationOf(bare, page)).toBe('/sub/?q')
     expect(locationOf({ ...bare, originalUrl: '/sub/?q' }, page)).toBeUndefined()
     expect(underMount(notFound, handedOver(bare))).toBe(notFound)
-    expect(underMount(optionsAnswer, handedOver(bare, 'OPTIONS'))).toBe(optionsAnswer)
+    expect(underMount(optionsAnswer(), handedOver(bare, 'OPTIONS'))).toBe(optionsAnswer())
   })
 })

@@ -3,15 +3,14 @@ import { resolve } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { buildSite } from '../site/build-site.ts'
 import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
-import { idleHeaderRules } from '../site/idle-header-rules.ts'
-import { idleRedirects } from '../site/idle-redirects.ts'
+import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { expectedFiles } from './expected-files.ts'
-import { inspectFiles } from '../files/inspect-files.ts'
-import { isSourceMap } from '../site/is-source-map.ts'
+import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
+import { namesOf } from '../site/names-of.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
-import { resolveServing } from '../site/resolve-serving.ts'
+import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import { SiteError } from '../site/site-error.ts'
 import type { ResolvedSiteStoreOptions } from './site-store-options.ts'
@@ -92,18 +91,16 @@ async function loadOnce(
     // The smallest: opening a file costs most beside sending it when there is little to send.
     kept: new Set(streamed.slice(0, openFiles)),
   })
-  const open = [...files.values()].flatMap(({ kept: file }) => file ?? [])
-  const retire = (): void => {
-    for (const file of open) file.retire()
-  }
+  const retire = (): void => retireFiles(files.values())
   try {
     const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
-    const site = buildSite(manifest, files, serving)
-    for (const problem of [...idleHeaderRules(written.headersFile, manifest), ...idleRedirects(site)])
+    const { site, problems } = buildSite(manifest, files, serving)
+    const urlPaths = manifest.files.flatMap(({ path }) => namesOf(path).map((name) => manifest.base + name))
+    for (const problem of [...unusedHeadersFileRules(written.headersFile, urlPaths), ...problems])
       onWarning(problem)
     return { site, hasManifest, identity: identify(site, files.values()), retire }
   } catch (error) {
-    // Whoever is warned may refuse what is warned of.
+    // `onWarning` is user code and may throw: close the open files first.
     retire()
     throw error
   }
@@ -119,7 +116,7 @@ function identify({ directory, buildId }: Site, files: Iterable<StoredBytes>): s
   const streamed: string[] = []
   for (const stored of files) {
     if (stored.body === undefined) {
-      streamed.push(`${stored.file}:${Object.values(stored.fingerprint).join(':')}`)
+      streamed.push(`${stored.file}:${stored.fingerprint}`)
     }
   }
   return [directory, buildId, ...streamed].join('\n')

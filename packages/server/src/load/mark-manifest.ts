@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
+import { fingerprintOf } from '../files/open-regular-file.ts'
 
 /**
  * What tells a folder's manifest from any other that stood or will stand there: where the folder really
@@ -11,8 +12,8 @@ import { manifestPath } from '@serve-dist/manifest'
 export async function markManifest(directory: string): Promise<string | undefined> {
   try {
     const root = await realpath(directory)
-    const { dev, ino, mtimeNs, size } = await stat(join(root, manifestPath), { bigint: true })
-    return [root, dev, ino, mtimeNs, size].join(':')
+    const stats = await stat(join(root, manifestPath), { bigint: true })
+    return `${root}:${stats.dev}:${fingerprintOf(stats)}`
   } catch {
     // Not there, or not to be read, which whoever loads the build is told with all words.
     return undefined

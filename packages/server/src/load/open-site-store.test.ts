@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress, retireManifest } from '@serve-dist/precompress'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { leaseFile } from '../files/kept-file.ts'
 import { openSiteStore, type SiteStore } from './open-site-store.ts'
 import type { SiteStoreOptions } from './site-store-options.ts'
 import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
@@ -167,28 +168,27 @@ describe('openSiteStore', () => {
   test.skipIf(process.platform !== 'linux')('keeps a file open for who has a lease of it', async () => {
     const directory = await buildFixture(first)
     const store = await open(directory)
-    const { kept } = resourceAt(store.current, '/large.bin').identity.bytes
-    const lease = kept?.lease()
+    const stored = resourceAt(store.current, '/large.bin').identity.bytes
+    const lease = leaseFile(stored)
     await rebuild(directory, second)
     await store.reload()
     expect(openFilesIn(directory)).toHaveLength(2)
-    const late = kept?.lease()
+    const late = leaseFile(stored)
     expect(late).toMatchObject({ descriptor: lease?.descriptor })
     lease?.release()
     lease?.release()
     expect(openFilesIn(directory)).toHaveLength(2)
     late?.release()
     await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
-    expect(kept?.lease()).toBeUndefined()
+    expect(leaseFile(stored)).toBeUndefined()
   })
 
   test('keeps the smallest files open, as many as it may', async () => {
     const directory = await buildFixture({ a: 'x'.repeat(300), b: 'x'.repeat(100), c: 'x'.repeat(200) })
     const store = await open(directory, { memoryBudget: 0, openFiles: 2 })
-    const isKept = ['/a', '/b', '/c'].map(
-      (path) => resourceAt(store.current, path).identity.bytes.kept !== undefined,
-    )
-    expect(isKept).toEqual([false, true, true])
+    const leases = ['/a', '/b', '/c'].map((path) => leaseFile(resourceAt(store.current, path).identity.bytes))
+    for (const lease of leases) lease?.release()
+    expect(leases.map((lease) => lease !== undefined)).toEqual([false, true, true])
   })
 
   test('refuses a number of files that is none', async () => {

@@ -1,8 +1,7 @@
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import type { Site } from '../site/site.ts'
 import { SiteError } from '../site/site-error.ts'
-import type { SiteHolder } from '../site/site-holder.ts'
+import type { Site, SiteHolder } from '../site/site.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
 
 /** What became of a reload; plain data, so that a worker can tell its primary. */

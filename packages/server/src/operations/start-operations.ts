@@ -5,7 +5,7 @@ import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
 import { nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
-import type { SiteHolder } from '../site/site-holder.ts'
+import type { SiteHolder } from '../site/site.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 

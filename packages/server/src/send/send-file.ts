@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { awaitTurn } from './await-turn.ts'
 import { socketTimeout } from '../protocol/connection-limits.ts'
-import type { FileLease } from '../files/kept-file.ts'
+import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function sendFile(
   writeHead: () => void,
 ): Promise<void> {
   // Before anything is waited for: the site that decided may be retired meanwhile.
-  const lease = content.stored.kept?.lease()
+  const lease = leaseFile(content.stored)
   try {
     // Only then, so that pipelined requests open no more than one file at a time.
     if (await awaitTurn(response)) await sendNow(response, content, { lease, writeHead })

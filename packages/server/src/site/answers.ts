@@ -1,6 +1,7 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
-import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
-import type { Answer, AnswerContent, Redirect, Representation, Resource } from './site.ts'
+import { overrideFields } from '../protocol/field-list.ts'
+import { okAnswer } from './representation-answers.ts'
+import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
 // The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
 
@@ -37,23 +38,23 @@ export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethod
 export const misdirectedRequest: Answer = errorAnswer(421)
 /** 500: what was there at boot is not there any more. */
 export const internalServerError: Answer = errorAnswer(500)
-/** 204 to OPTIONS (RFC 9110 §9.3.7). */
-export const optionsAnswer: Answer = {
+const plainOptionsAnswer: Answer = {
   status: 204,
   fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],
   content: noContent,
 }
 
 /**
- * 204 to OPTIONS of a file that other origins may use: it answers a preflight whatever it asks for (Fetch
- * §4.8), so that nothing of it varies. `undefined` where none may.
+ * 204 to OPTIONS (RFC 9110 §9.3.7). Of a file that other origins may use, it answers a preflight whatever that asks
+ * for (Fetch §4.8), so that nothing of it varies.
  */
-export function preflightAnswer(overrides: FieldOverrides): Answer | undefined {
-  if (typeof overrides.get('access-control-allow-origin')?.value !== 'string') return undefined
+export function optionsAnswer(resource?: Resource): Answer {
+  const overrides = resource?.overrides
+  if (typeof overrides?.get('access-control-allow-origin')?.value !== 'string') return plainOptionsAnswer
   return {
     status: 204,
     fields: overrideFields(
-      [...optionsAnswer.fields, ...preflightFields],
+      [...plainOptionsAnswer.fields, ...preflightFields],
       new Map([...overrides].filter(([name]) => isForPreflight(name))),
     ),
     content: noContent,
@@ -99,9 +100,10 @@ export function redirectTo(
 }
 
 /** 206: one range of the identity representation (RFC 9110 §15.3.7). */
-export function partialContent(identity: Representation, { first, last }: ByteRange): Answer {
+export function partialContent(resource: Resource, { first, last }: ByteRange): Answer {
+  const { identity } = resource
   const { size, body } = identity.bytes
-  const fields = [...identity.ok.fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
+  const fields = [...okAnswer(resource, identity).fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
   fields[fields.indexOf('Content-Length') + 1] = String(last - first + 1)
   const content: AnswerContent =
     body === undefined

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { Entry } from './site.ts'
 import { fakeSite, type FakeSiteOptions, resourceAt } from '../../test/support/fake-site.ts'
 
@@ -149,17 +150,18 @@ describe('buildSite', () => {
       },
       'plain.png': { body: 'pixels', mediaType: 'image/png' },
     })
-    const [zstd] = resourceAt(site, '/assets/a-1a2b3c.js').representations
+    const script = resourceAt(site, '/assets/a-1a2b3c.js')
+    const [zstd = script.identity] = script.representations
 
     test('has in its 200 every field of the chosen representation, each once', () => {
-      expect(zstd?.ok).toEqual({
+      expect(okAnswer(script, zstd)).toEqual({
         status: 200,
         fields: [
           ['Content-Type', 'text/javascript; charset=utf-8'],
           ['Content-Length', '2'],
           ['Content-Encoding', 'zstd'],
           ['Vary', 'Accept-Encoding'],
-          ['ETag', zstd?.entityTag],
+          ['ETag', zstd.entityTag],
           ['Last-Modified', 'Sun, 06 Nov 1994 08:49:37 GMT'],
           ['Cache-Control', 'public, max-age=31536000, immutable'],
           ['X-Content-Type-Options', 'nosniff'],
@@ -171,11 +173,11 @@ describe('buildSite', () => {
     })
 
     test('has in its 304 the fields that RFC 9110 §15.4.5 asks for, and no others', () => {
-      expect(zstd?.notModified).toEqual({
+      expect(notModifiedAnswer(script, zstd)).toEqual({
         status: 304,
         fields: [
           ['Vary', 'Accept-Encoding'],
-          ['ETag', zstd?.entityTag],
+          ['ETag', zstd.entityTag],
           ['Last-Modified', 'Sun, 06 Nov 1994 08:49:37 GMT'],
           ['Cache-Control', 'public, max-age=31536000, immutable'],
         ].flat(),
@@ -189,9 +191,9 @@ describe('buildSite', () => {
     })
 
     test('offers ranges of the identity, and of no coding', () => {
-      const offers = resourceAt(site, '/assets/a-1a2b3c.js').representations.map(({ coding, ok }) => [
-        coding,
-        ok.fields.includes('Accept-Ranges'),
+      const offers = script.representations.map((representation) => [
+        representation.coding,
+        okAnswer(script, representation).fields.includes('Accept-Ranges'),
       ])
       expect(offers).toEqual([
         ['zstd', false],
@@ -201,16 +203,18 @@ describe('buildSite', () => {
     })
 
     test('without variants does not vary, and is revalidated unless its name holds a hash', () => {
-      const { identity, varies } = resourceAt(site, '/plain.png')
-      expect(varies).toBe(false)
-      expect(identity.ok.fields).not.toContain('Vary')
-      expect(identity.ok.fields).toContain('no-cache')
+      const plain = resourceAt(site, '/plain.png')
+      expect(plain.varies).toBe(false)
+      const { fields } = okAnswer(plain, plain.identity)
+      expect(fields).not.toContain('Vary')
+      expect(fields).toContain('no-cache')
     })
 
     test('streams what is not held', () => {
       const streamed = fakeSite({ 'a.bin': { body: 'abc', isStreamed: true } })
-      const { bytes, ok } = resourceAt(streamed, '/a.bin').identity
-      expect(ok.content).toEqual({ kind: 'file', stored: bytes, first: 0, end: 3 })
+      const resource = resourceAt(streamed, '/a.bin')
+      const { content } = okAnswer(resource, resource.identity)
+      expect(content).toEqual({ kind: 'file', stored: resource.identity.bytes, first: 0, end: 3 })
     })
 
     test('is listed smallest first where that is preferred', () => {

@@ -1,10 +1,19 @@
-import type { Manifest } from '@serve-dist/manifest'
-import { buildResource } from './build-resource.ts'
+import type { Manifest, ManifestFile, ManifestLink } from '@serve-dist/manifest'
 import { buildTable } from './build-table.ts'
 import type { ManifestEntry } from '../files/inspect-file.ts'
+import { entityTagOf } from '../protocol/entity-tag.ts'
+import { overridesFor } from './field-rules.ts'
+import { formatHttpDate } from '../protocol/http-date.ts'
+import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
-import type { ResolvedServing } from './resolve-serving.ts'
-import type { Site, StoredBytes } from './site.ts'
+import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
+import type { Representation, Resource, Site, StoredBytes } from './site.ts'
+
+/** A site, and a line for each redirect rule that can never count. */
+export interface BuiltSite {
+  readonly site: Site
+  readonly problems: readonly string[]
+}
 
 /**
  * Builds the table that requests are answered from, with all that their answers are made of.
@@ -15,11 +24,12 @@ export function buildSite(
   manifest: Manifest,
   stored: ReadonlyMap<ManifestEntry, StoredBytes>,
   serving: ResolvedServing,
-): Site {
+): BuiltSite {
   const base = encodePath(manifest.base)
   const context = { base: manifest.base, timesAreFixed: manifest.timesAreFixed === true, stored, serving }
   const resources = new Map(manifest.files.map((file) => [file.path, buildResource(file, context)]))
-  return {
+  const { table, redirects, problems } = buildTable({ base, resources, redirects: serving.redirects })
+  const site: Site = {
     directory: serving.directory,
     buildId: manifest.buildId,
     base,
@@ -27,17 +37,82 @@ export function buildSite(
     assetsPath:
       manifest.assetsDirectory === '' ? undefined : `${base}${encodePath(manifest.assetsDirectory)}/`,
     files: resources,
-    ...buildTable({ base, resources, redirects: serving.redirects }),
+    table,
+    redirects,
     index: resources.get('index.html'),
     notFound: resources.get('404.html'),
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
     sourceMaps: serving.sourceMaps,
-    overridesFor: serving.overridesFor,
+    fieldRules: serving.fieldRules,
     summary: {
       files: manifest.files.length,
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),
       bytesInMemory: [...stored.values()].reduce((bytes, { body }) => bytes + (body?.length ?? 0), 0),
     },
   }
+  return { site, problems }
+}
+
+/** What a resource takes from the site that it belongs to. */
+interface ResourceContext {
+  /** As in the manifest. */
+  readonly base: string
+  readonly timesAreFixed: boolean
+  readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
+  readonly serving: ResolvedServing
+}
+
+/** One list for all files that need nothing else. */
+const none: readonly string[] = []
+
+/** A file of the manifest in all its representations. */
+function buildResource(
+  file: ManifestFile,
+  { base, stored, serving, timesAreFixed }: ResourceContext,
+): Resource {
+  const { path, mediaType, links } = file
+  const lastModified = timesAreFixed ? undefined : Date.parse(file.lastModified)
+  const represent = (coding: Representation['coding'], entry: ManifestEntry): Representation => {
+    const bytes = stored.get(entry)
+    if (bytes === undefined) throw new TypeError(`"${path}" was not read from the disk`)
+    return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
+  }
+  const identity = represent('identity', file)
+  const inOrder = [...file.variants.map((variant) => represent(variant.coding, variant)), identity]
+  return {
+    kind: 'resource',
+    path,
+    mediaType,
+    isPage: mediaType.startsWith('text/html'),
+    // Sorting is stable: among equal sizes the default order stays.
+    representations:
+      serving.prefer === 'smallest' ? inOrder.toSorted((a, b) => a.bytes.size - b.bytes.size) : inOrder,
+    identity,
+    varies: file.variants.length > 0,
+    lastModified,
+    lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
+    cacheControl: isImmutable(serving, file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    overrides: overridesFor(
+      serving.fieldRules,
+      file,
+      namesOf(path).map((name) => base + name),
+    ),
+    links: linksOf(
+      base,
+      links?.filter(({ inDocument }) => !inDocument),
+    ),
+    earlyHints: linksOf(base, links),
+  }
+}
+
+/** What a page needs as members of a `Link` field (RFC 8288). */
+function linksOf(base: string, links?: readonly ManifestLink[]): readonly string[] {
+  if (links === undefined) return none
+  return links.map(({ path, rel, as, crossorigin = false }) => {
+    const kind = as === undefined ? '' : `; as=${as}`
+    // Module scripts and fonts are fetched in CORS mode, and a hint in another mode would be fetched twice.
+    const mode = crossorigin || rel === 'modulepreload' || as === 'font' ? '; crossorigin' : ''
+    return `<${encodePath(base + path)}>; rel=${rel}${kind}${mode}`
+  })
 }

@@ -1,14 +1,8 @@
 import type { RedirectRule } from '@serve-dist/manifest'
-import { markEndlessRedirects } from './mark-endless-redirects.ts'
 import { namesOf, redirectedNameOf } from './names-of.ts'
-import {
-  matchRedirect,
-  type RedirectMatch,
-  type RedirectPattern,
-  toRedirectPattern,
-} from './redirect-pattern.ts'
+import { compileRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
-import type { Entry, Redirect, Resource, Site } from './site.ts'
+import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
 
 /** What a table is made of. */
 export interface TableParts {
@@ -19,11 +13,16 @@ export interface TableParts {
   readonly redirects: readonly RedirectRule[]
 }
 
+/** The table of known paths, the patterns for the others, and a line for each rule that can never count. */
+export interface BuiltTable extends Pick<Site, 'table' | 'redirects'> {
+  readonly problems: readonly string[]
+}
+
 /**
- * The table of known paths, and the patterns for the others. A later name never takes a path from an
- * earlier one: the exact names, then pages, then redirects of our own.
+ * Builds the table. A later name never takes a path from an earlier one: the exact names, then pages, then redirects
+ * of our own.
  */
-export function buildTable({ base, resources, redirects }: TableParts): Pick<Site, 'table' | 'redirects'> {
+export function buildTable({ base, resources, redirects }: TableParts): BuiltTable {
   const table = new Map<string, Entry>()
   const add = (name: string, entry: Resource | Redirect): void => {
     const path = base + encodePath(name)
@@ -42,20 +41,12 @@ export function buildTable({ base, resources, redirects }: TableParts): Pick<Sit
   }
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
-  const patterns = markEndlessRedirects(
-    redirects.map((rule) => toRedirectPattern(rule, table)),
-    table,
-  )
+  const { patterns, problems } = compileRedirects(redirects, table)
   applyForced(
     table,
     patterns.filter(({ force }) => force),
   )
-  return { table, redirects: patterns }
-}
-
-/** A page never stands in for a script, a picture or any other file that is none. */
-export function mayStandInFor(target: Resource, entry: Entry): boolean {
-  return !target.isPage || entry.kind !== 'resource' || entry.isPage
+  return { table, redirects: patterns, problems }
 }
 
 /** By force alone a rule outranks what the build has under a path, a redirect of ours too. */
@@ -69,5 +60,6 @@ function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPatte
 function entryFor({ status, location, target }: RedirectMatch, entry: Entry): Entry {
   if (target === undefined) return { kind: 'redirect', status, location }
   if (status === 404) return { kind: 'missing', page: target }
-  return mayStandInFor(target, entry) ? target : entry
+  // An HTML page may replace another page, never a script, image or other file.
+  return target.isPage && entry.kind === 'resource' && !entry.isPage ? entry : target
 }

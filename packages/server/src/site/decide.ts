@@ -1,4 +1,4 @@
-import { codingWeights } from '../protocol/coding-weights.ts'
+import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import {
   badRequest,
   methodNotAllowed,
@@ -13,15 +13,16 @@ import {
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
+import { matchRedirect } from './redirects.ts'
+import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
-import { selectRepresentation } from './select-representation.ts'
-import { matchRedirect } from './redirect-pattern.ts'
 import type { Answer, Fallback, Representation, Resource, Site } from './site.ts'
 
 /**
- * Decides the answer to a request: a pure function of the site and the request's fields. `undefined`
- * means that the path is unknown, and it is the host's to answer 404 or to ask somebody else.
+ * Decides the answer to a request: a pure function of the site and the request's fields, steps 2 to 7 of
+ * `hosts/handler.ts`. `undefined` means that the path is unknown, and it is the host's to answer 404 or to ask
+ * somebody else.
  *
  * @param fallback - `undefined` where unknown paths are looked for elsewhere before it is decided about them.
  */
@@ -32,54 +33,79 @@ export function decide(
 ): Answer | undefined {
   const { method, target } = request
 
-  // 1. The path. A target that is already in the table's own form needs no parsing.
+  // 2. The path. A target that is already in the table's own form needs no parsing.
   let entry = site.table.get(target)
   let query = ''
   if (entry === undefined) {
     const parsed = parseRequestPath(target)
     if (parsed === 'malformed') return badRequest
     // RFC 9110 §9.3.7: `*` asks about the server as a whole.
-    if (parsed === 'unclean') return method === 'OPTIONS' && target === '*' ? optionsAnswer : undefined
+    if (parsed === 'unclean') return method === 'OPTIONS' && target === '*' ? optionsAnswer() : undefined
     entry = site.table.get(parsed.path)
     query = parsed.query
     if (entry === undefined) return decideUnknown(site, request, parsed, fallback)
   }
 
-  if (entry.kind === 'missing') return decideMissing(entry.page, request)
-
-  // 2. The method.
-  if (method !== 'GET' && method !== 'HEAD') {
-    return decideOtherMethod(method, entry.kind === 'resource' ? entry.preflight : undefined)
-  }
-
-  return entry.kind === 'redirect' ? redirectTo(entry, query) : decideResource(entry, request)
+  // A path that is as if it were unknown, but for its page.
+  if (entry.kind === 'missing')
+    return isGetOrHead(request) ? (notFoundPage(entry.page, request) ?? notFound) : undefined
+  if (entry.kind === 'resource') return decideResource(entry, request)
+  return isGetOrHead(request) ? redirectTo(entry, query) : decideOtherMethod(method)
 }
 
-/** A method other than GET and HEAD, of a path that is known. */
-export function decideOtherMethod(method: string, preflight?: Answer): Answer {
-  return method === 'OPTIONS' ? (preflight ?? optionsAnswer) : methodNotAllowed
+/** Whether a host answers everything itself, or others stand behind it. */
+export type HostRole = 'standalone' | 'middleware'
+
+/** What Vite's own preview does for each type of application. */
+const byAppType = { spa: 'spa', mpa: '404', custom: 'none' } as const
+
+/**
+ * What a navigation to an unknown path gets: what the host's options say, else what the site's rules say, else
+ * what the type of application asks for, where nobody stands behind.
+ */
+export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undefined): Fallback {
+  return chosen ?? site.fallback ?? (role === 'middleware' ? 'none' : byAppType[site.appType])
 }
 
-/** GET or HEAD of a resource, by the steps of RFC 9110 §13.2.2. */
+/** The answer of a resource, GET and HEAD by the steps of RFC 9110 §13.2.2. */
 export function decideResource(resource: Resource, request: RequestFields): Answer {
-  const weights = codingWeights(request.acceptEncoding)
+  // 4. The method.
+  if (!isGetOrHead(request)) return decideOtherMethod(request.method, resource)
 
-  // 3. The representation. A range is one of the identity, so that it never meets a coding.
+  // 5. The representation. A range is one of the identity, so that it never meets a coding.
+  const weights = codingWeights(request.acceptEncoding)
   const whole = selectRepresentation(resource, weights)
   const range = weights.identity > 0 ? rangeOf(resource, request, whole) : undefined
   const selected = range === undefined ? whole : resource.identity
   if (selected === undefined) return notAcceptable(resource)
 
-  // 4. The preconditions.
+  // 6. The preconditions.
   const status = evaluatePreconditions(request, resource, selected)
-  if (status === 304) return selected.notModified
+  if (status === 304) return notModifiedAnswer(resource, selected)
   if (status === 412) return preconditionFailed(resource)
 
-  // 5. The range.
+  // 7. The range.
   if (range === 'unsatisfiable') return rangeNotSatisfiable(resource)
-  if (range !== undefined) return partialContent(selected, range)
+  if (range !== undefined) return partialContent(resource, range)
 
-  return selected.ok
+  return okAnswer(resource, selected)
+}
+
+/**
+ * The representation that the client wants most, the server's order deciding among equals; `undefined`
+ * when none is acceptable (406).
+ */
+export function selectRepresentation(resource: Resource, weights: CodingWeights): Representation | undefined {
+  let selected: Representation | undefined
+  let highest = 0
+  for (const representation of resource.representations) {
+    const weight = weights[representation.coding]
+    if (weight > highest) {
+      selected = representation
+      highest = weight
+    }
+  }
+  return selected
 }
 
 function rangeOf(
@@ -93,13 +119,7 @@ function rangeOf(
   return parseByteRange(request.range, resource.identity.bytes.size)
 }
 
-/** A path that is as if it were unknown, but for its page. */
-function decideMissing(page: Resource, request: RequestFields): Answer | undefined {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
-  return decideNotFound(page, request) ?? notFound
-}
-
-/** A path that the table does not have: a redirect, a page in its place, or nothing of ours. */
+/** 3. A path that the table does not have: a redirect, a page in its place, or nothing of ours. */
 function decideUnknown(
   site: Site,
   request: RequestFields,
@@ -110,10 +130,10 @@ function decideUnknown(
   const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
   const match = matchRedirect(rules, path)
 
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
+  if (!isGetOrHead(request)) {
     // A page in the place of what is not there makes no path known: navigations alone get it.
     const isKnown = match !== undefined && match.status !== 404 && match.target?.isPage !== true
-    return isKnown ? decideOtherMethod(request.method, match.target?.preflight) : undefined
+    return isKnown ? decideOtherMethod(request.method, match.target) : undefined
   }
 
   const isAsset = site.assetsPath !== undefined && path.startsWith(site.assetsPath)
@@ -121,20 +141,30 @@ function decideUnknown(
 
   if (match !== undefined) {
     if (match.target === undefined) return redirectTo(match, query)
-    // A page never stands in for a script, a picture or a hashed asset that is not there.
-    if (match.status === 404) return decideNotFound(match.target, request)
+    if (match.status === 404) return notFoundPage(match.target, request)
+    // An HTML page never stands in for a missing script, image or hashed asset.
     if (mayGetPage || !match.target.isPage) return decideResource(match.target, request)
   }
 
   if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request))
     return undefined
-  if (site.notFound !== undefined) return decideNotFound(site.notFound, request)
+  if (site.notFound !== undefined) return notFoundPage(site.notFound, request)
   return fallback === 'spa' && mayGetPage && site.index !== undefined
     ? decideResource(site.index, request)
     : undefined
 }
 
+/** A method other than GET and HEAD, of a path that is known. */
+function decideOtherMethod(method: string, resource?: Resource): Answer {
+  return method === 'OPTIONS' ? optionsAnswer(resource) : methodNotAllowed
+}
+
+function isGetOrHead({ method }: RequestFields): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 /** The page of a 404; without an acceptable coding the plain one does. */
-function decideNotFound(page: Resource, request: RequestFields): Answer | undefined {
-  return selectRepresentation(page, codingWeights(request.acceptEncoding))?.notFound
+function notFoundPage(page: Resource, request: RequestFields): Answer | undefined {
+  const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
+  return selected && notFoundAnswer(page, selected)
 }

@@ -20,7 +20,7 @@ function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (
   return statuses
 }
 
-describe('markEndlessRedirects', () => {
+describe('compileRedirects', () => {
   test.each<[string, RedirectRule[], (number | undefined)[]]>([
     ['/docs/', [{ from: '/docs/', to: '/docs', force: true }], [200]],
     ['/docs', [{ from: '/docs/', to: '/docs', force: true }], [308, 200]],

@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchRedirect, toRedirectPattern } from './redirect-pattern.ts'
+import type { RedirectRule } from '@serve-dist/manifest'
+import { compileRedirects, matchRedirect } from './redirects.ts'
+import type { RedirectPattern } from './site.ts'
 import { fakeSite } from '../../test/support/fake-site.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 const { table } = fakeSite({ 'index.html': '<p>', 'data.json': '{}' })
 
+function patternsOf(...rules: RedirectRule[]): readonly RedirectPattern[] {
+  return compileRedirects(rules, table).patterns
+}
+
 function location(from: string, to: string, path: string): string | undefined {
-  return matchRedirect([toRedirectPattern({ from, to }, table)], path)?.location
+  return matchRedirect(patternsOf({ from, to }), path)?.location
 }
 
 /** As the path's one form has it: a letter is no escape. */
@@ -61,19 +67,16 @@ describe('matchRedirect', () => {
   })
 
   test('lets the first rule that matches count', () => {
-    const patterns = [
-      toRedirectPattern({ from: '/a/b', to: '/first', status: 301 }, table),
-      toRedirectPattern({ from: '/a/*', to: '/second' }, table),
-    ]
+    const patterns = patternsOf({ from: '/a/b', to: '/first', status: 301 }, { from: '/a/*', to: '/second' })
     expect(matchRedirect(patterns, '/a/b')).toMatchObject({ location: '/first', status: 301 })
     expect(matchRedirect(patterns, '/a/c')).toMatchObject({ location: '/second', status: 308 })
   })
 
   test('finds the file of a rewrite, and passes over one that is not there', () => {
-    const rewrite = toRedirectPattern({ from: '/api/*', to: '/data.json', status: 200 }, table)
-    expect(matchRedirect([rewrite], '/api/x')?.target?.path).toBe('data.json')
-    const missing = toRedirectPattern({ from: '/api/*', to: '/none.json', status: 200 }, table)
-    expect(matchRedirect([missing], '/api/x')).toBeUndefined()
+    const rewrite = patternsOf({ from: '/api/*', to: '/data.json', status: 200 })
+    expect(matchRedirect(rewrite, '/api/x')?.target?.path).toBe('data.json')
+    const missing = patternsOf({ from: '/api/*', to: '/none.json', status: 200 })
+    expect(matchRedirect(missing, '/api/x')).toBeUndefined()
   })
 
   test('takes segments apart as a greedy regular expression does', () => {
@@ -97,8 +100,8 @@ describe('matchRedirect', () => {
   })
 
   test('matches a hostile path in linear time', () => {
-    const rules = ['/:a-:b-:c-:d.html', '/:a:b:c:d/x', '/*', '/:a/*'].map((from) =>
-      toRedirectPattern({ from, to: '/:a/:splat/:b' }, table),
+    const rules = patternsOf(
+      ...['/:a-:b-:c-:d.html', '/:a:b:c:d/x', '/*', '/:a/*'].map((from) => ({ from, to: '/:a/:splat/:b' })),
     )
     for (const path of hostileTexts(['-', 'a', '/', 'a-', '%2F'], ['/', '/-'], ['', '.htm', '/x'])) {
       const matchEach = (): unknown => rules.map((rule) => matchRedirect([rule], path))
@@ -114,7 +117,7 @@ describe('matchRedirect', () => {
       fc.property(segment, segment, (first, second) => {
         for (const to of ['/:splat', '/:id/:splat', '/:id:splat']) {
           const found = matchRedirect(
-            [toRedirectPattern({ from: '/:id/*', to }, table), toRedirectPattern({ from: '/*', to }, table)],
+            patternsOf({ from: '/:id/*', to }, { from: '/*', to }),
             `/${first}/${second}`,
           )
           expect(found?.location ?? '/').toMatch(/^\/(?![/\\])/)

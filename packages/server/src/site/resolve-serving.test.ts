@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { resolveServing, type ServingSources } from './resolve-serving.ts'
+import { overridesFor } from './field-rules.ts'
+import { isImmutable, resolveServing, type ServingSources } from './resolve-serving.ts'
 
 const page = { path: 'guide/a.html', mediaType: 'text/html; charset=utf-8', cache: 'revalidate' } as const
 const script = { path: 'assets/a.js', mediaType: 'text/javascript', cache: 'revalidate' } as const
@@ -10,7 +11,7 @@ function resolve(sources: Partial<ServingSources>) {
 }
 
 function fieldsOf(sources: Partial<ServingSources>, file: typeof page | typeof script): object {
-  const overrides = resolve(sources).overridesFor(file, [`/${file.path}`])
+  const overrides = overridesFor(resolve(sources).fieldRules, file, [`/${file.path}`])
   return Object.fromEntries([...overrides.values()].map(({ name, value }) => [name, value]))
 }
 
@@ -31,17 +32,16 @@ describe('resolveServing', () => {
   })
 
   test('matches globs against the path in the build, with or without a slash before it', () => {
-    const { isImmutable } = resolve({ rules: [{ immutable: ['/assets/**'] }] })
-    expect(isImmutable(script)).toBe(true)
-    expect(isImmutable(page)).toBe(false)
-    expect(isImmutable({ ...page, cache: 'immutable' })).toBe(true)
+    const serving = resolve({ rules: [{ immutable: ['/assets/**'] }] })
+    expect(isImmutable(serving, script)).toBe(true)
+    expect(isImmutable(serving, page)).toBe(false)
+    expect(isImmutable(serving, { ...page, cache: 'immutable' })).toBe(true)
   })
 
-  test('reads a hundred rules of `_headers` once, not for each of ten thousand files', () => {
-    const headersFile = Array.from({ length: 100 }, (_rule, index) => ({
-      pattern: `/section-${index}/*`,
-      fields: { 'X-Section': String(index) },
-    }))
+  test('reads a hundred globs once, not for each of ten thousand files', () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: 100 }, (_rule, index) => [`section-${index}/*`, { 'X-Section': String(index) }]),
+    )
     const files = Array.from({ length: 10_000 }, (_file, index) => ({
       ...script,
       path: `assets/a-${index}.js`,
@@ -55,8 +55,8 @@ describe('resolveServing', () => {
     }
     vi.stubGlobal('RegExp', CountedRegExp)
     onTestFinished(() => void vi.unstubAllGlobals())
-    const { overridesFor } = resolve({ headersFile })
-    for (const file of files) overridesFor(file, [`/${file.path}`])
+    const { fieldRules } = resolve({ rules: [{ headers }] })
+    for (const file of files) overridesFor(fieldRules, file, [`/${file.path}`])
     expect(compiled).toBe(100)
   })
 
@@ -139,7 +139,7 @@ describe('resolveServing', () => {
             for (const [key, value] of Object.entries(fields)) expected.set(key.toLowerCase(), value)
           }
         }
-        const overrides = resolve({ rules }).overridesFor(page, ['/guide/a.html'])
+        const overrides = overridesFor(resolve({ rules }).fieldRules, page, ['/guide/a.html'])
         expect(new Map([...overrides].map(([key, { value }]) => [key, value]))).toEqual(expected)
       }),
     )
@@ -148,11 +148,11 @@ describe('resolveServing', () => {
   test('takes any text as a glob', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (glob) => {
-        const { isImmutable, overridesFor } = resolve({
+        const serving = resolve({
           rules: [{ immutable: [glob], cors: [glob], headers: { [glob]: { 'X-A': '1' } } }],
         })
-        const isThere = overridesFor(script, ['/assets/a.js']).has('x-a')
-        expect(isImmutable(script)).toBe(isThere)
+        const isThere = overridesFor(serving.fieldRules, script, ['/assets/a.js']).has('x-a')
+        expect(isImmutable(serving, script)).toBe(isThere)
       }),
       // A slash at the beginning is taken off, but for one that is all there is.
       { examples: [['/'], ['//'], ['/\n']] },

@@ -1,10 +1,7 @@
-import type { FieldValues, ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
-import picomatch from 'picomatch'
-import { crossOriginFields } from './cross-origin-fields.ts'
-import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
+import type { ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
+import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
-import { pageSecurityFields, securityFields } from './security-fields.ts'
-import { compileUrlPattern } from './url-pattern.ts'
+import type { Fallback, FieldRule } from './site.ts'
 
 /** Everything that says how a build is to be served, the weakest first. */
 export interface ServingSources {
@@ -22,20 +19,13 @@ export interface ServingSources {
 export interface ResolvedServing {
   readonly directory: string
   readonly prefer: 'order' | 'smallest'
-  readonly fallback: 'spa' | '404' | 'none' | undefined
+  readonly fallback: Fallback | undefined
   readonly earlyHints: boolean
   readonly redirects: readonly RedirectRule[]
   readonly sourceMaps: 'serve' | 'deny'
-  readonly isImmutable: (file: Pick<ManifestFile, 'path' | 'cache'>) => boolean
-  /**
-   * The fields that replace or join the defaults of a file.
-   *
-   * @param urlPaths - every path that the file is answered under, decoded, with the base.
-   */
-  readonly overridesFor: (
-    file: Pick<ManifestFile, 'path' | 'mediaType'>,
-    urlPaths: readonly string[],
-  ) => FieldOverrides
+  /** Globs of files that never change under their names. */
+  readonly immutable: readonly string[]
+  readonly fieldRules: readonly FieldRule[]
 }
 
 /** Joins the sources: of one-valued rules the strongest counts, lists and globs add up. */
@@ -47,10 +37,6 @@ export function resolveServing({
 }: ServingSources): ResolvedServing {
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
-  const immutable = globMatcher(rules.flatMap((source) => source.immutable ?? []))
-  const cors = globMatcher(rules.flatMap((source) => source.cors ?? []))
-  const fileRules = headersFile.map(({ pattern, fields }) => ({ form: compileUrlPattern(pattern), fields }))
-  const fieldRules = rules.flatMap((source) => [...cacheRules(source), ...headerRules(source)])
   return {
     directory,
     prefer: last('prefer') ?? 'order',
@@ -59,42 +45,20 @@ export function resolveServing({
     // Within a source the first rule that matches counts; so does the stronger source.
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
     sourceMaps: last('sourceMaps') ?? 'serve',
-    isImmutable: ({ path, cache }) => cache === 'immutable' || immutable(path),
-    overridesFor({ path, mediaType }, urlPaths) {
-      const security = last('securityHeaders') === true ? [securityFields] : []
-      const pageSecurity =
-        security.length > 0 && mediaType.startsWith('text/html') ? [pageSecurityFields] : []
-      const crossOrigin = cors(path) ? [crossOriginFields] : []
-      const fromFile = fileRules
-        .filter(({ form }) => urlPaths.some((urlPath) => form.test(urlPath)))
-        .map(({ fields }) => fields)
-      const fromRules = fieldRules.filter(({ matches }) => matches(path)).map(({ fields }) => fields)
-      return collectOverrides([...security, ...pageSecurity, ...crossOrigin, ...fromFile, ...fromRules])
-    },
+    immutable: rules.flatMap((source) => source.immutable ?? []),
+    fieldRules: collectFieldRules(headersFile, rules),
   }
 }
 
-interface FieldRule {
-  readonly matches: (path: string) => boolean
-  readonly fields: FieldValues
+/** Whether what stands under a file's name never changes: the build or a rule says so. */
+export function isImmutable(
+  { immutable }: Pick<ResolvedServing, 'immutable'>,
+  { path, cache }: Pick<ManifestFile, 'path' | 'cache'>,
+): boolean {
+  return cache === 'immutable' || immutable.some((glob) => globMatcherOf(glob)(path))
 }
 
-function cacheRules({ cacheControl = {} }: ServingRules): FieldRule[] {
-  return Object.entries(cacheControl).map(([glob, value]) => ({
-    matches: globMatcher([glob]),
-    fields: { 'Cache-Control': value },
-  }))
-}
-
-function headerRules({ headers = {} }: ServingRules): FieldRule[] {
-  return Object.entries(headers).map(([glob, fields]) => ({ matches: globMatcher([glob]), fields }))
-}
-
-/** Globs are about paths relative to the build's folder; a slash at their beginning is a habit of URLs. */
-function globMatcher(globs: readonly string[]): (path: string) => boolean {
-  if (globs.length === 0) return () => false
-  return picomatch(
-    globs.map((glob) => glob.replace(/^\/(?=.)/s, '')),
-    { dot: true },
-  )
+/** Whether a path of a build is that of a source map, by the names that bundlers give them. */
+export function isSourceMap(path: string): boolean {
+  return /\.(?:[cm]?js|css|wasm)\.map$/i.test(path)
 }

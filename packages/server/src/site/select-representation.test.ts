@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import Negotiator from 'negotiator'
 import { describe, expect, test } from 'vitest'
 import { parseAcceptEncoding } from '../protocol/accept-encoding.ts'
-import { selectRepresentation } from './select-representation.ts'
+import { selectRepresentation } from './decide.ts'
 import { fakeSite, resourceAt } from '../../test/support/fake-site.ts'
 
 const files = {

@@ -1,7 +1,6 @@
-import type { AppType, ContentCoding, ManifestFile } from '@serve-dist/manifest'
+import type { AppType, ContentCoding, FieldValues, RedirectStatus } from '@serve-dist/manifest'
 import type { FieldOverrides } from '../protocol/field-list.ts'
-import type { KeptFile } from '../files/kept-file.ts'
-import type { RedirectPattern } from './redirect-pattern.ts'
+import type { PathPattern } from './path-pattern.ts'
 
 /**
  * What a navigation to an unknown path gets: the page of a single-page application (`spa`), the build's
@@ -13,8 +12,9 @@ export type Fallback = 'spa' | '404' | 'none'
 export type RepresentationCoding = ContentCoding | 'identity'
 
 /**
- * A build, ready to answer from: made at boot, and what it says never changes after, so that every decision is a
- * function of it and of the request's fields. Representations make their answers when they are first asked for.
+ * A build, ready to answer from: plain data, made at boot and never changed after, so that every decision is a
+ * function of it and of the request's fields, and a copy (`structuredClone`) answers alike. What is made of it later
+ * is kept beside it: answers (`representation-answers.ts`), globs (`field-rules.ts`), open files (`kept-file.ts`).
  */
 export interface Site {
   /** The absolute path of the build's folder. */
@@ -41,11 +41,8 @@ export interface Site {
   readonly earlyHints: boolean
   /** Whether source maps are answered; where they are denied, the table has none. */
   readonly sourceMaps: 'serve' | 'deny'
-  /** The fields that rules give a file, for files that appear after boot; `ResolvedServing` says how. */
-  readonly overridesFor: (
-    file: Pick<ManifestFile, 'path' | 'mediaType'>,
-    urlPaths: readonly string[],
-  ) => FieldOverrides
+  /** What fields files get, for those that appear after boot; the last rule that names a field counts. */
+  readonly fieldRules: readonly FieldRule[]
   readonly summary: SiteSummary
 }
 
@@ -65,6 +62,7 @@ export interface Resource {
   readonly kind: 'resource'
   /** Relative to the build's folder, as in the manifest. */
   readonly path: string
+  readonly mediaType: string
   /** Whether it is an HTML document. */
   readonly isPage: boolean
   /** In the server's order of preference, identity among them. */
@@ -76,8 +74,13 @@ export interface Resource {
   readonly lastModifiedField: string | undefined
   /** Whether a request's `Accept-Encoding` changes the answer: then every answer has `Vary`. */
   readonly varies: boolean
-  /** The answer to OPTIONS of a file that other origins may use; `undefined` for any other. */
-  readonly preflight: Answer | undefined
+  readonly cacheControl: string
+  /** The fields that rules give it. */
+  readonly overrides: FieldOverrides
+  /** Members of the `Link` field of its 200. */
+  readonly links: readonly string[]
+  /** Links of the 103 before its 200. */
+  readonly earlyHints: readonly string[]
 }
 
 /** A path that is answered with another place. */
@@ -95,18 +98,34 @@ interface Missing {
   readonly page: Resource
 }
 
-/** The bytes of a resource in one coding, with the heads of the answers that carry them. */
+/** A redirect rule, ready for matching. */
+export interface RedirectPattern {
+  /** The paths that it is about. */
+  readonly form: PathPattern
+  /** What the rule makes of them; `undefined` for other hosts, and where `:splat` is not all of the end. */
+  readonly image: PathPattern | undefined
+  /** As the rule has it. */
+  readonly from: string
+  readonly to: string
+  readonly status: RedirectStatus
+  readonly force: boolean
+  /** The file that statuses 200 and 404 answer with. */
+  readonly target: Resource | undefined
+}
+
+/** Fields for all files, for pages, for the files of a glob, or for those that are answered under some paths. */
+export type FieldRule = { readonly fields: FieldValues } & (
+  | { readonly on: 'files' | 'pages' }
+  | { readonly on: 'glob'; readonly glob: string }
+  | { readonly on: 'path'; readonly pattern: PathPattern }
+)
+
+/** The bytes of a resource in one coding. */
 export interface Representation {
   readonly coding: RepresentationCoding
   readonly bytes: StoredBytes
   /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
   readonly entityTag: string
-  /** 200; made at the first look, the same object each time, as those below. */
-  readonly ok: Answer
-  /** 304, the same object each time. */
-  readonly notModified: Answer
-  /** 404 with these bytes as its body, the same object each time. */
-  readonly notFound: Answer
 }
 
 /** Bytes as boot found them on the disk. */
@@ -117,7 +136,6 @@ interface HeldBytes {
   /** In bytes. */
   readonly size: number
   readonly body: Uint8Array<ArrayBuffer>
-  readonly kept?: undefined
 }
 
 /** Bytes that are read from their file for each answer. */
@@ -127,18 +145,8 @@ export interface StreamedBytes {
   readonly body: undefined
   /** An absolute path. */
   readonly file: string
-  /** What the file was at boot; the body is sent only while it still is. */
-  readonly fingerprint: FileFingerprint
-  /** The open file to stream from; without it, each answer opens the path. */
-  readonly kept?: KeptFile | undefined
-}
-
-/** A file as `stat` sees it: another content shows as another size, time or inode. */
-export interface FileFingerprint {
-  readonly size: bigint
-  /** Since the epoch. */
-  readonly modifiedNanoseconds: bigint
-  readonly inode: bigint
+  /** What the file was at boot, as `fingerprintOf` has it; the body is sent only while it still is. */
+  readonly fingerprint: string
 }
 
 /** Everything that is sent but the body's bytes. */
@@ -159,3 +167,16 @@ export type AnswerContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
+
+/** Where a host looks for the site at each request: another build is swapped in by one assignment. */
+export interface SiteHolder {
+  readonly current: Site
+}
+
+/** What a host is made from: one build for good, or a holder of whichever is the newest. */
+export type SiteSource = Site | SiteHolder
+
+/** A holder, also of a site that is never swapped. */
+export function toSiteHolder(source: SiteSource): SiteHolder {
+  return 'current' in source ? source : { current: source }
+}

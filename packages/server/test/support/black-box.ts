@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { blackBoxRows, type BlackBoxRow } from './black-box-rows.ts'
-import { buildFixture } from './build-fixture.ts'
+import { buildFixture, type FixtureFiles } from './build-fixture.ts'
 import { compressibleText } from './compressible-text.ts'
 import { type RawRequest, rawRequest } from './raw-request.ts'
 import type { RawResponse } from './parse-response.ts'
@@ -38,7 +38,7 @@ export interface BlackBoxSite {
 export const passedOn = 299
 
 /** Files of every kind that the rows ask for. */
-const files = {
+export const blackBoxFiles: FixtureFiles = {
   'index.html': compressibleText(2000, 'page'),
   'about.html': 'about',
   'docs/index.html': 'docs',
@@ -62,7 +62,7 @@ export function describeBlackBox(host: BlackBoxHost): void {
     let directory: string
     let port: number
     beforeAll(async () => {
-      directory = await buildFixture(files, {
+      directory = await buildFixture(blackBoxFiles, {
         appType: 'spa',
         assetsDirectory: 'assets',
         isHashed: (path) => path.includes('-1a2b3c'),

@@ -66,7 +66,7 @@ export function fakeSite(
     redirectsFile: [],
     rules: [{ prefer }, rules],
   })
-  return buildSite(manifest, stored, serving)
+  return buildSite(manifest, stored, serving).site
 }
 
 /** The resource under a path that is known to be one. */
@@ -105,8 +105,7 @@ function store(path: string, text: string, isHeld: boolean): StoredBytes {
   const bytes = Buffer.from(text)
   const size = bytes.length
   if (isHeld) return { size, body: bytes }
-  const fingerprint = { size: BigInt(size), modifiedNanoseconds: 0n, inode: 0n }
-  return { size, body: undefined, file: `/build/${path}`, fingerprint }
+  return { size, body: undefined, file: `/build/${path}`, fingerprint: `${size}:0:0` }
 }
 
 function digestOf(text: string): string {

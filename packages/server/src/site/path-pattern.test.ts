@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compileUrlPattern } from './url-pattern.ts'
+import { encodePath } from '../protocol/request-path.ts'
+import { matchPath, parsePathPattern } from './path-pattern.ts'
 
 function matches(pattern: string, path: string): boolean {
-  return compileUrlPattern(pattern).test(path)
+  return matchPath(parsePathPattern(pattern), encodePath(path)) !== undefined
 }
 
-describe('compileUrlPattern', () => {
+describe('matchPath', () => {
   test.each([
     ['/*', '/', true],
     ['/*', '/a/b.js', true],
@@ -27,6 +28,10 @@ describe('compileUrlPattern', () => {
     ['/a\\b', '/a\\b', true],
     ['/a', '/a\n', false],
     ['/*', '/a\nb', true],
+    ['/:a/*.js', '/x/y/z.js', true],
+    ['/:a*', '/x/y', true],
+    ['/*/:b-:c/*', '/w/x/y-z/q', true],
+    ['/*/:b-:c', '/a-b/c', false],
   ])('%s on %s: %s', (pattern, path, expected) => {
     expect(matches(pattern, path)).toBe(expected)
   })

@@ -1,0 +1,118 @@
+import type { FieldValues, ManifestFile, ServingRules } from '@serve-dist/manifest'
+import picomatch from 'picomatch'
+import { encodePath } from '../protocol/request-path.ts'
+import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
+import type { HeadersFileRule } from './parse-headers-file.ts'
+import { matchPath, parsePathPattern } from './path-pattern.ts'
+import type { FieldRule } from './site.ts'
+
+/**
+ * What is recommended today for every answer of a static application (OWASP Secure Headers Project; MDN,
+ * "Practical security implementation guides"). Not `Content-Security-Policy`: only the application knows its own; nor
+ * `Strict-Transport-Security`, which belongs to whoever ends TLS.
+ */
+const securityFields: FieldValues = {
+  'Referrer-Policy': 'strict-origin-when-cross-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+/** What is recommended for pages besides. */
+const pageSecurityFields: FieldValues = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'X-Frame-Options': 'SAMEORIGIN',
+}
+
+/**
+ * What lets pages of every origin use a file: read it (Fetch §3.2.5), time it (Resource Timing §4.5), and
+ * embed it into pages that isolate themselves (Fetch §3.7).
+ */
+const crossOriginFields: FieldValues = {
+  'Access-Control-Allow-Origin': '*',
+  'Timing-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
+/** All that gives fields to files, the weakest first. */
+export function collectFieldRules(
+  headersFile: readonly HeadersFileRule[],
+  sources: readonly ServingRules[],
+): readonly FieldRule[] {
+  const isSecured = sources.findLast(({ securityHeaders }) => securityHeaders !== undefined)?.securityHeaders
+  const security: FieldRule[] = [
+    { on: 'files', fields: securityFields },
+    { on: 'pages', fields: pageSecurityFields },
+  ]
+  return [
+    ...(isSecured === true ? security : []),
+    ...sources.flatMap(({ cors = [] }) => cors.map((glob) => forGlob(glob, crossOriginFields))),
+    ...headersFile.map(({ pattern, fields }): FieldRule => ({
+      on: 'path',
+      pattern: parsePathPattern(pattern),
+      fields,
+    })),
+    ...sources.flatMap(({ cacheControl = {}, headers = {} }) => [
+      ...Object.entries(cacheControl).map(([glob, value]) => forGlob(glob, { 'Cache-Control': value })),
+      ...Object.entries(headers).map(([glob, fields]) => forGlob(glob, fields)),
+    ]),
+  ]
+}
+
+function forGlob(glob: string, fields: FieldValues): FieldRule {
+  return { on: 'glob', glob, fields }
+}
+
+/**
+ * The fields that replace or join the defaults of a file.
+ *
+ * @param urlPaths - every path that the file is answered under, decoded, with the base.
+ */
+export function overridesFor(
+  rules: readonly FieldRule[],
+  { path, mediaType }: Pick<ManifestFile, 'path' | 'mediaType'>,
+  urlPaths: readonly string[],
+): FieldOverrides {
+  let encoded: readonly string[] | undefined
+  const matches = (rule: FieldRule): boolean => {
+    switch (rule.on) {
+      case 'files':
+        return true
+      case 'pages':
+        return mediaType.startsWith('text/html')
+      case 'glob':
+        return globMatcherOf(rule.glob)(path)
+      default:
+        encoded ??= urlPaths.map(encodePath)
+        return encoded.some((urlPath) => matchPath(rule.pattern, urlPath) !== undefined)
+    }
+  }
+  return collectOverrides(rules.filter(matches).map(({ fields }) => fields))
+}
+
+/** A line for each rule of `_headers` that no file of a build is answered under. */
+export function unusedHeadersFileRules(
+  rules: readonly HeadersFileRule[],
+  urlPaths: readonly string[],
+): readonly string[] {
+  const encoded = urlPaths.map(encodePath)
+  return rules
+    .filter(({ pattern: written }) => {
+      const pattern = parsePathPattern(written)
+      return !encoded.some((urlPath) => matchPath(pattern, urlPath) !== undefined)
+    })
+    .map(({ pattern }) => `the rule of _headers for ${pattern} matches no file of the build`)
+}
+
+type GlobMatcher = (path: string) => boolean
+
+/** The globs of a configuration, made once for all files: it takes longer than a match. */
+const globMatchers = new Map<string, GlobMatcher>()
+
+/** Globs are about paths relative to the build's folder; a slash at their beginning is a habit of URLs. */
+export function globMatcherOf(glob: string): GlobMatcher {
+  const known = globMatchers.get(glob)
+  if (known !== undefined) return known
+  const matcher = picomatch(glob.replace(/^\/(?=.)/s, ''), { dot: true })
+  globMatchers.set(glob, matcher)
+  return matcher
+}

@@ -1,0 +1,107 @@
+import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
+import type { Answer, AnswerContent, Representation, Resource, StoredBytes } from './site.ts'
+
+type MakeAnswer = (resource: Resource, representation: Representation) => Answer
+
+/** 200 with a representation; the same object each time, as those below. */
+export const okAnswer: MakeAnswer = madeOnce((resource, representation) => {
+  const { coding, bytes } = representation
+  const fields = [
+    ...metadataOf(resource, representation),
+    ...varyOf(resource),
+    ...freshnessOf(resource, representation),
+    ...(coding === 'identity' ? ['Accept-Ranges', 'bytes'] : []),
+    ...noSniff,
+    ...(resource.links.length === 0 ? [] : ['Link', resource.links.join(', ')]),
+  ]
+  return {
+    status: 200,
+    fields: overrideFields(fields, resource.overrides),
+    content: contentOf(bytes),
+    ...(resource.earlyHints.length > 0 && { earlyHints: resource.earlyHints }),
+    ...savedBy(resource, representation),
+  }
+})
+
+/** 304 for a client that has this representation. */
+export const notModifiedAnswer: MakeAnswer = madeOnce((resource, representation) => ({
+  status: 304,
+  fields: overrideFields(
+    [...varyOf(resource), ...freshnessOf(resource, representation)],
+    without(resource.overrides, isRepresentationMetadata),
+  ),
+  content: { kind: 'none' },
+}))
+
+/** 404 with a representation as its page. */
+export const notFoundAnswer: MakeAnswer = madeOnce((resource, representation) => {
+  const noStore = ['Cache-Control', 'no-store', ...noSniff]
+  const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
+  return {
+    status: 404,
+    fields: overrideFields(fields, without(resource.overrides, isFreshness)),
+    content: contentOf(representation.bytes),
+    ...savedBy(resource, representation),
+  }
+})
+
+/**
+ * Makes each answer when it is first asked for, and keeps it beside the site: of 10,000 files most are never asked for
+ * in all codings, and boot would make 120,000 heads (docs/decisions/014-boot.md).
+ */
+function madeOnce(make: MakeAnswer): MakeAnswer {
+  const made = new WeakMap<Representation, Answer>()
+  return (resource, representation) => {
+    const known = made.get(representation)
+    if (known !== undefined) return known
+    const answer = make(resource, representation)
+    made.set(representation, answer)
+    return answer
+  }
+}
+
+const noSniff = ['X-Content-Type-Options', 'nosniff']
+
+function metadataOf({ mediaType }: Resource, { coding, bytes }: Representation): string[] {
+  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
+  return ['Content-Type', mediaType, 'Content-Length', String(bytes.size), ...encoding]
+}
+
+function varyOf({ varies }: Resource): string[] {
+  return varies ? ['Vary', 'Accept-Encoding'] : []
+}
+
+function freshnessOf({ lastModifiedField, cacheControl }: Resource, { entityTag }: Representation): string[] {
+  const lastModified = lastModifiedField === undefined ? [] : ['Last-Modified', lastModifiedField]
+  return ['ETag', entityTag, ...lastModified, 'Cache-Control', cacheControl]
+}
+
+function contentOf(bytes: StoredBytes): AnswerContent {
+  return bytes.body === undefined
+    ? { kind: 'file', stored: bytes, first: 0, end: bytes.size }
+    : { kind: 'memory', bytes: bytes.body }
+}
+
+function savedBy({ identity }: Resource, { coding, bytes }: Representation): Pick<Answer, 'savedBytes'> {
+  return coding === 'identity' ? {} : { savedBytes: identity.bytes.size - bytes.size }
+}
+
+/** RFC 9110 §15.4.5: a 304 leaves out what describes the representation that it does not carry. */
+function isRepresentationMetadata(name: string): boolean {
+  return (
+    name.startsWith('content-') && !name.startsWith('content-security-policy') && name !== 'content-location'
+  )
+}
+
+/**
+ * An error is never stored, however long its page may be: by no CDN either, which obeys a field of its own
+ * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0).
+ */
+function isFreshness(name: string): boolean {
+  return name.endsWith('cache-control') || name === 'surrogate-control' || name === 'expires'
+}
+
+function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {
+  if (overrides.size === 0) return overrides
+  return new Map([...overrides].filter(([name]) => !isLeftOut(name)))
+}
