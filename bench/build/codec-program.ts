@@ -18,11 +18,10 @@ export interface CodecSeconds {
 
 /** Node 20 has no zstd: the one that the passes use, whichever Node it is. */
 interface EncodeModule {
-  readonly createEncode: () => (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
+  readonly encode: (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
 }
 const ours = new URL('codecs/encode.js', import.meta.resolve('@serve-dist/precompress'))
-const { createEncode }: EncodeModule = await import(ours.href)
-const encode = createEncode()
+const { encode }: EncodeModule = await import(ours.href)
 // What it takes to be loaded is not of the codec.
 await encode(randomBytes(10_000), 'zstd')
 

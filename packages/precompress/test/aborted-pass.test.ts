@@ -1,26 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { manifestPath } from '@serve-dist/manifest'
-import { precompress } from '../src/pass/precompress.ts'
-import type * as StartEncodeThread from '../src/encode/start-encode-thread.ts'
+import { passTools, precompress, runPass } from '../src/pass/precompress.ts'
 import { makeFolder } from './support/make-folder.ts'
 import { readFolder } from './support/read-folder.ts'
-
-const threads = vi.hoisted(() => ({ areStuck: false, fail: new Set<(reason: unknown) => void>() }))
-
-vi.mock('../src/encode/start-encode-thread.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof StartEncodeThread>()
-  return {
-    startEncodeThread: () =>
-      threads.areStuck ? { encodeAll: work, compressBatch: work, end } : original.startEncodeThread(),
-  }
-})
-
-/** Works until it is ended. */
-const work = async (): Promise<never> => await new Promise((_resolve, reject) => threads.fail.add(reject))
-const end = async (): Promise<void> => {
-  for (const fail of threads.fail) fail(new Error('it was ended'))
-}
 
 const reason = new Error('nobody wants it any more')
 const large = { 'large.txt': randomBytes(200_000).toString('hex') }
@@ -33,19 +16,23 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     { what: 'a large file is', files: large },
     { what: 'many small files are', files: many },
   ])('ends early while $what encoded, and leaves the folder as it was', async ({ files }) => {
-    threads.areStuck = true
-    threads.fail.clear()
-    onTestFinished(() => void (threads.areStuck = false))
+    const failures = new Set<(reason: unknown) => void>()
+    /** Works until it is ended. */
+    const work = async (): Promise<never> => await new Promise((_resolve, reject) => failures.add(reject))
+    const end = async (): Promise<void> => {
+      for (const fail of failures) fail(new Error('it was ended'))
+    }
+    const startThread = () => ({ encodeAll: work, compressBatch: work, end })
     const folder = await makeFolder(files)
     const controller = new AbortController()
-    const pass = precompress(folder, { cache: false, signal: controller.signal })
+    const options = { cache: false, signal: controller.signal }
+    const pass = runPass(folder, options, { ...passTools, startThread })
     const failure = pass.catch((error: unknown) => error)
-    await vi.waitUntil(() => threads.fail.size > 0)
+    await vi.waitUntil(() => failures.size > 0)
     controller.abort(reason)
     expect(await failure).toBe(reason)
     expect([...(await readFolder(folder)).keys()].toSorted()).toEqual(Object.keys(files).toSorted())
 
-    threads.areStuck = false
     const { manifest } = await precompress(folder, { cache: false })
     expect(manifest.files.every(({ variants }) => variants.length > 0)).toBe(true)
   })

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { digestOf } from '../folder/digest-of.ts'
+import { digestOf } from '../folder/describe-file.ts'
+import { writeNew } from '../folder/disk.ts'
 
 /** One result as the head of an entry holds it. */
 export interface StoredEncoding {
@@ -12,46 +17,94 @@ export interface StoredEncoding {
   readonly stored?: { readonly offset: number; readonly sha256: string }
 }
 
-/** What the file of an entry says before the bytes of its results. */
-export interface CacheEntry {
+/** An entry as it was found. */
+export interface FoundEntry {
   readonly encodings: readonly StoredEncoding[]
-  /** Where the bytes of the results begin. */
-  readonly contentStart: number
+  /** When it was last used, about; in milliseconds since 1970. */
+  readonly usedAt: number
+  /** Bytes of its content, unless they are lost meanwhile; whether they are the right ones is not looked at. */
+  readonly content: (offset: number, size: number) => Promise<Buffer | undefined>
+}
+
+/** The folder of the cache that holds its entries; what else stands beside it is not the cache's to remove. */
+export function entriesFolder(directory: string): string {
+  return join(directory, 'entries-1')
+}
+
+/** Where the entry of an original stands, in one of 256 folders. */
+export function entryPath(directory: string, sha256: string): string {
+  return join(entriesFolder(directory), sha256.slice(0, 2), sha256.slice(2))
+}
+
+/** Whether a file is an entry that was being written: `writeEntry` gives it this name first. */
+export function isTemporary(path: string): boolean {
+  return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path)
+}
+
+/**
+ * Replaces an entry, whoever reads it meanwhile. Its file is a line with a checksum of its own, the digest of the
+ * original and what is known of it; then the bytes of all results, one behind the other.
+ *
+ * @returns the length of the file.
+ */
+export function writeEntry(
+  path: string,
+  entry: { readonly original: string; readonly encodings: readonly StoredEncoding[] },
+  contents: readonly Uint8Array[],
+): number {
+  const text = JSON.stringify(entry)
+  const bytes = Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    closeSync(writeNew(temporary, bytes, () => mkdirSync(dirname(path), { recursive: true })))
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    // Windows replaces no file that somebody reads.
+    if (process.platform !== 'win32' || !existsSync(path)) throw error
+  }
+  return bytes.length
 }
 
 /** More than a head ever takes; most entries of small files are read whole with it. */
-export const headRoom = 16_384
+const headRoom = 16_384
 
-/** Of SHA-256 in hexadecimal digits. */
-const checksumLength = 64
+/** What every look-up reads into. */
+const head = Buffer.alloc(headRoom)
 
-/**
- * The file of an entry: a line with a checksum of its own, the digest of the original and what is known of it; then the
- * bytes of all results, one behind the other.
- */
-export function formatEntry(
-  original: string,
-  encodings: readonly StoredEncoding[],
-  contents: readonly Uint8Array[],
-): Buffer {
-  const text = JSON.stringify({ original, encodings })
-  return Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
+/** The entry of the original under the path; none when there is no file, or one that is damaged or of another file. */
+export function readEntry(path: string, original: string): FoundEntry | undefined {
+  try {
+    const descriptor = openSync(path, 'r')
+    try {
+      const length = readSync(descriptor, head, 0, headRoom, 0)
+      const contentStart = head.subarray(0, length).indexOf('\n') + 1
+      const encodings = parseHead(head.toString('utf8', 0, contentStart), original)
+      if (encodings === undefined) return undefined
+      // Most entries end here: their content need not be asked for.
+      const start = Buffer.from(head.subarray(contentStart, length))
+      const content = async (offset: number, size: number): Promise<Buffer | undefined> =>
+        offset + size <= start.length
+          ? start.subarray(offset, offset + size)
+          : await readSlice(path, contentStart + offset, size)
+      return { encodings, usedAt: fstatSync(descriptor).mtimeMs, content }
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return undefined
+  }
 }
 
-/**
- * The head of the original's entry from the first bytes of its file, or nothing when it is damaged, of another form or
- * another file's.
- */
-export function parseEntry(bytes: Buffer, original: string): CacheEntry | undefined {
-  const end = bytes.indexOf('\n')
-  const line = bytes.toString('utf8', 0, Math.max(end, 0))
-  const text = line.slice(checksumLength + 1)
-  if (line.slice(0, checksumLength) !== digestOf(text)) return undefined
-  const head: unknown = JSON.parse(text)
-  if (fieldOf(head, 'original') !== original) return undefined
-  const encodings = fieldOf(head, 'encodings')
-  if (!Array.isArray(encodings) || !encodings.every(isStoredEncoding)) return undefined
-  return { encodings, contentStart: end + 1 }
+/** What the line says; nothing when it is damaged, of another form or another file's. */
+function parseHead(line: string, original: string): readonly StoredEncoding[] | undefined {
+  const [checksum] = line.split(' ', 1)
+  const text = line.slice(`${checksum} `.length, -1)
+  if (checksum !== digestOf(text)) return undefined
+  const parsed: unknown = JSON.parse(text)
+  if (fieldOf(parsed, 'original') !== original) return undefined
+  const encodings = fieldOf(parsed, 'encodings')
+  return Array.isArray(encodings) && encodings.every(isStoredEncoding) ? encodings : undefined
 }
 
 function isStoredEncoding(value: unknown): value is StoredEncoding {
@@ -66,7 +119,17 @@ function isStoredEncoding(value: unknown): value is StoredEncoding {
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined
+  return value instanceof Object && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+}
+
+async function readSlice(path: string, position: number, size: number): Promise<Buffer | undefined> {
+  const handle = await open(path, 'r').catch(() => undefined)
+  try {
+    const { buffer, bytesRead } = (await handle?.read(Buffer.alloc(size), 0, size, position)) ?? {}
+    return bytesRead === size ? buffer : undefined
+  } catch {
+    return undefined
+  } finally {
+    await handle?.close()
+  }
 }

@@ -2,29 +2,12 @@ import { createHash } from 'node:crypto'
 import { copyFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import type * as EncodeModule from '../codecs/encode.ts'
-import { precompress, type PrecompressReport } from '../pass/precompress.ts'
+import { encode } from '../codecs/encode.ts'
+import { passTools, precompress, type PrecompressReport, runPass } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { pruneCache } from './prune-cache.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
-
-/** Every call of a codec in this thread, where small work stays. */
-const calls = vi.hoisted(() => ({ codecs: 0 }))
-
-vi.mock('../codecs/encode.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof EncodeModule>()
-  return {
-    ...original,
-    createEncode: () => {
-      const encode = original.createEncode()
-      return async (...args: Parameters<EncodeModule.Encode>) => {
-        calls.codecs += 1
-        return await encode(...args)
-      }
-    },
-  }
-})
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const noise = Buffer.concat(
@@ -52,9 +35,16 @@ async function passOver(
 }
 
 async function pass(folder: string, options: PrecompressOptions): Promise<Pass> {
-  calls.codecs = 0
-  const report = await precompress(folder, options)
-  return { ...report, codecCalls: calls.codecs, disk: await readFolder(folder) }
+  let codecCalls = 0
+  const report = await runPass(folder, options, {
+    ...passTools,
+    // Small work stays in this thread.
+    encode: async (bytes, coding) => {
+      codecCalls += 1
+      return await encode(bytes, coding)
+    },
+  })
+  return { ...report, codecCalls, disk: await readFolder(folder) }
 }
 
 async function withCache(): Promise<{ cacheDirectory: string }> {

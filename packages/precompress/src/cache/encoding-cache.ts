@@ -1,13 +1,10 @@
-import { statSync, utimesSync } from 'node:fs'
+import { existsSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { formatEntry, type StoredEncoding } from './cache-entry.ts'
-import { entryPath } from './cache-place.ts'
-import { digestOf } from '../folder/digest-of.ts'
 import { codecs } from '../codecs/encode.ts'
-import { isMissing } from '../folder/is-missing.ts'
-import { readEntry } from './read-entry.ts'
-import { reasonOf } from '../folder/reason-of.ts'
-import { replaceFile } from './replace-file.ts'
+import { digestOf } from '../folder/describe-file.ts'
+import { isMissing, reasonOf } from '../folder/file-error.ts'
+import { entryPath, readEntry, type StoredEncoding, writeEntry } from './cache-entry.ts'
 
 /** What came of encoding a file. */
 export interface Encoding {
@@ -86,9 +83,10 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
 
     async keep(sha256, encodings) {
       const { stored, contents } = await layOut(encodings)
-      const bytes = formatEntry(sha256, stored, contents)
-      bytesAdded += bytes.length
-      write(() => replaceFile(entryPath(directory, sha256), bytes))
+      write(() => {
+        const entry = { original: sha256, encodings: stored }
+        bytesAdded += writeEntry(entryPath(directory, sha256), entry, contents)
+      })
     },
 
     directory,
@@ -96,6 +94,17 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
     noteAdded: (bytes) => {
       bytesAdded += bytes
     },
+  }
+}
+
+/**
+ * Where tools keep caches: in `node_modules` beside the nearest `package.json` above the folder; nowhere outside a
+ * package.
+ */
+export function findCacheDirectory(folder: string): string | undefined {
+  for (let parent = dirname(folder); ; parent = dirname(parent)) {
+    if (existsSync(join(parent, 'package.json'))) return join(parent, 'node_modules/.cache/serve-dist')
+    if (parent === dirname(parent)) return undefined
   }
 }
 

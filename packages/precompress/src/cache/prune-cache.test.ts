@@ -1,23 +1,8 @@
-import { readdir, utimes } from 'node:fs/promises'
-import type * as FileSystem from 'node:fs/promises'
+import { readdir, unlink, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { pruneCache } from './prune-cache.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
-
-/** The names of what the system refuses to remove. */
-const refused = vi.hoisted(() => new Set<string>())
-
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const original = await importOriginal<typeof FileSystem>()
-  return {
-    ...original,
-    rm: async (...[path, options]: Parameters<typeof FileSystem.rm>) => {
-      if (refused.has(basename(String(path)))) throw new Error('EPERM')
-      await original.rm(path, options)
-    },
-  }
-})
 
 const day = 24 * 60 * 60 * 1000
 const settings = { size: 1e9, bytesAdded: 0 }
@@ -40,11 +25,15 @@ async function namesLeft(directory: string): Promise<string[]> {
   return await readdir(join(directory, 'entries-1/ab'))
 }
 
+async function removeAllButSecond(path: string): Promise<void> {
+  if (basename(path) === 'second') throw new Error('EPERM')
+  await unlink(path)
+}
+
 describe('pruneCache', () => {
   test('goes on past an entry that cannot be removed', async () => {
     const directory = await makeCache({ first: 31, second: 32, third: 33, used: 29 })
-    refused.add('second')
-    await pruneCache(directory, settings)
+    await pruneCache(directory, { ...settings, remove: removeAllButSecond })
     expect(await namesLeft(directory)).toEqual(['second', 'used'])
   })
 

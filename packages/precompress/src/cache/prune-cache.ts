@@ -1,13 +1,14 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { entriesFolder } from './cache-place.ts'
-import { isTemporary } from './replace-file.ts'
+import { entriesFolder, isTemporary } from './cache-entry.ts'
 
 /** What the cache may hold, and what a pass added to it. */
 export interface Pruning {
   /** In bytes. */
   readonly size: number
   readonly bytesAdded: number
+  /** For tests of what the system does not remove. */
+  readonly remove?: (path: string) => Promise<void>
 }
 
 const day = 24 * 60 * 60 * 1000
@@ -18,7 +19,10 @@ const unusedFor = 30 * day
  * is above the size, what was not used for longest. Looks once a day, and after a pass that added much. A build that
  * uses the cache meanwhile may miss what it had.
  */
-export async function pruneCache(directory: string, { size, bytesAdded }: Pruning): Promise<void> {
+export async function pruneCache(
+  directory: string,
+  { size, bytesAdded, remove = removeFile }: Pruning,
+): Promise<void> {
   const marker = join(directory, 'pruned')
   // A cache without the mark is new.
   const prunedAt = await stat(marker).then(
@@ -38,8 +42,12 @@ export async function pruneCache(directory: string, { size, bytesAdded }: Prunin
     held += entry.size
     const isOld = Date.now() - entry.usedAt > (isTemporary(entry.path) ? day : unusedFor)
     // One that the system does not let go keeps no other.
-    if (held > size || isOld) await rm(entry.path, { force: true }).catch(() => undefined)
+    if (held > size || isOld) await remove(entry.path).catch(() => undefined)
   }
+}
+
+async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true })
 }
 
 interface Entry {

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto'
 import { contentCodings } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createEncode } from './encode.ts'
+import { encode } from './encode.ts'
 import { decode } from '../../test/support/decode.ts'
 
-const encode = createEncode()
 const text = Buffer.from('export const greeting = "hello";\n'.repeat(200))
 const codings = contentCodings.map(({ name }) => name)
 
-describe.each(codings)('createEncode, %s', (coding) => {
+describe.each(codings)('encode, %s', (coding) => {
   test('makes what another decoder turns back into the original', async () => {
     const words = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 400 })
     const content = fc.oneof(
@@ -42,7 +41,7 @@ describe.each(codings)('createEncode, %s', (coding) => {
   })
 })
 
-describe('createEncode', () => {
+describe('encode', () => {
   test('gives gzip no time and no operating system', async () => {
     const encoded = await encode(text, 'gzip')
     expect([...encoded.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255])

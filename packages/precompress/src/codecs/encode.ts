@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { findZstdEncoder, isWasm, zstdCodec } from './zstd-encoder.ts'
+import { encodeInWasm, encodeNatively, isWasm, zstdCodec } from './zstd-encoder.ts'
 
 /** Encodes a whole file in one coding: same bytes and same codec, same result on every machine. */
 export type Encode = (bytes: Uint8Array, coding: ContentCoding) => Promise<Uint8Array>
@@ -12,15 +12,14 @@ export const codecs: Readonly<Record<ContentCoding, string>> = {
   gzip: `zlib/${process.versions['zlib']} level=9 memory=8 ${process.arch}`,
 }
 
-/** Every coding at its strongest: the work is done once, the bytes are sent ever after. Keeps this thread busy. */
-export function createEncode(): Encode {
-  const encoders: Record<ContentCoding, (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>> = {
-    zstd: findZstdEncoder(),
-    br: encodeBrotli,
-    gzip: encodeGzip,
-  }
-  return async (bytes, coding) => await encoders[coding](bytes)
+const encoders: Readonly<Record<ContentCoding, (bytes: Uint8Array) => Promise<Uint8Array> | Uint8Array>> = {
+  zstd: isWasm ? encodeInWasm : encodeNatively,
+  br: encodeBrotli,
+  gzip: encodeGzip,
 }
+
+/** Every coding at its strongest: the work is done once, the bytes are sent ever after. Keeps this thread busy. */
+export const encode: Encode = async (bytes, coding) => await encoders[coding](bytes)
 
 function encodeBrotli(bytes: Uint8Array): Uint8Array {
   return brotliCompressSync(bytes, {

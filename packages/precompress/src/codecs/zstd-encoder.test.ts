@@ -5,7 +5,14 @@ import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { decode } from '../../test/support/decode.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
-import { nativeEncoder, wasmCodec, wasmEncoder, zstdCodec } from './zstd-encoder.ts'
+import {
+  availableCodings,
+  encodeInWasm,
+  encodeNatively,
+  isWasm,
+  wasmCodec,
+  zstdCodec,
+} from './zstd-encoder.ts'
 
 const eightMebibytes = 8 * 1024 * 1024
 const sample = Buffer.concat(
@@ -16,7 +23,10 @@ const sample = Buffer.concat(
     '../pass/compress-files.ts',
   ].map((name) => readFileSync(new URL(name, import.meta.url))),
 )
-const encoders = { 'node:zlib': nativeEncoder(), '@hpcc-js/wasm-zstd': wasmEncoder() }
+const encoders = {
+  'node:zlib': { encode: encodeNatively, isThere: !isWasm },
+  '@hpcc-js/wasm-zstd': { encode: encodeInWasm, isThere: true },
+}
 
 /** Text of seven letters in which nothing repeats for the first 100,000 bytes. */
 function longText(size: number): Buffer {
@@ -29,8 +39,8 @@ function longText(size: number): Buffer {
   return Buffer.alloc(size, bytes)
 }
 
-describe.each(Object.entries(encoders))('the zstd encoder of %s', (_name, encode) => {
-  test.runIf(encode).each([
+describe.each(Object.entries(encoders))('the zstd encoder of %s', (_name, { encode, isThere }) => {
+  test.runIf(isThere).each([
     [100, 100],
     [5_000, 5_000],
     [65_792, 65_792],
@@ -38,33 +48,52 @@ describe.each(Object.entries(encoders))('the zstd encoder of %s', (_name, encode
     [9_500_000, eightMebibytes],
   ])('makes of %i bytes a frame with a window of %i', { timeout: 60_000 }, async (size, window) => {
     const bytes = longText(size)
-    const frame = await encode?.(bytes)
-    expect(windowOf(frame ?? new Uint8Array())).toBe(window)
-    expect((await decode(frame ?? new Uint8Array(), 'zstd')).equals(bytes)).toBe(true)
+    const frame = await encode(bytes)
+    expect(windowOf(frame)).toBe(window)
+    expect((await decode(frame, 'zstd')).equals(bytes)).toBe(true)
   })
 })
 
-test.runIf(nativeEncoder())('the encoder of node:zlib beats its own level 9', async () => {
+test.skipIf(isWasm)('the encoder of node:zlib beats its own level 9', async () => {
   const weaker = zlib.zstdCompressSync(sample, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 9 } })
-  expect((await nativeEncoder()?.(sample))?.length).toBeLessThan(weaker.length)
+  expect((await encodeNatively(sample)).length).toBeLessThan(weaker.length)
 })
 
-describe('wasmEncoder', () => {
+describe('encodeInWasm', () => {
   test('beats level 9 of its package', async () => {
     const { Zstd } = await import('@hpcc-js/wasm-zstd')
     const weaker = (await Zstd.load()).compress(sample, 9)
-    expect((await wasmEncoder()(sample)).length).toBeLessThan(weaker.length)
+    expect((await encodeInWasm(sample)).length).toBeLessThan(weaker.length)
   })
 
   test.each([
     ['large', 3_000_000],
     ['huge', 9_000_000],
   ])('encodes again after a %s file, for which it gave its memory back', async (_what, length) => {
-    const encode = wasmEncoder()
     const large = longText(length)
-    const frames = [await encode(sample), await encode(large), await encode(sample)]
+    const frames = [await encodeInWasm(sample), await encodeInWasm(large), await encodeInWasm(sample)]
     expect(frames[2]).toEqual(frames[0])
     expect((await decode(frames[1] ?? sample, 'zstd')).equals(large)).toBe(true)
+  })
+})
+
+describe('availableCodings', () => {
+  test('leaves zstd out where nothing can encode it, and says how to have it', () => {
+    const warnings: string[] = []
+    const codings = availableCodings(['zstd', 'br', 'gzip'], (message) => warnings.push(message), false)
+    expect(codings).toEqual(['br', 'gzip'])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^zstd is left out: Node\.js \S+ has none, and .+ without --omit=optional$/),
+    ])
+  })
+
+  test.each([
+    ['where zstd is not asked for', ['br'], false],
+    ['where it is there', ['zstd', 'br', 'gzip'], undefined],
+  ] as const)('takes all %s, and says nothing', (_where, codings, hasZstd) => {
+    const warnings: string[] = []
+    expect(availableCodings(codings, (message) => warnings.push(message), hasZstd)).toEqual(codings)
+    expect(warnings).toEqual([])
   })
 })
 

@@ -2,22 +2,33 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as zlib from 'node:zlib'
 import type { Zstd } from '@hpcc-js/wasm-zstd'
+import type { ContentCoding } from '@serve-dist/manifest'
 
 /** Compresses whole files at level 19 into frames whose window is at most 8 MiB. */
 export type ZstdEncoder = (bytes: Uint8Array) => Promise<Uint8Array>
 
+/** Whether the encoder of this process is the one in WebAssembly, whose memory grows and never shrinks. */
+export const isWasm: boolean = zlib.zstdCompressSync === undefined
+
 /** Which zstd encodes here: the same name promises the same bytes. */
-export const zstdCodec: string =
-  process.versions['zstd'] === undefined ? wasmCodec(wasmModule()) : `zstd/${process.versions['zstd']}`
+export const zstdCodec: string = isWasm ? wasmCodec(wasmModule()) : `zstd/${String(process.versions['zstd'])}`
 
 const level = 19
 
 /** RFC 9659 §3: a `zstd` response must not need a window above 8 MiB; browsers refuse more. */
 const largestWindowLog = 23
 
-/** Whether zstd can be encoded here: by `node:zlib`, or by the package in WebAssembly, which is optional. */
-export function hasZstdEncoder(): boolean {
-  return !isWasm || wasmModule() !== undefined
+/** The codings that this installation can encode; a build that lacks one is served all the same. */
+export function availableCodings(
+  codings: readonly ContentCoding[],
+  warn: (message: string) => void,
+  hasZstd: boolean = !isWasm || wasmModule() !== undefined,
+): readonly ContentCoding[] {
+  if (!codings.includes('zstd') || hasZstd) return codings
+  warn(
+    `zstd is left out: Node.js ${process.versions.node} has none, and the optional @hpcc-js/wasm-zstd is not installed; use Node.js 22.15 or newer, or install without --omit=optional`,
+  )
+  return codings.filter((coding) => coding !== 'zstd')
 }
 
 function wasmModule(): string | undefined {
@@ -30,59 +41,41 @@ function wasmModule(): string | undefined {
 
 /** Any version of the package may encode otherwise; one that is not known is never believed to be the same. */
 export function wasmCodec(module: string | undefined): string {
-  const version = module === undefined ? undefined : versionOf(new URL('../package.json', module))
-  return `zstd/wasm-${version ?? randomUUID()}`
+  return `zstd/wasm-${module === undefined ? randomUUID() : versionOf(new URL('../package.json', module))}`
 }
 
-function versionOf(packageFile: URL): string | undefined {
+function versionOf(packageFile: URL): string {
   try {
-    const found: unknown = JSON.parse(readFileSync(packageFile, 'utf8'))
-    const version = found instanceof Object ? Reflect.get(found, 'version') : undefined
-    return typeof version === 'string' ? version : undefined
+    const [, version = randomUUID()] = /"version": *"([^"]+)"/.exec(readFileSync(packageFile, 'utf8')) ?? []
+    return version
   } catch {
-    return undefined
+    return randomUUID()
   }
 }
 
-/** The encoder that this Node has, else the one in WebAssembly. */
-export function findZstdEncoder(): ZstdEncoder {
-  return nativeEncoder() ?? wasmEncoder()
-}
+/** By `node:zlib`, which has zstd from Node 22.15 and 23.8 on. */
+export const encodeNatively: ZstdEncoder = async (bytes) =>
+  zlib.zstdCompressSync(bytes, {
+    params: {
+      [zlib.constants.ZSTD_c_compressionLevel]: level,
+      [zlib.constants.ZSTD_c_windowLog]: largestWindowLog,
+    },
+    // With the size known, tables and window shrink to the file, and the frame states both.
+    pledgedSrcSize: bytes.length,
+  })
 
-/** `node:zlib` has zstd from Node 22.15 and 23.8 on. */
-export function nativeEncoder(): ZstdEncoder | undefined {
-  // Typed as always there, missing in Node 20.
-  const zstdCompress: typeof zlib.zstdCompressSync | undefined = zlib.zstdCompressSync
-  if (zstdCompress === undefined) return undefined
-  return promiseOf((bytes) =>
-    zstdCompress(bytes, {
-      params: {
-        [zlib.constants.ZSTD_c_compressionLevel]: level,
-        [zlib.constants.ZSTD_c_windowLog]: largestWindowLog,
-      },
-      // With the size known, tables and window shrink to the file, and the frame states both.
-      pledgedSrcSize: bytes.length,
-    }),
-  )
-}
-
-/** Whether the encoder of this process is the one in WebAssembly, whose memory grows and never shrinks. */
-export const isWasm: boolean = zlib.zstdCompressSync === undefined
+let loading: Promise<Zstd> | undefined
 
 /** What Node 20 lacks, for every platform: loaded at the first file. */
-export function wasmEncoder(): ZstdEncoder {
-  let loading: Promise<Zstd> | undefined
-  return async (bytes) => {
-    loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
-    const library = await loading
-    const frame =
-      bytes.length > streamedAbove ? compressPieces(library, bytes) : library.compress(bytes, level)
-    // The package notes an error, such as no memory, on the console only.
-    if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {
-      throw new RangeError('zstd in WebAssembly has not enough memory for it; use Node.js 22.15 or newer')
-    }
-    return frame
+export const encodeInWasm: ZstdEncoder = async (bytes) => {
+  loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
+  const library = await loading
+  const frame = bytes.length > streamedAbove ? compressPieces(library, bytes) : library.compress(bytes, level)
+  // The package notes an error, such as no memory, on the console only.
+  if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {
+    throw new RangeError('zstd in WebAssembly has not enough memory for it; use Node.js 22.15 or newer')
   }
+  return frame
 }
 
 /** Where the window is at its largest, a stream takes 107 MiB, and no more for larger files; at once 20 MB took 274. */
@@ -103,8 +96,4 @@ function compressPieces(library: Zstd, bytes: Uint8Array): Uint8Array {
 /** `ZSTD_compressBound` of zstd.h, for any size. */
 function largestFrame(size: number): number {
   return size + Math.ceil(size / 256) + 64
-}
-
-function promiseOf(compress: (bytes: Uint8Array) => Uint8Array): ZstdEncoder {
-  return async (bytes) => compress(bytes)
 }

@@ -4,11 +4,14 @@ import {
   type ManifestLink,
   type ManifestVariant,
   manifestVersion,
+  stringifyManifest,
+  variantPath,
 } from '@serve-dist/manifest'
-import { buildIdOf } from './build-id.ts'
-import type { ContentTime } from './content-time.ts'
-import type { DescribedFile } from '../folder/describe-file.ts'
+import { type DescribedFile, digestOf } from '../folder/describe-file.ts'
+import { PrecompressError } from '../precompress-error.ts'
+import type { LinksOf } from '../precompress-options.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
+import type { VariantClaim } from './read-earlier-build.ts'
 
 /** A file and the variants of it that pay. */
 export interface CompressedFile {
@@ -61,8 +64,79 @@ export function buildManifest(
   }
 }
 
+/** The files with the links of the pages among them, one page after the other. */
+export async function linkPages(
+  files: readonly CompressedFile[],
+  linksOf: LinksOf,
+): Promise<CompressedFile[]> {
+  const paths = new Set(files.map(({ file }) => file.path))
+  const linked: CompressedFile[] = []
+  for (const compressed of files) {
+    const { path, mediaType } = compressed.file
+    const links = mediaType.startsWith('text/html') ? await linksOf(path, paths) : []
+    linked.push({ ...compressed, links })
+  }
+  return linked
+}
+
+/** The next build with only the variants that are in place already: whole, and true at once. */
+export function interimManifest(next: Manifest, isInPlace: (claim: VariantClaim) => boolean): Manifest {
+  const files = next.files.map((file) =>
+    Object.assign({}, file, {
+      variants: file.variants.filter(({ coding, sha256 }) =>
+        isInPlace({ path: variantPath(file.path, coding), sha256 }),
+      ),
+    }),
+  )
+  const interim = { ...next, files }
+  return { ...interim, buildId: buildIdOf(interim) }
+}
+
+/** The time of new content, and whether it is dictated, so that no earlier time may live on. */
+export interface ContentTime {
+  /** ISO 8601, UTC, whole seconds. */
+  readonly now: string
+  /** `SOURCE_DATE_EPOCH` is set: the result depends on the input alone, not on what it replaces. */
+  readonly isFixed: boolean
+}
+
+/**
+ * The time from `SOURCE_DATE_EPOCH` (reproducible-builds.org), else from the clock.
+ *
+ * @throws {@link PrecompressError} when the variable is set and is not a whole number of seconds.
+ */
+export function contentTime(
+  sourceDateEpoch: string | undefined,
+  clock: () => number = Date.now,
+): ContentTime {
+  if (sourceDateEpoch === undefined || sourceDateEpoch === '') {
+    return { now: isoSeconds(clock()), isFixed: false }
+  }
+  if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
+    throw new PrecompressError([
+      `SOURCE_DATE_EPOCH: expected a whole number of seconds since 1970, found ${JSON.stringify(sourceDateEpoch)}`,
+    ])
+  }
+  return { now: isoSeconds(Number(sourceDateEpoch) * 1000), isFixed: true }
+}
+
+/** The digest of everything that a manifest says, its times apart. */
+function buildIdOf(manifest: Manifest): string {
+  const timeless: Manifest = {
+    ...manifest,
+    buildId: '',
+    lastModified: '',
+    files: manifest.files.map((file) => ({ ...file, lastModified: '' })),
+  }
+  return digestOf(stringifyManifest(timeless)).slice(0, 32)
+}
+
 /** One page is an application that routes by itself; with several, an unknown path is a mistake. */
 function guessAppType(files: readonly CompressedFile[]): 'spa' | 'mpa' {
   const pages = files.filter(({ file }) => file.mediaType.startsWith('text/html'))
   return pages.length === 1 && pages[0]?.file.path === 'index.html' ? 'spa' : 'mpa'
+}
+
+function isoSeconds(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

@@ -1,66 +1,53 @@
 import { createHash } from 'node:crypto'
-import type * as FileSystemSync from 'node:fs'
-import type * as FileSystem from 'node:fs/promises'
+import { closeSync, writeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { precompress } from '../pass/precompress.ts'
+import { describe, expect, test } from 'vitest'
+import { type Disk, disk } from '../folder/disk.ts'
+import { passTools, precompress, runPass } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
 
-/** Changes to the disk until the process "dies": from then on each of them fails, or only that one. */
-const life = vi.hoisted(() => ({ changesLeft: Infinity, isOneFailure: false }))
-
-const mortal = vi.hoisted(
-  () =>
-    <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      life.changesLeft -= 1
-      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
-      return await change(...args)
-    },
-)
-
-const mortalSync = vi.hoisted(
-  () =>
-    <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      life.changesLeft -= 1
-      if (life.isOneFailure ? life.changesLeft === -1 : life.changesLeft < 0) throw new Error('killed')
-      return change(...args)
-    },
-)
-
-vi.mock('node:fs', async (importOriginal) => {
-  const original = await importOriginal<typeof FileSystemSync>()
-  return {
-    ...original,
-    openSync: (path: string, flags: number | string) =>
-      (flags === 'wx' ? mortalSync(original.openSync) : original.openSync)(path, flags),
-    writeSync: mortalSync(original.writeSync),
-    renameSync: mortalSync(original.renameSync),
+/** A disk of which each change fails after so many, or only the next one. */
+function mortalDisk(changes: number, isOneFailure: boolean): Disk {
+  let changesLeft = changes
+  const live = (): void => {
+    changesLeft -= 1
+    if (isOneFailure ? changesLeft === -1 : changesLeft < 0) throw new Error('killed')
   }
-})
-
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const original = await importOriginal<typeof FileSystem>()
   return {
-    ...original,
-    mkdir: mortal(original.mkdir),
-    rename: mortal(original.rename),
-    rm: mortal(original.rm),
-    rmdir: mortal(original.rmdir),
-    unlink: mortal(original.unlink),
-    writeFile: mortal(original.writeFile),
+    writeNew: (path, bytes, makeParent) => {
+      live()
+      const descriptor = disk.writeNew(path, bytes.subarray(0, 0), makeParent)
+      try {
+        live()
+      } catch (error) {
+        closeSync(descriptor)
+        throw error
+      }
+      writeSync(descriptor, bytes)
+      return descriptor
+    },
+    rename: (from, to) => {
+      live()
+      disk.rename(from, to)
+    },
+    rm: async (path, options) => {
+      live()
+      await disk.rm(path, options)
+    },
+    rmdir: async (path) => {
+      live()
+      await disk.rmdir(path)
+    },
+    unlink: async (path) => {
+      live()
+      await disk.unlink(path)
+    },
   }
-})
-
-afterEach(() => {
-  life.changesLeft = Infinity
-  life.isOneFailure = false
-})
+}
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const first = { 'a.js': script, 'b.js': `${script}//`, 'gone.js': `${script}///`, 'own.csv.gz': 'mine' }
@@ -70,19 +57,18 @@ const firstOptions = { codings: ['br', 'gzip'] } as const
 /** One coding less, so that originals which stay lose a variant too. */
 const secondOptions = { codings: ['br'] } as const
 
-/** One pass that dies after so many changes; whether it came to its end. */
+/** One pass that dies after so many changes, or fails in one; whether it came to its end. */
 async function passThatDiesAfter(
   changes: number,
   folder: string,
-  options: PrecompressOptions,
+  options: PrecompressOptions & { readonly isOneFailure?: boolean },
 ): Promise<boolean> {
-  life.changesLeft = changes
-  const survived = await precompress(folder, options).then(
+  const { isOneFailure = false, ...passOptions } = options
+  const tools = { ...passTools, disk: mortalDisk(changes, isOneFailure) }
+  return await runPass(folder, passOptions, tools).then(
     () => true,
     () => false,
   )
-  life.changesLeft = Infinity
-  return survived
 }
 
 async function rebuild(folder: string): Promise<void> {
@@ -94,11 +80,11 @@ async function rebuild(folder: string): Promise<void> {
 async function liesOf(folder: string): Promise<string[] | undefined> {
   const text = await readFile(join(folder, manifestPath), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  const disk = await describeAll(folder)
+  const digests = await describeAll(folder)
   return parseManifest(text).files.flatMap((file) =>
     [{ path: file.path, sha256: file.sha256 }]
       .concat(file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })))
-      .filter(({ path, sha256 }) => disk.get(path) !== sha256)
+      .filter(({ path, sha256 }) => digests.get(path) !== sha256)
       .map(({ path }) => path),
   )
 }
@@ -178,9 +164,7 @@ describe('a pass of which one change to the disk fails', { timeout: 60_000 }, ()
       const folder = await makeFolder(first)
       await precompress(folder, firstOptions)
       await rebuild(folder)
-      life.isOneFailure = true
-      await passThatDiesAfter(changes, folder, secondOptions)
-      life.isOneFailure = false
+      await passThatDiesAfter(changes, folder, { ...secondOptions, isOneFailure: true })
       outcomes.add(await outcomeIn(folder))
       await precompress(folder, secondOptions)
       expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, renameSync } from 'node:fs'
-import { rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import {
   type Manifest,
   manifestPath,
@@ -9,21 +9,28 @@ import {
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
+import { type Disk, disk as realDisk } from '../folder/disk.ts'
+import { isMissing } from '../folder/file-error.ts'
+import { interimManifest } from './build-manifest.ts'
 import {
   createStager,
   createStagingArea,
+  flushFolder,
   openStaging,
   type StagedVariant,
   stagingFolder,
   stagingPath,
   type StagingArea,
+  writeFailure,
 } from './create-stager.ts'
-import { interimManifest } from './interim-manifest.ts'
-import { isMissing } from '../folder/is-missing.ts'
-import { stringifyJournal, type VariantClaim } from './journal.ts'
-import { claimsOf, type EarlierBuild, readRecords, type Records } from './read-earlier-build.ts'
-import { flushFolder, writeAside } from './write-aside.ts'
-import { writeFailure } from './write-failure.ts'
+import {
+  claimsOf,
+  type EarlierBuild,
+  readRecords,
+  type Records,
+  stringifyJournal,
+  type VariantClaim,
+} from './read-earlier-build.ts'
 
 /** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
 export interface BuildWriter {
@@ -50,35 +57,22 @@ interface Changes {
 export interface BuildWriterOptions {
   /** Whether everything is flushed to the disk before something else relies on it. */
   readonly durable: boolean
+  readonly disk: Disk
 }
 
 export async function openBuildWriter(
   folder: string,
   earlier: EarlierBuild,
-  { durable }: BuildWriterOptions,
+  { durable, disk }: BuildWriterOptions,
 ): Promise<BuildWriter> {
-  const allStaging = join(folder, stagingPath)
   const area = createStagingArea(folder, durable)
-  const staging = stagingFolder(area)
-  const stager = createStager(area, 'main')
+  const stager = createStager(area, 'main', disk)
   const adopted: StagedVariant[] = []
   const isInPlace = ({ path, sha256 }: VariantClaim): boolean => earlier.variants.get(path) === sha256
-
-  const flushFolders = async (folders: Iterable<string>): Promise<void> => {
-    if (!durable) return
-    await Promise.all([...new Set(folders)].map(async (path) => await flushFolder(join(folder, path))))
-  }
-
-  /** Puts a text into its place at once, for good. */
-  const place = async (path: string, text: string): Promise<void> => {
-    const aside = join(staging, randomUUID())
-    await writeAside(aside, Buffer.from(text), durable)
-    await rename(aside, join(folder, path))
-    await flushFolders([dirname(path)])
-  }
+  const place = async (path: string, text: string): Promise<void> => await placeText(area, path, text, disk)
 
   // Whatever a killed pass had staged.
-  await rm(allStaging, { recursive: true, force: true })
+  await disk.rm(join(folder, stagingPath), { recursive: true, force: true })
 
   return {
     isInPlace,
@@ -95,7 +89,7 @@ export async function openBuildWriter(
       await stager.settle()
       const staged = [...stager.staged, ...adopted]
       const text = stringifyManifest(manifest)
-      const named = new Map(claimsOf(manifest).map(({ path, sha256 }) => [path, sha256]))
+      const named = new Set(claimsOf(manifest).map(({ path }) => path))
       const stale = [...earlier.variants.keys()].filter((path) => !named.has(path))
       const isNewManifest = text !== earlier.manifestText
       if (staged.length + stale.length === 0 && !isNewManifest && !earlier.isUnfinished) {
@@ -105,7 +99,7 @@ export async function openBuildWriter(
       openStaging(area)
       // 1. The journal: from here on a pass that finds it knows every variant of ours.
       const ours = [...earlier.variants].map(([path, sha256]) => ({ path, sha256 }))
-      const claims = [...ours, ...staged.map(claimOf)]
+      const claims = [...ours, ...staged.map(({ path, sha256 }) => ({ path, sha256 }))]
       const journal = stringifyJournal({ replaces: earlier.manifest, variants: claims })
       const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
       // 2. The next build as far as it stands, unless the earlier one stays true until the next is whole.
@@ -117,27 +111,26 @@ export async function openBuildWriter(
       const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
       for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
       // 3. The variants.
-      for (const { aside, path } of staged) renameSync(aside, join(folder, path))
-      await flushFolders(['', ...staged.map(({ path }) => dirname(path))])
+      for (const { aside, path } of staged) disk.rename(aside, join(folder, path))
+      const folders = new Set(['', ...staged.map(({ path }) => dirname(path))])
+      if (durable) await Promise.all([...folders].map(async (path) => await flushFolder(join(folder, path))))
       // 4. The manifest: the build is complete.
       if (isNewManifest) await place(manifestPath, text)
       // 5. What no manifest names any more.
-      await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path))))
-      await removeIfThere(join(folder, pendingPath))
-      await rm(staging, { recursive: true, force: true })
-      await removeIfEmpty(allStaging)
+      await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path), disk)))
+      await removeIfThere(join(folder, pendingPath), disk)
+      await closeStaging(area, disk)
 
       const written = staged.map(({ path }) => path).toSorted()
       return { written: isNewManifest ? [...written, manifestPath] : written, removed: stale.toSorted() }
     },
 
     async discard() {
-      // What it fails of is known already, or of no interest any more.
+      // Why it fails is known already, or of no interest any more.
       await stager.settle().catch(() => undefined)
-      await rm(staging, { recursive: true, force: true })
-      await removeIfEmpty(allStaging)
+      await closeStaging(area, disk)
       // A folder that had no state keeps none.
-      await removeIfEmpty(join(folder, stateDirectory))
+      await removeIfEmpty(join(folder, stateDirectory), disk)
     },
   }
 }
@@ -171,20 +164,13 @@ export async function markUnfinished(directory: string): Promise<void> {
 }
 
 /** Places a journal of what is known, then removes the manifest. */
-async function withdraw(directory: string, { manifest, claims }: Records): Promise<void> {
-  const allStaging = join(directory, stagingPath)
-  const area = createStagingArea(directory, true)
-  const staging = stagingFolder(area)
+async function withdraw(folder: string, { manifest, claims }: Records): Promise<void> {
+  const area = createStagingArea(folder, true)
   openStaging(area)
-  const journal = join(staging, 'journal')
-  const text = stringifyJournal({ replaces: manifest, variants: claims })
-  await writeAside(journal, Buffer.from(text), true)
-  await rename(journal, join(directory, pendingPath))
-  await flushFolder(join(directory, stateDirectory))
-  await removeIfThere(join(directory, manifestPath))
-  await flushFolder(join(directory, stateDirectory))
-  await rm(staging, { recursive: true, force: true })
-  await removeIfEmpty(allStaging)
+  await placeText(area, pendingPath, stringifyJournal({ replaces: manifest, variants: claims }), realDisk)
+  await removeIfThere(join(folder, manifestPath), realDisk)
+  await flushFolder(join(folder, stateDirectory))
+  await closeStaging(area, realDisk)
 }
 
 /** Whether a manifest stands, and everything that it names has the same bytes in the next. */
@@ -197,18 +183,35 @@ function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): 
   )
 }
 
-function claimOf({ path, sha256 }: StagedVariant): VariantClaim {
-  return { path, sha256 }
+/** Puts a text into its place at once, for good. */
+async function placeText(area: StagingArea, path: string, text: string, disk: Disk): Promise<void> {
+  const aside = join(stagingFolder(area), randomUUID())
+  // Where a second pass removed the staging folder, this one must fail.
+  const descriptor = disk.writeNew(aside, Buffer.from(text), () => {})
+  try {
+    if (area.durable) await flush(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  disk.rename(aside, join(area.folder, path))
+  if (area.durable) await flushFolder(join(area.folder, dirname(path)))
+}
+
+const flush = promisify(fdatasync)
+
+async function closeStaging(area: StagingArea, disk: Disk): Promise<void> {
+  await disk.rm(stagingFolder(area), { recursive: true, force: true })
+  await removeIfEmpty(join(area.folder, stagingPath), disk)
 }
 
 /** What is left in it, or why it cannot be removed, is not this pass's to judge. */
-async function removeIfEmpty(path: string): Promise<void> {
-  await rmdir(path).catch(() => undefined)
+async function removeIfEmpty(path: string, disk: Disk): Promise<void> {
+  await disk.rmdir(path).catch(() => undefined)
 }
 
-async function removeIfThere(path: string): Promise<void> {
+async function removeIfThere(path: string, disk: Disk): Promise<void> {
   try {
-    await unlink(path)
+    await disk.unlink(path)
   } catch (error) {
     if (!isMissing(error)) throw error
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { contentTime } from './content-time.ts'
+import { contentTime } from './build-manifest.ts'
 
 describe('contentTime', () => {
   test('takes SOURCE_DATE_EPOCH', () => {

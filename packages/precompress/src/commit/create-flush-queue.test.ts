@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createFlushQueue } from './create-flush-queue.ts'
+import { writeNew } from '../folder/disk.ts'
+import { createFlushQueue } from './create-stager.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
-import { writeNew } from './write-aside.ts'
 
 describe('createFlushQueue', () => {
   test('closes every file, and keeps few open', async () => {
@@ -11,7 +11,7 @@ describe('createFlushQueue', () => {
     const queue = createFlushQueue()
     const descriptors = new Set<number>()
     for (let index = 0; index < 300; index += 1) {
-      const descriptor = writeNew(join(folder, String(index)), Buffer.from('x'))
+      const descriptor = writeNew(join(folder, String(index)), Buffer.from('x'), () => {})
       descriptors.add(descriptor)
       await queue.add(descriptor)
     }

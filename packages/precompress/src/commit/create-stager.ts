@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, mkdirSync } from 'node:fs'
+import { closeSync, fdatasync, mkdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
-import { createFlushQueue } from './create-flush-queue.ts'
-import { isMissing } from '../folder/is-missing.ts'
-import type { VariantClaim } from './journal.ts'
-import { writeNew } from './write-aside.ts'
-import { writeFailure } from './write-failure.ts'
+import { type Disk, disk as realDisk } from '../folder/disk.ts'
+import { reasonOf } from '../folder/file-error.ts'
+import { PrecompressError } from '../precompress-error.ts'
+import type { VariantClaim } from './read-earlier-build.ts'
 
-/** Where everything is written before it is moved into place; whatever a killed pass left there is removed. */
+/** Everything is written here before it is moved into place; the next pass removes what a killed one left. */
 export const stagingPath: string = `${stateDirectory}/staging`
 
 /** Where a pass writes aside. */
@@ -47,7 +47,7 @@ export function stagingFolder({ folder, pass }: StagingArea): string {
 }
 
 /** Several may work in an area at once, in several threads, each under a name of its own. */
-export function createStager(area: StagingArea, name: string): Stager {
+export function createStager(area: StagingArea, name: string, disk: Disk = realDisk): Stager {
   const prefix = join(stagingFolder(area), `${name}-`)
   const staged: StagedVariant[] = []
   const flushes = createFlushQueue()
@@ -60,7 +60,8 @@ export function createStager(area: StagingArea, name: string): Stager {
       const aside = `${prefix}${begun}`
       begun += 1
       try {
-        const descriptor = writeInto(area, aside, bytes)
+        // The area is made when something comes into it.
+        const descriptor = disk.writeNew(aside, bytes, () => openStaging(area))
         if (area.durable) await flushes.add(descriptor)
         else closeSync(descriptor)
       } catch (error) {
@@ -77,17 +78,6 @@ export function createStager(area: StagingArea, name: string): Stager {
   }
 }
 
-/** The area is made when something comes into it. */
-function writeInto(area: StagingArea, path: string, bytes: Uint8Array): number {
-  try {
-    return writeNew(path, bytes)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    openStaging(area)
-    return writeNew(path, bytes)
-  }
-}
-
 /** Makes what is missing of the area, one by one: Node tells of a read-only file system as ENOENT otherwise. */
 export function openStaging({ folder, pass }: StagingArea): void {
   for (const path of [stateDirectory, stagingPath, `${stagingPath}/${pass}`]) {
@@ -96,5 +86,69 @@ export function openStaging({ folder, pass }: StagingArea): void {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
+  }
+}
+
+/** What is wrong with the whole disk, whichever path the system happened to name. */
+const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
+
+/** An error of the file system as a problem of the folder; whatever else was thrown, as it is. */
+export function writeFailure(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error
+  const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
+  return new PrecompressError([`${folder}: cannot be written to (${reason})`], { cause: error })
+}
+
+/** Flushes what is written while other things are. */
+export interface FlushQueue {
+  /** Flushes the file and closes it; ends when the next may come. */
+  add(descriptor: number): Promise<void>
+  /** Ends when all are flushed; fails when one could not be. */
+  settle(): Promise<void>
+}
+
+/**
+ * As many files may be open: more than Node's pool flushes at once, so that it finds the next while this thread
+ * encodes, and file systems write several in one go.
+ */
+const mostOpen = 64
+
+export function createFlushQueue(): FlushQueue {
+  const unflushed = new Set<number>()
+  let failure: { readonly error: unknown } | undefined
+  const waiting: (() => void)[] = []
+
+  const fallsBelow = async (limit: number): Promise<void> => {
+    while (unflushed.size >= limit) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (failure !== undefined) throw failure.error
+  }
+
+  return {
+    async add(descriptor) {
+      unflushed.add(descriptor)
+      // Times need not survive: what is flushed is the content and its length.
+      fdatasync(descriptor, (error) => {
+        closeSync(descriptor)
+        unflushed.delete(descriptor)
+        if (error !== null) failure ??= { error }
+        for (const resolve of waiting.splice(0)) resolve()
+      })
+      if (unflushed.size >= mostOpen) await fallsBelow(mostOpen)
+    },
+    settle: async () => await fallsBelow(1),
+  }
+}
+
+/** What file systems answer that cannot flush a folder, such as shares and FUSE; Windows cannot open one. */
+const unsupported = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM', 'EACCES'])
+
+/** Flushes the names in a folder, where the system can do that. */
+export async function flushFolder(path: string): Promise<void> {
+  try {
+    const handle = await open(path, 'r')
+    await handle.sync().finally(async () => await handle.close())
+  } catch (error) {
+    const isUnsupported = error instanceof Error && 'code' in error && unsupported.has(String(error.code))
+    if (!isUnsupported) throw error
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseJournal, stringifyJournal } from './journal.ts'
+import { parseJournal, stringifyJournal } from './read-earlier-build.ts'
 
 const sha256 = 'a'.repeat(64)
 

@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { variantPath } from '@serve-dist/manifest'
 import type { CompressedFile } from './build-manifest.ts'
-import { isUnchanged } from '../folder/describe-file.ts'
-import { digestOfFile } from '../folder/digest-of-file.ts'
-import { isMissing } from '../folder/is-missing.ts'
+import { digestOfFile, isUnchanged, stampOf } from '../folder/describe-file.ts'
+import { isMissing, reasonOf } from '../folder/file-error.ts'
 import { PrecompressError } from '../precompress-error.ts'
 import type { EarlierBuild } from './read-earlier-build.ts'
-import { reasonOf } from '../folder/reason-of.ts'
-import { stampOf } from '../folder/stamp-of.ts'
 
 /**
  * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the

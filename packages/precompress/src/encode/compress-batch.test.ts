@@ -1,15 +1,15 @@
 import { unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createCompressBatch, type FileBatch } from './compress-batch.ts'
+import { compressBatch, type FileBatch } from './compress-batch.ts'
 import { createStagingArea } from '../commit/create-stager.ts'
-import { digestOf } from '../folder/digest-of.ts'
-import { createEncode } from '../codecs/encode.ts'
+import { digestOf } from '../folder/describe-file.ts'
+import { encode } from '../codecs/encode.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(50)
-const gzipped = await createEncode()(Buffer.from(script), 'gzip')
+const gzipped = await encode(Buffer.from(script), 'gzip')
 
 async function makeBatch(count: number): Promise<FileBatch> {
   const names = Array.from({ length: count }, (_, index) => `${index}.js`)
@@ -36,7 +36,7 @@ describe('compressBatch', () => {
   test('writes variants aside and tells where', async () => {
     stopClock()
     const batch = await makeBatch(2)
-    const { results, staged, failure, work } = await createCompressBatch()(batch)
+    const { results, staged, failure, work } = await compressBatch(batch)
     expect([results.length, failure, work.results]).toEqual([2, undefined, 2])
     const disk = await readFolder(batch.area.folder)
     expect(staged.map(({ path, sha256 }) => [path, sha256])).toEqual([
@@ -50,7 +50,7 @@ describe('compressBatch', () => {
 
   test('leaves what there is no time for', { timeout: 20_000 }, async () => {
     const batch = await makeBatch(1000)
-    const { results, staged } = await createCompressBatch()(batch)
+    const { results, staged } = await compressBatch(batch)
     expect(results.length).toBeGreaterThan(0)
     expect(results.length).toBeLessThan(1000)
     expect(staged).toHaveLength(results.length)
@@ -60,7 +60,7 @@ describe('compressBatch', () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '0.js.gz'), gzipped)
     const ours = new Map([['0.js.gz', digestOf(gzipped)]])
-    const { results, staged } = await createCompressBatch()({ ...batch, ours })
+    const { results, staged } = await compressBatch({ ...batch, ours })
     expect(results).toMatchObject([{ compressed: { variants: [{ coding: 'gzip' }] }, taken: [] }])
     expect(staged).toEqual([])
   })
@@ -69,7 +69,7 @@ describe('compressBatch', () => {
     stopClock()
     const batch = await makeBatch(3)
     await unlink(join(batch.area.folder, '1.js'))
-    const { results, staged } = await createCompressBatch()(batch)
+    const { results, staged } = await compressBatch(batch)
     expect(results[1]).toMatchObject({ error: { code: 'ENOENT' } })
     expect(staged).toHaveLength(2)
   })
@@ -77,7 +77,7 @@ describe('compressBatch', () => {
   test('tells what is wrong with the folder in words that outlive the class of an error', async () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '.serve-dist'), 'a file in the way')
-    const { results, staged } = await createCompressBatch()(batch)
+    const { results, staged } = await compressBatch(batch)
     expect(structuredClone(results)).toEqual([
       { folderProblems: [expect.stringMatching(/: cannot be written to \(E/)] },
     ])

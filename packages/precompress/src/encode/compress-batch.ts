@@ -1,6 +1,6 @@
 import { compressFile, type FileContext, type FileOutcome, type FileTask } from './compress-file.ts'
 import { createStager, type StagedVariant, type StagingArea } from '../commit/create-stager.ts'
-import { createEncode, type Encode } from '../codecs/encode.ts'
+import { encode } from '../codecs/encode.ts'
 import { noCache, openEncodingCache } from '../cache/encoding-cache.ts'
 import { PrecompressError } from '../precompress-error.ts'
 
@@ -36,43 +36,37 @@ export type FileFailure = { readonly error: unknown } | { readonly folderProblem
 const longestMs = 30
 
 /** Reads, encodes and writes small files where it is called, for about 30 ms. */
-export function createCompressBatch(): (batch: FileBatch) => Promise<BatchAnswer> {
-  const encodeOne = createEncode()
-
-  return async ({ name, files, ours, area, cacheDirectory }) => {
-    const startedAt = performance.now()
-    const work = { results: 0, milliseconds: 0 }
-    const warnings: string[] = []
-    const stager = createStager(area, name)
-    const cache =
-      cacheDirectory === undefined
-        ? noCache
-        : openEncodingCache({ directory: cacheDirectory, warn: (message) => warnings.push(message) })
-    const encode: Encode = async (bytes, coding) => {
+export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
+  const { name, files, ours, area, cacheDirectory: directory } = batch
+  const startedAt = performance.now()
+  const work = { results: 0, milliseconds: 0 }
+  const warnings: string[] = []
+  const stager = createStager(area, name)
+  const warn = (message: string): void => void warnings.push(message)
+  const cache = directory === undefined ? noCache : openEncodingCache({ directory, warn })
+  const context: FileContext = {
+    folder: area.folder,
+    ours,
+    encode: async (bytes, coding) => {
       const begunAt = performance.now()
-      const encoded = await encodeOne(bytes, coding)
+      const encoded = await encode(bytes, coding)
       work.results += 1
       work.milliseconds += performance.now() - begunAt
       return encoded
-    }
-    const context: FileContext = {
-      folder: area.folder,
-      ours,
-      encode,
-      cache,
-      writer: { isInPlace: ({ path, sha256 }) => ours.get(path) === sha256, stage: stager.stage },
-      memory: { take: async (size) => new Uint8Array(size), giveBack: () => {} },
-      onShare: () => {},
-    }
-
-    const results: (FileOutcome | FileFailure)[] = []
-    for (const file of files) {
-      results.push(await compressFile(file, context).catch(failureOf))
-      if (performance.now() - startedAt > longestMs) break
-    }
-    const failure = await stager.settle().then(() => undefined, failureOf)
-    return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
+    },
+    cache,
+    writer: { isInPlace: ({ path, sha256 }) => ours.get(path) === sha256, stage: stager.stage },
+    memory: { take: async (size) => new Uint8Array(size), giveBack: () => {} },
+    onShare: () => {},
   }
+
+  const results: (FileOutcome | FileFailure)[] = []
+  for (const file of files) {
+    results.push(await compressFile(file, context).catch(failureOf))
+    if (performance.now() - startedAt > longestMs) break
+  }
+  const failure = await stager.settle().then(() => undefined, failureOf)
+  return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
 }
 
 /** An error as other threads can be told of it, which lose its class. */

@@ -1,10 +1,14 @@
 import { parentPort, type TransferListItem } from 'node:worker_threads'
-import { createCompressBatch } from './compress-batch.ts'
-import { createEncodeAll } from './encode-all.ts'
-import type { EncodeAnswer, ThreadAnswer, ThreadRequest } from './start-encode-thread.ts'
+import { encode } from '../codecs/encode.ts'
+import { compressBatch } from './compress-batch.ts'
+import {
+  createEncodeAll,
+  type EncodeAnswer,
+  type ThreadAnswer,
+  type ThreadRequest,
+} from './start-encode-thread.ts'
 
-const encodeAll = createEncodeAll()
-const compressBatch = createCompressBatch()
+const encodeAll = createEncodeAll(encode)
 
 parentPort?.on('message', (request: ThreadRequest) => {
   void work(request)

@@ -1,23 +1,8 @@
 import { contentCodings } from '@serve-dist/manifest'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createEncode } from '../codecs/encode.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { encode } from '../codecs/encode.ts'
 import { type Encoder, openEncoder } from './open-encoder.ts'
-import type * as StartEncodeThread from './start-encode-thread.ts'
-
-const started = vi.hoisted(() => ({ threads: 0, areFake: false }))
-
-vi.mock('./start-encode-thread.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof StartEncodeThread>()
-  return {
-    startEncodeThread: () => {
-      started.threads += 1
-      const thread = original.startEncodeThread()
-      if (!started.areFake) return thread
-      const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
-      return { ...thread, encodeAll: async (tasks: readonly unknown[]) => tasks.map(() => answer) }
-    },
-  }
-})
+import { type EncodeThread, startEncodeThread } from './start-encode-thread.ts'
 
 const codings = contentCodings.map(({ name }) => name)
 
@@ -32,9 +17,17 @@ function sharedText(size: number): Uint8Array {
   return bytes
 }
 
-function open(cores: number): Encoder {
-  started.threads = 0
-  const encoder = openEncoder({ cores, memory: Infinity })
+/** Threads that were started in this test. */
+let threadsStarted = 0
+
+function startThread(): EncodeThread {
+  threadsStarted += 1
+  return startEncodeThread()
+}
+
+function open(cores: number, start: () => EncodeThread = startThread): Encoder {
+  threadsStarted = 0
+  const encoder = openEncoder({ cores, memory: Infinity, encode, startThread: start })
   onTestFinished(async () => await encoder.close())
   return encoder
 }
@@ -42,23 +35,24 @@ function open(cores: number): Encoder {
 describe('openEncoder', () => {
   test('encodes in threads, to the bytes that this thread makes', { timeout: 30_000 }, async () => {
     const encoder = open(2)
-    const here = createEncode()
     for (const size of [150_000, 2000, 100_000]) {
       const bytes = sharedText(size)
       for (const coding of codings) {
         const encoded = await encoder.encode(bytes, coding)
-        expect(Buffer.from(encoded).equals(await here(bytes, coding))).toBe(true)
+        expect(Buffer.from(encoded).equals(await encode(bytes, coding))).toBe(true)
       }
     }
-    expect(started.threads).toBeGreaterThan(0)
+    expect(threadsStarted).toBeGreaterThan(0)
     expect(encoder.work.results).toBe(9)
     expect(encoder.work.milliseconds).toBeGreaterThan(0)
   })
 
   test('counts what codecs took, and no start of a thread', async () => {
-    started.areFake = true
-    onTestFinished(() => void (started.areFake = false))
-    const encoder = open(1)
+    const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
+    const encoder = open(1, () => ({
+      ...startThread(),
+      encodeAll: async (tasks: readonly unknown[]) => tasks.map(() => answer),
+    }))
     await encoder.encode(sharedText(150_000), 'br')
     await encoder.encode(sharedText(150_000), 'br')
     expect(encoder.work).toEqual({ results: 2, milliseconds: 14 })
@@ -67,15 +61,15 @@ describe('openEncoder', () => {
   test('starts no thread for little work', async () => {
     const encoder = open(2)
     for (const coding of codings) await encoder.encode(sharedText(5000), coding)
-    expect(started.threads).toBe(0)
+    expect(threadsStarted).toBe(0)
   })
 
   test('starts as many threads as there is work for, at most one a core', async () => {
     const encoder = open(3)
     await encoder.encode(sharedText(150_000), 'br')
-    expect(started.threads).toBe(1)
+    expect(threadsStarted).toBe(1)
     await Promise.all(Array.from({ length: 9 }, async () => await encoder.encode(sharedText(20_000), 'br')))
-    expect(started.threads).toBe(3)
+    expect(threadsStarted).toBe(3)
   })
 
   test('encodes what is not in shared memory', async () => {

@@ -1,13 +1,8 @@
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 import { createEncodeQueue, type EncodeQueue } from './create-encode-queue.ts'
-import { createEncodeAll } from './encode-all.ts'
+import { createEncodeAll, type EncodeAll, type EncodeTask, type EncodeThread } from './start-encode-thread.ts'
+import type { Encode } from '../codecs/encode.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'
-import {
-  type EncodeAll,
-  type EncodeTask,
-  type EncodeThread,
-  startEncodeThread,
-} from './start-encode-thread.ts'
 import { isWasm } from '../codecs/zstd-encoder.ts'
 
 /** Encodes on all cores that it may use. */
@@ -23,11 +18,14 @@ export interface Encoder extends EncodeQueue {
   close(): Promise<void>
 }
 
-/** How much it may take. */
-export interface EncoderLimits {
+/** How much it may take, and what encodes. */
+export interface EncoderOptions {
   readonly cores: number
   /** Of the codecs' tables and windows, in bytes; a file that needs more is encoded alone. */
   readonly memory: number
+  /** In this thread. */
+  readonly encode: Encode
+  readonly startThread: () => EncodeThread
 }
 
 /**
@@ -39,15 +37,15 @@ const smallWork = 5_000_000
 const largeForWasm = 512 * 1024
 
 /** Threads are started one by one, at the first work that is worth it. */
-export function openEncoder({ cores, memory }: EncoderLimits): Encoder {
+export function openEncoder({ cores, memory, encode, startThread }: EncoderOptions): Encoder {
   const work = { results: 0, milliseconds: 0 }
-  const encodeHere = createEncodeAll()
+  const encodeHere = createEncodeAll(encode)
   const threads: EncodeThread[] = []
   const idle: EncodeThread[] = []
   let costHere = 0
 
   const takeThread = (): EncodeThread => {
-    const thread = idle.pop() ?? startEncodeThread()
+    const thread = idle.pop() ?? startThread()
     if (!threads.includes(thread)) threads.push(thread)
     return thread
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pays } from './pays.ts'
+import { pays } from './compress-file.ts'
 
 describe('pays', () => {
   test.each([

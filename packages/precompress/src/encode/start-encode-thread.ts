@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ContentCoding } from '@serve-dist/manifest'
+import type { Encode } from '../codecs/encode.ts'
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 
 /** What a thread is asked; `bytes` in shared memory is not copied. */
@@ -65,5 +66,22 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
     end: async () => {
       await worker.terminate()
     },
+  }
+}
+
+/** Encodes in this thread, which does nothing else meanwhile. */
+export function createEncodeAll(encode: Encode): EncodeAll {
+  return async (tasks) => {
+    const answers: EncodeAnswer[] = []
+    for (const { bytes, coding } of tasks) {
+      const startedAt = performance.now()
+      const answer = await encode(bytes, coding).then(
+        // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
+        (encoded) => ({ encoded: new Uint8Array(encoded) }),
+        (error: unknown) => ({ error }),
+      )
+      answers.push({ ...answer, milliseconds: performance.now() - startedAt })
+    }
+    return answers
   }
 }

@@ -1,21 +1,32 @@
-import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { createHash, hash } from 'node:crypto'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { digestOf } from './digest-of.ts'
 import { mediaTypeOf } from '../media-type-of.ts'
-import { stampOf } from './stamp-of.ts'
 
 /** What one read of a file found. */
-export interface DescribedFile {
-  readonly path: string
-  readonly mediaType: string
-  /** In bytes. */
-  readonly size: number
+export interface FileDigest {
   /** Lower-case hexadecimal. */
   readonly sha256: string
   /** Another one where the file may have been written since. */
   readonly stamp: string
+}
+
+/** A file as the manifest describes it. */
+export interface DescribedFile extends FileDigest {
+  readonly path: string
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
 }
 
 /** A described file and the very bytes that were described. */
@@ -26,22 +37,19 @@ export interface LoadedFile extends DescribedFile {
 /** Between pieces of this length others get their turn. */
 const pieceLength = 1024 * 1024
 
-/** Reads a file piece by piece: its size does not matter to the memory. */
+/** SHA-256 in lower-case hexadecimal, without an object that is thrown away after one use. */
+export function digestOf(content: Uint8Array | string): string {
+  return hash('sha256', content, 'hex')
+}
+
+/** Which file it is, when its bytes last changed, when anything of it did (nobody can set that), and its size. */
+export function stampOf({ dev, ino, mtimeNs, ctimeNs, size }: BigIntStats): string {
+  return `${dev} ${ino} ${mtimeNs} ${ctimeNs} ${size}`
+}
+
+/** Reads a file piece by piece, so its size does not matter to the memory. */
 export async function describeFile(folder: string, path: string): Promise<DescribedFile> {
-  return await readOnce(folder, path, async (descriptor, size) => {
-    const piece = Buffer.allocUnsafe(Math.min(size, pieceLength))
-    if (size < pieceLength) {
-      await readFully(descriptor, piece)
-      return { sha256: digestOf(piece) }
-    }
-    const sha256 = createHash('sha256')
-    for (let position = 0; position < size; position += piece.length) {
-      const rest = piece.subarray(0, size - position)
-      await readFully(descriptor, rest)
-      sha256.update(rest)
-    }
-    return { sha256: sha256.digest('hex') }
-  })
+  return { ...(await readOnce(join(folder, path), digestOfContent)), path, mediaType: mediaTypeOf(path) }
 }
 
 /** Reads a file whole, into memory of the caller's choice: what is encoded is what was hashed. */
@@ -50,11 +58,22 @@ export async function loadFile(
   path: string,
   allocate: (size: number) => Uint8Array | Promise<Uint8Array>,
 ): Promise<LoadedFile> {
-  return await readOnce(folder, path, async (descriptor, size) => {
+  const found = await readOnce(join(folder, path), async (descriptor, size) => {
     const bytes = await allocate(size)
     await readFully(descriptor, bytes)
     return { sha256: digestOf(bytes), bytes }
   })
+  return { ...found, path, mediaType: mediaTypeOf(path) }
+}
+
+/** The digest of a regular file; `undefined` for a symlink, for what cannot be read and where nothing is. */
+export async function digestOfFile(path: string): Promise<FileDigest | undefined> {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+    return await readOnce(path, digestOfContent)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the file still holds the bytes that were described; those are read only where something was changed. */
@@ -73,23 +92,37 @@ export async function isUnchanged(folder: string, { path, stamp, sha256 }: Descr
  * 1 s): what was just written is in memory. `O_NONBLOCK`: a FIFO must not hold up the whole process.
  */
 async function readOnce<Found extends object>(
-  folder: string,
   path: string,
   read: (descriptor: number, size: number) => Promise<Found>,
-): Promise<Found & Omit<DescribedFile, 'sha256'>> {
-  const descriptor = openSync(join(folder, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+): Promise<Found & { readonly size: number; readonly stamp: string }> {
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     const before = fstatSync(descriptor, { bigint: true })
     if (!before.isFile()) throw new FileChangedError()
     const size = Number(before.size)
     const found = await read(descriptor, size)
-    // Whoever writes and sets the time back is found out by the stamp, at the end of the pass.
+    // The stamp, compared at the end of the pass, finds a writer that sets the time back.
     const after = fstatSync(descriptor, { bigint: true })
     if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw new FileChangedError()
-    return { ...found, path, mediaType: mediaTypeOf(path), size, stamp: stampOf(before) }
+    return { ...found, size, stamp: stampOf(before) }
   } finally {
     closeSync(descriptor)
   }
+}
+
+async function digestOfContent(descriptor: number, size: number): Promise<{ readonly sha256: string }> {
+  const piece = Buffer.allocUnsafe(Math.min(size, pieceLength))
+  if (size < pieceLength) {
+    await readFully(descriptor, piece)
+    return { sha256: digestOf(piece) }
+  }
+  const sha256 = createHash('sha256')
+  for (let position = 0; position < size; position += piece.length) {
+    const rest = piece.subarray(0, size - position)
+    await readFully(descriptor, rest)
+    sha256.update(rest)
+  }
+  return { sha256: sha256.digest('hex') }
 }
 
 async function readFully(descriptor: number, bytes: Uint8Array): Promise<void> {

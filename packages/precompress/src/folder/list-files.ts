@@ -3,9 +3,8 @@ import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { pathProblem, stateDirectory } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
-import { isMissing } from './is-missing.ts'
+import { isMissing, reasonOf } from './file-error.ts'
 import { PrecompressError } from '../precompress-error.ts'
-import { reasonOf } from './reason-of.ts'
 
 /** A regular file of the build. */
 export interface ListedFile {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { caseTwins } from './case-twins.ts'
+import { caseTwins } from './precompress.ts'
 
 describe('caseTwins', () => {
   test.each([

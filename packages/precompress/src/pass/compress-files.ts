@@ -1,14 +1,34 @@
-import { failureOf } from '../encode/compress-batch.ts'
-import { compressFile, type FileContext, type FileTask } from '../encode/compress-file.ts'
-import type { Compression } from './compression.ts'
-import { createSharedMemory, type SharedMemory } from '../encode/create-shared-memory.ts'
-import { compressSmallFiles } from './compress-small-files.ts'
-import { type Compressed, createTally } from './create-tally.ts'
+import { type ContentCoding, variantPath } from '@serve-dist/manifest'
+import type { EncodingCache } from '../cache/encoding-cache.ts'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
-import { isCompressible } from '../is-compressible.ts'
+import type { BuildWriter } from '../commit/build-writer.ts'
+import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
+import { compressFile, type FileContext, type FileTask } from '../encode/compress-file.ts'
+import { createSharedMemory, type SharedMemory } from '../encode/create-shared-memory.ts'
+import type { Encoder } from '../encode/open-encoder.ts'
 import type { ListedFile } from '../folder/list-files.ts'
+import { isCompressible } from '../is-compressible.ts'
 import { mediaTypeOf } from '../media-type-of.ts'
+import type { Progress } from '../precompress-options.ts'
+import { type Compressed, createTally, type Tally } from './create-tally.ts'
 import { runBounded } from './run-bounded.ts'
+
+/** Where the files stand, how they are encoded and where the results go. */
+export interface Compression {
+  readonly folder: string
+  readonly codings: readonly ContentCoding[]
+  readonly minimumSize: number
+  readonly bytesInFlight: number
+  readonly encoder: Encoder
+  readonly cache: EncodingCache
+  /** The variants of earlier passes, path to digest: only those may be replaced. */
+  readonly ours: ReadonlyMap<string, string>
+  readonly writer: BuildWriter
+  /** Ends everything early, with its reason. */
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: (progress: Progress) => void
+  readonly warn: (message: string) => void
+}
 
 /** Enough that cores find work while files are read and written, and that the largest of it is among them. */
 const filesAtOnce = 64
@@ -64,6 +84,67 @@ export async function compressFiles(
   return compressed
 }
 
+/** How small files are done one by one, and where all are counted. */
+interface SmallFilesContext extends Compression {
+  readonly tally: Tally
+  /** Does one in this thread. */
+  readonly compressOne: (file: FileTask) => Promise<void>
+}
+
+/** More would be a message that is itself work. */
+const largestBatch = 64
+
+/**
+ * Compresses small files: in this thread as long as there is little to encode, which with a filled cache is to the
+ * end; the others in all threads, by batches whose every step is done there.
+ */
+async function compressSmallFiles(files: readonly FileTask[], context: SmallFilesContext): Promise<void> {
+  const { encoder, tally, cache, writer, signal, compressOne, warn } = context
+  let begun = 0
+  for (; begun < files.length && encoder.isWorthHere(0); begun += 1) {
+    const file = files[begun]
+    if (file !== undefined) await compressOne(file)
+  }
+
+  const left = files.slice(begun)
+  let batches = 0
+
+  const compressSome = async (): Promise<void> => {
+    // So small at the end that all cores end together.
+    const size = Math.min(largestBatch, Math.ceil(left.length / encoder.cores / 2))
+    const some = left.splice(0, size)
+    batches += 1
+    try {
+      const answer = await encoder.compressBatch(batchOf(some, String(batches), context))
+      writer.adopt(answer.staged)
+      cache.noteAdded(answer.bytesAdded)
+      for (const message of answer.warnings) warn(message)
+      for (const [index, result] of answer.results.entries()) {
+        const file = some[index]
+        if (file !== undefined) tally.add(file, result)
+      }
+      if (answer.failure !== undefined) tally.fail(answer.failure)
+      left.unshift(...some.slice(answer.results.length))
+    } catch (error) {
+      for (const file of some) tally.add(file, failureOf(error))
+    }
+  }
+  await encoder.fillUp(() => (left.length > 0 && signal?.aborted !== true ? compressSome() : undefined))
+}
+
+function batchOf(files: readonly FileTask[], name: string, context: SmallFilesContext): FileBatch {
+  const { ours, writer, cache, tally } = context
+  const wanted = tally.hasFailed() ? files.map((file) => ({ ...file, codings: [] })) : files
+  const paths = wanted.flatMap(({ path, codings }) => codings.map((coding) => variantPath(path, coding)))
+  const oursHere = new Map(
+    paths.flatMap((path): [string, string][] => {
+      const sha256 = ours.get(path)
+      return sha256 === undefined ? [] : [[path, sha256]]
+    }),
+  )
+  return { name, files: wanted, ours: oursHere, area: writer.area, cacheDirectory: cache.directory }
+}
+
 /** The encodings of all but small files use its memory together, in several threads. */
 function openMemory(files: readonly FileTask[], bytesInFlight: number): SharedMemory {
   const sizes = files
@@ -97,8 +178,12 @@ function warnOfTakenPlaces(taken: readonly string[], warn: (message: string) => 
   if (taken.length === 0) return
   const shown = taken.toSorted().slice(0, 3).join(', ')
   const more = taken.length > 3 ? ` and ${taken.length - 3} more` : ''
+  const [exist, them, variants, files] =
+    taken.length === 1
+      ? ['exists', 'it', 'that variant is', 'file']
+      : ['exist', 'them', 'those variants are', 'files']
   warn(
-    `${shown}${more} stand where variants would go, and no earlier pass made them: they stay files like any other, and those variants are left out; delete them if another tool left them behind, and take it out of the build`,
+    `${shown}${more} already ${exist} and serve-dist did not write ${them}, so ${variants} left out. If another compression plugin made ${them}, remove that plugin and delete the ${files}.`,
   )
 }
 

@@ -4,7 +4,7 @@ import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
 import { AbandonedError } from '../encode/create-encode-queue.ts'
 import { PrecompressError } from '../precompress-error.ts'
 import type { Progress } from '../precompress-options.ts'
-import { reasonOf } from '../folder/reason-of.ts'
+import { reasonOf } from '../folder/file-error.ts'
 
 /** What came of all files of a pass. */
 export interface Compressed {

@@ -7,15 +7,14 @@ import {
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
-import { buildManifest } from '../commit/build-manifest.ts'
-import { contentTime } from '../commit/content-time.ts'
+import { buildManifest, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { findVariants } from './find-variants.ts'
 import { listFiles } from '../folder/list-files.ts'
 import { openFolder } from '../folder/open-folder.ts'
 import { PrecompressError } from '../precompress-error.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
-import { reasonOf } from '../folder/reason-of.ts'
+import { reasonOf } from '../folder/file-error.ts'
 import { resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { runBounded } from './run-bounded.ts'
 

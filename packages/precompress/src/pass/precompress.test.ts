@@ -238,7 +238,7 @@ describe('precompress, again', () => {
       ['model.bin.zst', 0],
       ['x.js.br', 0],
     ])
-    expect(first.warnings).toEqual([expect.stringMatching(/^data\.csv\.gz stand/)])
+    expect(first.warnings).toEqual([expect.stringMatching(/^data\.csv\.gz already exists/)])
     await unlink(join(folder, 'data.csv'))
     expect((await precompress(folder)).removed).toEqual(['data.csv.br', 'data.csv.zst'])
     const disk = await readFolder(folder)

@@ -1,24 +1,28 @@
 import type { Manifest } from '@serve-dist/manifest'
-import { availableCodings } from '../codecs/available-codings.ts'
-import { buildManifest } from '../commit/build-manifest.ts'
-import { openBuildWriter } from '../commit/build-writer.ts'
-import { caseTwins } from './case-twins.ts'
-import { compressFiles } from './compress-files.ts'
-import { contentTime } from '../commit/content-time.ts'
-import { type EncodingCache, noCache, openEncodingCache } from '../cache/encoding-cache.ts'
-import { codecMemory } from '../codecs/encoding-cost.ts'
-import { findCacheDirectory } from '../cache/find-cache-directory.ts'
-import { linkPages } from '../commit/link-pages.ts'
-import { type ListedFile, listFiles } from '../folder/list-files.ts'
-import { openEncoder } from '../encode/open-encoder.ts'
-import { openFolder } from '../folder/open-folder.ts'
-import type { PrecompressOptions } from '../precompress-options.ts'
+import {
+  type EncodingCache,
+  findCacheDirectory,
+  noCache,
+  openEncodingCache,
+} from '../cache/encoding-cache.ts'
 import { pruneCache } from '../cache/prune-cache.ts'
+import { type Encode, encode } from '../codecs/encode.ts'
+import { codecMemory } from '../codecs/encoding-cost.ts'
+import { availableCodings } from '../codecs/zstd-encoder.ts'
+import { buildManifest, contentTime, linkPages } from '../commit/build-manifest.ts'
+import { openBuildWriter } from '../commit/build-writer.ts'
+import { writeFailure } from '../commit/create-stager.ts'
 import { readEarlierBuild } from '../commit/read-earlier-build.ts'
 import { refuseChanged } from '../commit/refuse-changed.ts'
+import { openEncoder } from '../encode/open-encoder.ts'
+import { type EncodeThread, startEncodeThread } from '../encode/start-encode-thread.ts'
+import { type Disk, disk } from '../folder/disk.ts'
+import { type ListedFile, listFiles } from '../folder/list-files.ts'
+import { openFolder } from '../folder/open-folder.ts'
+import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { usableCores } from '../usable-cores.ts'
-import { writeFailure } from '../commit/write-failure.ts'
+import { compressFiles } from './compress-files.ts'
 
 /** What a pass did. */
 export interface PrecompressReport {
@@ -40,6 +44,15 @@ export interface PrecompressReport {
   readonly durationMs: number
 }
 
+/** What a pass works with; tests hand in others. */
+export interface PassTools {
+  readonly encode: Encode
+  readonly startThread: () => EncodeThread
+  readonly disk: Disk
+}
+
+export const passTools: PassTools = { encode, startThread: startEncodeThread, disk }
+
 /**
  * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
  * Originals are never touched; an unchanged folder is not written to at all. One pass at a time may work
@@ -51,6 +64,14 @@ export interface PrecompressReport {
 export async function precompress(
   directory: string,
   options: PrecompressOptions = {},
+): Promise<PrecompressReport> {
+  return await runPass(directory, options, passTools)
+}
+
+export async function runPass(
+  directory: string,
+  options: PrecompressOptions,
+  tools: PassTools,
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
@@ -72,40 +93,36 @@ export async function precompress(
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
 
   // 2. Describe and encode, each file from one read; keep what pays, written aside.
-  const { minimumSize, bytesInFlight, durable, onProgress } = settings
-  const codings = availableCodings(settings.codings, warn)
-  const encoder = openEncoder({ cores: usableCores(), memory: codecMemory(bytesInFlight) })
-  const cache = await openCache(folder, settings, warn)
-  const tellWriteFailure = (error: unknown): never => {
+  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
+  const cache = openCache(folder, settings, warn)
+  const failOfWriting = (error: unknown): never => {
     throw writeFailure(folder, error)
   }
-  const writer = await openBuildWriter(folder, earlier, { durable }).catch(tellWriteFailure)
+  const writer = await openBuildWriter(folder, earlier, {
+    durable: settings.durable,
+    disk: tools.disk,
+  }).catch(failOfWriting)
   try {
     signal?.throwIfAborted()
     const { files: compressed, cacheHits } = await compressFiles(files, {
-      encoder,
+      ...settings,
+      codings: availableCodings(settings.codings, warn),
       folder,
-      codings,
-      minimumSize,
-      bytesInFlight,
+      encoder,
       cache,
       writer,
       ours: earlier.variants,
-      signal,
-      onProgress,
       warn,
     })
     signal?.throwIfAborted()
     const linked = await linkPages(compressed, settings.linksOf)
     await refuseChanged(folder, compressed, earlier)
-
     signal?.throwIfAborted()
 
     // 3. Write: the variants into their places, the manifest last.
     const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
-    const { written, removed } = await writer.commit(manifest).catch(tellWriteFailure)
+    const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
     prune(cache, settings.cacheSize)
-    const durationMs = performance.now() - startedAt
     const { results: encodings, milliseconds: codecMs } = encoder.work
     return {
       directory: folder,
@@ -116,7 +133,7 @@ export async function precompress(
       cacheHits,
       encodings,
       codecMs,
-      durationMs,
+      durationMs: performance.now() - startedAt,
     }
   } catch (error) {
     await writer.discard()
@@ -126,13 +143,12 @@ export async function precompress(
   }
 }
 
-async function openCache(
+function openCache(
   folder: string,
   { cache, cacheDirectory }: ResolvedPrecompressOptions,
   warn: (message: string) => void,
-): Promise<EncodingCache> {
-  if (!cache) return noCache
-  const directory = cacheDirectory ?? (await findCacheDirectory(folder))
+): EncodingCache {
+  const directory = cache ? (cacheDirectory ?? findCacheDirectory(folder)) : undefined
   return directory === undefined ? noCache : openEncodingCache({ directory, warn })
 }
 
@@ -154,4 +170,15 @@ function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) =
       `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
     )
   }
+}
+
+/** Groups of paths that are one path where the file system takes upper and lower case for the same. */
+export function caseTwins(paths: readonly string[]): string[][] {
+  const groups = new Map<string, string[]>()
+  for (const path of paths) {
+    // Such file systems (APFS, NTFS) take composed and decomposed letters for the same too.
+    const folded = path.normalize('NFC').toLowerCase()
+    groups.set(folded, [...(groups.get(folded) ?? []), path])
+  }
+  return [...groups.values()].filter((group) => group.length > 1)
 }
