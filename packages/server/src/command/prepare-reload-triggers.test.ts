@@ -39,6 +39,6 @@ describe('prepareReloadTriggers', () => {
     if (!isReplaced) await place('third')
     await vi.waitFor(() => expect(write).toHaveBeenCalled(), patience)
     triggers.close()
-    expect(write.mock.calls).toEqual([['serve-dist: build third is served now, in the place of first\n']])
+    expect(write.mock.calls).toEqual([['serve-dist: now serving build third (was first)\n']])
   })
 })

@@ -21,15 +21,18 @@ export type FetchHandler = (request: Request) => Response | undefined | Promise<
  * `fallback: 'spa'` (or a rule of the site).
  */
 export function createFetchHandler(source: SiteSource, options: HandlerOptions = {}): FetchHandler {
-  const { fallback: told, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
+  const { fallback: chosen, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   const report = reportOnce(onProblem)
 
   return function handle(request) {
     const site = holder.current
+    // The nine steps of `handler.ts`: 1.
     const fields = readFields(request)
-    const fallback = fallbackFor(site, 'middleware', told)
+    const fallback = fallbackFor(site, 'middleware', chosen)
+    // 2. to 7.
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
+    // 9., or 8. before it.
     if (answer !== undefined || !fileSystemFallback) return respond(fields, answer)
     return (
       import('./find-on-disk.ts')

@@ -18,23 +18,39 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 /**
  * Makes the handler of a site, for `node:http` as it is and for Connect, Express and Polka as middleware.
  *
- * A request costs one look-up in the site's table; a body in memory is sent without a file-system call.
+ * A request takes nine steps, whose numbers stand here and in `site/decide.ts`:
+ *
+ * 1. Read the fields that decide the answer (`send/read-request-fields.ts`).
+ * 2. Look the path up in the site's table, decoded first where it is written in another way (404, 400).
+ * 3. For a path that is not in the table, ask the redirect rules, then the fallback page.
+ * 4. Answer methods other than GET and HEAD (OPTIONS, 405).
+ * 5. Choose the representation by `Accept-Encoding` (406).
+ * 6. Evaluate the preconditions (304, 412).
+ * 7. Cut the range (206, 416).
+ * 8. Look for an unknown path on the disk, where the operator wants that; what is still unknown is the next
+ *    middleware's.
+ * 9. Put the path of the mount before places, send early hints, then head and body (`send/send-answer.ts`).
+ *
+ * A body in memory is sent without a file-system call, and without an object or a closure made on its way
+ * (`allocations.http-test.ts`).
  */
 export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
-  const { fallback: told, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
+  const { fallback: chosen, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   const readRequestFields = createRequestFieldsReader()
   const report = reportOnce(onProblem)
 
-  // No closure and no object is made on the way of a body in memory (`allocations.http-test.ts`).
   return function handle(request, response, next) {
     const site = holder.current
-    const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', told)
+    const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
 
-    // 1. Decide: a pure function of the table and the request's fields.
-    const answer = decide(site, readRequestFields(request), fileSystemFallback ? undefined : fallback)
+    // 1. The fields.
+    const fields = readRequestFields(request)
 
-    // 2. Look for what the table does not have, where the operator wants that.
+    // 2. to 7. The decision, a pure function of the site and the fields.
+    const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
+
+    // 8. The disk, or the next middleware.
     if (answer === undefined && fileSystemFallback) void answerFromDisk(request, response, next)
     else finish(request, response, answer, next)
   }
@@ -45,13 +61,12 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     answer: Answer | undefined,
     next?: () => void,
   ): void {
-    // 3. Pass on what is not ours.
     if (next !== undefined && (answer === undefined || answer.status === 405)) {
       next()
       return
     }
 
-    // 4. Hint, then send.
+    // 9. The answer.
     const sent = underMount(answer ?? notFound, request)
     if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })
@@ -69,7 +84,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
       const found = await findOnDisk(holder.current, fields)
       // Another build may have been swapped in meanwhile.
       const site = holder.current
-      const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', told)
+      const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
       finish(request, response, found ?? decide(site, fields, fallback), next)
     } catch (error) {
       sendFailure(response, error, report)

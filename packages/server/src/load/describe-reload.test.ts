@@ -9,16 +9,16 @@ describe('describeReload', () => {
   test.each<readonly [ReloadOutcome, string]>([
     [
       { status: 'swapped', buildId: after, replaced: before },
-      'build fedcba987654 is served now, in the place of 0123456789ab',
+      'now serving build fedcba987654 (was 0123456789ab)',
     ],
-    [{ status: 'unchanged', buildId: before }, 'the build that is there is served already: 0123456789ab'],
+    [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],
     [
       { status: 'refused', buildId: before, problems: ['a: missing', 'b: missing'] },
-      'the new build is refused, 0123456789ab is served on:\na: missing\nb: missing',
+      'new build rejected, still serving 0123456789ab:\na: missing\nb: missing',
     ],
     [
       { status: 'refused', buildId: '', problems: ['no worker is there to load it'] },
-      'the new build is refused:\nno worker is there to load it',
+      'new build rejected:\nno worker is there to load it',
     ],
   ])('of %o says %j', (outcome, text) => {
     expect(describeReload(outcome)).toBe(text)

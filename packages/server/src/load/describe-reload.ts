@@ -2,17 +2,17 @@ import type { ReloadOutcome } from './open-site-store.ts'
 
 /** What became of a reload, for a person. */
 export function describeReload(outcome: ReloadOutcome): string {
+  const build = shorten(outcome.buildId)
   switch (outcome.status) {
     case 'swapped':
-      return `build ${shorten(outcome.buildId)} is served now, in the place of ${shorten(outcome.replaced)}`
+      return `now serving build ${build} (was ${shorten(outcome.replaced)})`
     case 'unchanged':
-      return `the build that is there is served already: ${shorten(outcome.buildId)}`
-    case 'refused': {
-      const servedOn = outcome.buildId === '' ? '' : `, ${shorten(outcome.buildId)} is served on`
-      return [`the new build is refused${servedOn}:`, ...outcome.problems].join('\n')
-    }
+      return `build ${build} is already being served`
     default:
-      throw new TypeError(`no such outcome: ${String(outcome satisfies never)}`)
+      return [
+        `new build rejected${build === '' ? '' : `, still serving ${build}`}:`,
+        ...outcome.problems,
+      ].join('\n')
   }
 }
 

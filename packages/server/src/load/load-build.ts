@@ -1,12 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Manifest } from '@serve-dist/manifest'
+import { type Manifest, variantPath } from '@serve-dist/manifest'
 import { buildSite } from '../site/build-site.ts'
 import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
-import { expectedFiles } from './expected-files.ts'
+import type { ExpectedFile } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
-import { namesOf } from '../site/names-of.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
@@ -36,24 +35,34 @@ export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
 const mostAttempts = 3
 
 /**
- * Reads a build and checks it. The folder is resolved once, and a manifest that is another one afterwards
- * voids what was read: whoever builds takes the manifest away before anything else, so that a site is never
- * made of two builds.
+ * Reads a build and checks it, in eight steps:
+ *
+ * 1. Resolve the folder, and note which manifest it has (`mark-manifest.ts`).
+ * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`).
+ * 3. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
+ * 4. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
+ * 5. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
+ * 6. Build the table that requests are answered from (`site/build-site.ts`).
+ * 7. Warn of rules that never count.
+ * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
+ *    read may be of two builds, and is read anew.
  *
  * @throws SiteError with all problems at once.
  */
 export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
   let { needsManifest } = options
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    // 1. The folder.
     const mark = await markManifest(directory)
     if (mark === undefined && needsManifest) {
       throw new SiteError([
-        `${resolve(directory)}: there is no manifest now, so a build is being written, or its plugin was left out; reload once it is done`,
+        `${resolve(directory)}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
       ])
     }
     needsManifest ||= mark !== undefined
     const root = await resolveRoot(directory)
     const loaded = await loadOnce(root, mark !== undefined, options).catch((error: unknown) => ({ error }))
+    // 8. The folder again.
     if ((await markManifest(directory)) === mark) {
       if ('error' in loaded) throw loaded.error
       return loaded
@@ -65,7 +74,7 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
   ])
 }
 
-/** Where a link leads may change at any time; a folder that is not there is told of under its own name. */
+/** Where a link leads may change at any time. Messages about a missing folder show the name that was given. */
 async function resolveRoot(directory: string): Promise<string> {
   return await realpath(directory).catch(() => resolve(directory))
 }
@@ -75,7 +84,10 @@ async function loadOnce(
   hasManifest: boolean,
   { verify, memoryBudget, largestBody, rules, openFiles, onWarning }: LoadBuildOptions,
 ): Promise<LoadedBuild> {
+  // 2. The manifest.
   const whole = await readManifest(root, onWarning)
+
+  // 3. How to serve it.
   const written = await readServingFiles(root, whole, onWarning)
   const serving = resolveServing({
     directory: root,
@@ -83,20 +95,23 @@ async function loadOnce(
     rules: [whole.serving ?? {}, rules],
   })
   const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
+
+  // 4. What to hold, and what to keep open.
   const expected = expectedFiles(wanted)
   const streamed = chooseStreamedFiles(expected, { memoryBudget, largestBody })
-  const files = await inspectFiles(root, expected, {
-    verify,
-    streamed: new Set(streamed),
-    // The smallest: opening a file costs most beside sending it when there is little to send.
-    kept: new Set(streamed.slice(0, openFiles)),
-  })
+  // The smallest: opening a file costs most beside sending it when there is little to send.
+  const kept = new Set(streamed.slice(0, openFiles))
+
+  // 5. The files.
+  const files = await inspectFiles(root, expected, { verify, streamed: new Set(streamed), kept })
   const retire = (): void => retireFiles(files.values())
   try {
+    // 6. The table.
     const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
     const { site, problems } = buildSite(manifest, files, serving)
-    const urlPaths = manifest.files.flatMap(({ path }) => namesOf(path).map((name) => manifest.base + name))
-    for (const problem of [...unusedHeadersFileRules(written.headersFile, urlPaths), ...problems])
+
+    // 7. The warnings.
+    for (const problem of [...unusedHeadersFileRules(written.headersFile, manifest), ...problems])
       onWarning(problem)
     return { site, hasManifest, identity: identify(site, files.values()), retire }
   } catch (error) {
@@ -120,4 +135,22 @@ function identify({ directory, buildId }: Site, files: Iterable<StoredBytes>): s
     }
   }
   return [directory, buildId, ...streamed].join('\n')
+}
+
+/** Every file that the manifest describes, variants among them. */
+function expectedFiles(manifest: Manifest): readonly ExpectedFile[] {
+  const expected: ExpectedFile[] = []
+  for (const file of manifest.files) {
+    const { path, size, sha256 } = file
+    expected.push({ path, size, sha256, entry: file })
+    for (const variant of file.variants) {
+      expected.push({
+        path: variantPath(path, variant.coding),
+        size: variant.size,
+        sha256: variant.sha256,
+        entry: variant,
+      })
+    }
+  }
+  return expected
 }

@@ -103,7 +103,7 @@ describe('openSiteStore', () => {
     await change(directory)
     expect(await store.reload()).toMatchObject({
       status: 'refused',
-      problems: [expect.stringContaining(`${directory}: there is no manifest now`)],
+      problems: [expect.stringContaining(`${directory}: no manifest found`)],
     })
     expect(pageOf(store)).toBe('first')
   })

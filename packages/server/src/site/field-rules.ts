@@ -1,8 +1,9 @@
-import type { FieldValues, ManifestFile, ServingRules } from '@serve-dist/manifest'
+import type { FieldValues, Manifest, ManifestFile, ServingRules } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
 import { encodePath } from '../protocol/request-path.ts'
 import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
+import { namesOf } from './names-of.ts'
 import { matchPath, parsePathPattern } from './path-pattern.ts'
 import type { FieldRule } from './site.ts'
 
@@ -92,9 +93,10 @@ export function overridesFor(
 /** A line for each rule of `_headers` that no file of a build is answered under. */
 export function unusedHeadersFileRules(
   rules: readonly HeadersFileRule[],
-  urlPaths: readonly string[],
+  { base, files }: Pick<Manifest, 'base' | 'files'>,
 ): readonly string[] {
-  const encoded = urlPaths.map(encodePath)
+  if (rules.length === 0) return []
+  const encoded = files.flatMap(({ path }) => namesOf(path).map((name) => encodePath(base + name)))
   return rules
     .filter(({ pattern: written }) => {
       const pattern = parsePathPattern(written)

@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     const { port } = await command.listening
     const page = async (): Promise<string> => (await rawRequest(port)).body.toString()
     await vi.waitFor(async () => expect(await page()).toBe('second'), patience)
-    await vi.waitFor(() => expect(command.complaints()).toMatch(/is served (now|already)/), patience)
+    await vi.waitFor(() => expect(command.complaints()).toMatch(/now serving|already being served/), patience)
     expect(await stop({ directory, command, page })).toBe(0)
   })
 
@@ -108,15 +108,11 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     expect(await served.page()).toBe('first')
     served.command.child.kill('SIGHUP')
     await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
-    expect(served.command.complaints()).toMatch(
-      /^serve-dist: build \w{12} is served now, in the place of \w{12}\n$/,
-    )
+    expect(served.command.complaints()).toMatch(/^serve-dist: now serving build \w{12} \(was \w{12}\)\n$/)
     served.command.child.kill('SIGHUP')
     await vi.waitFor(
       () =>
-        expect(served.command.complaints()).toMatch(
-          /\nserve-dist: the build that is there is served already: \w{12}\n$/,
-        ),
+        expect(served.command.complaints()).toMatch(/\nserve-dist: build \w{12} is already being served\n$/),
       patience,
     )
     expect(await stop(served)).toBe(0)
@@ -130,7 +126,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     await vi.waitFor(
       () =>
         expect(served.command.complaints()).toMatch(
-          /^serve-dist: the new build is refused, \w{12} is served on:\n.*1 file is not what the manifest says.*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+          /^serve-dist: new build rejected, still serving \w{12}:\n.*1 file is not what the manifest says.*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
         ),
       patience,
     )
@@ -162,7 +158,7 @@ describe('--watch', () => {
       await rebuild(served.directory, page)
       await vi.waitFor(async () => expect(await served.page()).toBe(page), patience)
     }
-    expect(served.command.complaints()).not.toContain('refused')
+    expect(served.command.complaints()).not.toContain('rejected')
     expect(await stop(served)).toBe(0)
   })
 
@@ -187,7 +183,7 @@ describe('--watch', () => {
     expect(await served.page()).toBe('first')
     await rebuild(served.directory, 'second')
     await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
-    expect(served.command.complaints()).toMatch(/^serve-dist: build \w{12} is served now[^\n]*\n$/)
+    expect(served.command.complaints()).toMatch(/^serve-dist: now serving build \w{12}[^\n]*\n$/)
     expect(await stop(served)).toBe(0)
   })
 
@@ -203,7 +199,7 @@ describe('--watch', () => {
     expect(await served.page()).toBe('first')
     await cp(join(next, 'late.txt'), join(served.directory, 'late.txt'))
     await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
-    expect(served.command.complaints().match(/refused/g)).toHaveLength(1)
+    expect(served.command.complaints().match(/rejected/g)).toHaveLength(1)
     expect(await stop(served)).toBe(0)
   })
 })

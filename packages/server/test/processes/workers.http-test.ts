@@ -315,7 +315,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await spawnCommand(['compress', folder]).exited
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints() !== '', 10_000)
-    expect(command.complaints()).toMatch(/^serve-dist: build \w+ is served now, in the place of \w+\n$/)
+    expect(command.complaints()).toMatch(/^serve-dist: now serving build \w+ \(was \w+\)\n$/)
     expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
     for (const { socket } of idle) socket.destroy()
     expect(await stop(command)).toBe(0)
@@ -330,14 +330,12 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       const before = command.complaints().length
       command.child.kill('SIGHUP')
       await vi.waitUntil(() => command.complaints().length > before, 10_000)
-      expect(command.complaints().slice(before)).toMatch(
-        /^serve-dist: the new build is refused.*\n.*bad disk/s,
-      )
+      expect(command.complaints().slice(before)).toMatch(/^serve-dist: new build rejected.*\n.*bad disk/s)
       expect(new Set(await pages())).toEqual(new Set(['page']))
     }
     await writeFile(ill, '')
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('is served now'), 10_000)
+    await vi.waitUntil(() => command.complaints().includes('now serving build'), 10_000)
     expect(new Set(await pages())).toEqual(new Set(['newer']))
     expect(await stop(command)).toBe(0)
   })
@@ -350,7 +348,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(ill, '1')
     process.kill(victim, 'SIGKILL')
     await vi.waitUntil(() => command.complaints().includes('bad disk'), 10_000)
-    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: the new build is refused/)
+    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: new build rejected/)
     expect(new Set(await pages())).toEqual(new Set(['page']))
     await writeFile(ill, '')
     await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
@@ -377,7 +375,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('is served now'), 15_000)
+    await vi.waitUntil(() => command.complaints().includes('now serving build'), 15_000)
     const stuck = Number(readFileSync(sign, 'utf8'))
     expect(command.complaints()).toContain(`worker ${stuck} is stuck`)
     expect((await rawRequest(port)).body.toString()).toBe('newer')
@@ -415,7 +413,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints().includes('build'), 10_000)
-    expect(command.complaints()).toMatch(/the new build is refused.*\n.*no worker is there to load it/)
+    expect(command.complaints()).toMatch(/new build rejected.*\n.*no worker is there to load it/)
     await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
     expect(await stop(command)).toBe(0)
   })
