@@ -6,7 +6,7 @@ import { runCommand } from './run-command.mjs'
 const downloadTimeLimit = 5 * 60_000
 
 /**
- * The path of a Chromium that starts: one of the machine's, else one that playwright-core downloads, else
+ * The path of a Chromium that starts: one of the machine's, else one that playwright downloads, else
  * one of the distribution's packages where we may install it; `undefined` where none can be had.
  *
  * @returns {Promise<string | undefined>}
@@ -17,7 +17,7 @@ export async function ensureChromium() {
     console.log(`▸ Chromium: ${found}`)
     return found
   }
-  console.log('▸ Installing Chromium with playwright-core')
+  console.log('▸ Installing Chromium with playwright')
   await installWithPlaywright()
   const downloaded = findChromium()
   if (downloaded !== undefined) return downloaded
@@ -35,7 +35,7 @@ export async function ensureChromium() {
 
 async function installWithPlaywright() {
   const fromE2e = createRequire(new URL('../e2e/package.json', import.meta.url))
-  const cli = join(dirname(fromE2e.resolve('playwright-core/package.json')), 'cli.js')
+  const cli = join(dirname(fromE2e.resolve('playwright/package.json')), 'cli.js')
   await show([process.execPath, cli, 'install', 'chromium'])
 }
 

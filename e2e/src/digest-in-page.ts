@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page } from 'playwright'
 
 /** Fetches a URL in the page and answers the SHA-256 of what the browser decoded, in hexadecimal. */
 export function digestInPage(page: Page, url: URL): Promise<string> {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { chromium } from 'playwright-core'
+import { chromium } from 'playwright'
 
 /**
  * The path of a Chromium, Chrome or Edge on this machine that starts, or `undefined`. `CHROMIUM_PATH` in

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium } from 'playwright'
 import { findChromium } from './find-chromium.mjs'
 
 /** Where Chromium stands, or `undefined`, which skips the browser's part and fails it where `CI` is set. */

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright'
 import { onTestFinished } from 'vitest'
 
 export interface OpenedPage {

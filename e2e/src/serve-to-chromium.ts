@@ -1,5 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
-import type { Browser } from 'playwright-core'
+import type { Browser } from 'playwright'
 import type { BuiltExample } from './built-example.ts'
 import { launchChromium } from './launch-chromium.ts'
 import { readManifest } from './read-manifest.ts'

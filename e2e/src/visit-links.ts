@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page } from 'playwright'
 
 /**
  * Clicks every link of the page's navigation, one after the other, and answers the headings that they lead

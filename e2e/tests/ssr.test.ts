@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { Browser } from 'playwright-core'
+import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildExample } from '../src/build-example.ts'
 import type { BuiltExample } from '../src/built-example.ts'
