@@ -1,0 +1,41 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runCommand } from '../../scripts/run-command.mjs'
+
+const program = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'
+/** The schemas that kubeconform would take from GitHub, as PyPI has them. */
+const schemas = 'kubernetes-validate==1.37.0'
+const cache = fileURLToPath(new URL('../../node_modules/.cache/kubeconform', import.meta.url))
+
+/**
+ * Builds kubeconform with Go, unpacks schemas for it, and answers its command for a version of Kubernetes.
+ *
+ * @throws Error with the output where there is no Go, no Python, or no network.
+ */
+export async function installKubeconform(version: string): Promise<readonly [string, ...string[]]> {
+  await mkdir(cache, { recursive: true })
+  await run(['go', 'install', program], { GOBIN: cache })
+  await run(['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', cache, schemas])
+  const wheel = (await readdir(cache)).find((name) => name.endsWith('.whl')) ?? 'no wheel'
+  const unpacked = path.join(cache, version)
+  await rm(unpacked, { recursive: true, force: true })
+  await run(['python3', '-m', 'zipfile', '--extract', path.join(cache, wheel), unpacked])
+  const folder = path.join(unpacked, 'kubernetes_validate/kubernetes-json-schema', `v${version}-local-strict`)
+  for (const name of await readdir(folder)) await makeLocal(path.join(folder, name))
+  const location = path.join(folder, '{{.ResourceKind}}{{.KindSuffix}}.json')
+  const flags = ['-strict', '-summary', '-kubernetes-version', version, '-schema-location', location]
+  return [path.join(cache, 'kubeconform'), ...flags]
+}
+
+/** Schemas name each other by addresses on the web; in a folder they are found by their names. */
+async function makeLocal(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8')
+  const { $id: _address, ...schema }: Record<string, unknown> = JSON.parse(text.replaceAll('"/api/', '"'))
+  await writeFile(file, JSON.stringify(schema))
+}
+
+async function run(command: readonly [string, ...string[]], environment = {}): Promise<void> {
+  const { exitCode, output } = await runCommand(command, { environment, isQuiet: true, timeLimit: 240_000 })
+  if (exitCode !== 0) throw new Error(`${command.join(' ')} failed:\n${output}`)
+}

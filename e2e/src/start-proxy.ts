@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
+import { runCommand } from '../../scripts/run-command.mjs'
+import { sendRequest } from './send-request.ts'
+
+const configurations = fileURLToPath(new URL('../../deploy', import.meta.url))
+
+/** A proxy of somebody else, in front of a server of ours. */
+export interface Proxy {
+  readonly url: URL
+  stop(): Promise<void>
+}
+
+export interface ProxyOptions {
+  readonly program: string
+  /** The server behind it. */
+  readonly origin: URL
+  /** An empty folder for what it writes. */
+  readonly directory: string
+}
+
+/**
+ * Starts nginx with a configuration of deploy/nginx, with the addresses and folders of this test, and inside a
+ * configuration that compresses as Debian's does.
+ */
+export async function startNginx(configuration: string, options: ProxyOptions): Promise<Proxy> {
+  const { program, directory } = options
+  const { file, url } = await writeNginxConfiguration(configuration, options)
+  return await start([program, '-p', directory, '-e', 'stderr', '-c', file], url)
+}
+
+/** What nginx itself says of a configuration of deploy/nginx. */
+export async function testNginxConfiguration(
+  configuration: string,
+  options: ProxyOptions,
+): Promise<{ exitCode: number; output: string }> {
+  const { file } = await writeNginxConfiguration(configuration, options)
+  const { program, directory } = options
+  return await runCommand([program, '-t', '-p', directory, '-e', 'stderr', '-c', file], { isQuiet: true })
+}
+
+async function writeNginxConfiguration(
+  configuration: string,
+  { origin, directory }: ProxyOptions,
+): Promise<{ file: string; url: URL }> {
+  const [plain, secure] = [await freePort(), await freePort()]
+  const text = await readFile(path.join(configurations, 'nginx', configuration), 'utf8')
+  const isSecure = text.includes('listen 443')
+  if (isSecure) await makeCertificate(directory)
+  const adapted = text
+    .replaceAll('127.0.0.1:4173', origin.host)
+    .replaceAll('listen 80;', `listen 127.0.0.1:${plain};`)
+    .replaceAll('listen 443 ', `listen 127.0.0.1:${secure} `)
+    .replaceAll('/etc/ssl/', `${directory}/`)
+    .replaceAll('/var/cache/nginx/', `${directory}/`)
+  await writeFile(path.join(directory, 'site.conf'), adapted)
+  const file = path.join(directory, 'nginx.conf')
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  await writeFile(
+    file,
+    [
+      `daemon off; master_process off; pid ${directory}/nginx.pid; error_log stderr warn;`,
+      'events {}',
+      'http {',
+      '  access_log off; gzip on; gzip_types *;',
+      ...temporary.map((name) => `  ${name}_temp_path ${directory}/${name};`),
+      `  include ${directory}/site.conf;`,
+      '}',
+    ].join('\n'),
+  )
+  return { file, url: new URL(isSecure ? `https://127.0.0.1:${secure}` : `http://127.0.0.1:${plain}`) }
+}
+
+/** Starts Caddy with deploy/caddy/Caddyfile, without TLS: certificates take a name that others can reach. */
+export async function startCaddy({ program, origin, directory }: ProxyOptions): Promise<Proxy> {
+  const url = new URL(`http://127.0.0.1:${await freePort()}`)
+  const text = await readFile(path.join(configurations, 'caddy/Caddyfile'), 'utf8')
+  const adapted = text.replaceAll('127.0.0.1:4173', origin.host).replace(/^example\.com /m, `${url.origin} `)
+  const file = path.join(directory, 'Caddyfile')
+  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${adapted}`)
+  const environment = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
+  return await start([program, 'run', '--adapter', 'caddyfile', '--config', file], url, environment)
+}
+
+async function start(
+  [program, ...args]: readonly [string, ...string[]],
+  url: URL,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Proxy> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const ended = once(child, 'exit')
+  const isAnswering = () =>
+    sendRequest(url).then(
+      () => true,
+      () => child.exitCode !== null,
+    )
+  await vi.waitUntil(isAnswering, { timeout: 20_000 })
+  if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** A port that was free a moment ago, for programs that cannot say which one they took. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port of 127.0.0.1 is free')
+  return address.port
+}
+
+async function makeCertificate(directory: string): Promise<void> {
+  const files = ['-keyout', `${directory}/example.com.key`, '-out', `${directory}/example.com.pem`]
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const command = ['openssl', 'req', ...kind, ...files, '-subj', '/CN=example.com'] as const
+  const { exitCode, output } = await runCommand(command, { isQuiet: true })
+  if (exitCode !== 0) throw new Error(`openssl made no certificate:\n${output}`)
+}
