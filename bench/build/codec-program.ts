@@ -4,8 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compressible, smallestFile } from './contender.ts'
-import { spreadOver } from './spread-over.ts'
-import { filesIn } from './tree.ts'
+import { filesIn, spreadOver } from './tree.ts'
 
 /** What is printed, as JSON. */
 export interface CodecSeconds {

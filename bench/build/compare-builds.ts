@@ -1,5 +1,6 @@
-import { isNoise, median, spread } from '../serve/report/statistics.ts'
-import type { BuildReport } from './build-report.ts'
+import { markdownTable } from 'markdown-table'
+import { isNoise, median, spread } from '../serve/statistics.ts'
+import type { BuildReport } from './build-table.ts'
 
 const quantities = [
   { name: 'wall', key: 'wallSeconds' },
@@ -11,7 +12,6 @@ const quantities = [
 /** A line for each contender that both runs have, in Markdown: how much each quantity changed. */
 export function compareBuilds(now: BuildReport, before: BuildReport): string {
   const lines = [['tree', 'contender', ...quantities.map(({ name }) => name)]]
-  lines.push(lines[0]?.map(() => '---') ?? [])
   for (const table of now.tables) {
     const earlier = before.tables.find(({ tree }) => tree === table.tree)
     for (const row of table.rows) {
@@ -26,7 +26,7 @@ export function compareBuilds(now: BuildReport, before: BuildReport): string {
       lines.push([table.tree, row.contender, ...changes])
     }
   }
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return markdownTable(lines)
 }
 
 function changeOf(now: readonly number[], before: readonly number[]): string {

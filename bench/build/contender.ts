@@ -7,8 +7,6 @@ export interface Contender {
   readonly extensions: readonly string[]
   /** Options of `serveDist`. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** Where the plugin is, when it is not the one of this checkout. */
-  readonly from?: string
   /** Whether its cache is kept for those that begin with a filled one. */
   readonly fillsCache?: boolean
   /** Whether it begins with the cache of a build before: the one that was kept, else of one that is not measured. */

@@ -21,17 +21,15 @@ export interface BuildSample extends ProcessCost {
 export interface BuildRun {
   readonly contender: Contender
   readonly tree: string
-  /** Before the program: `node`, or what watches it. */
-  readonly command?: readonly string[]
   /** Where caches of this tree are kept from one build to the next. */
-  readonly kept?: string
+  readonly kept: string
 }
 
 const program = new URL('build-program.js', import.meta.url).pathname
 const measure = new URL('measure-process.js', import.meta.url).href
 
 /** Runs a build in a process and folders of its own and checks every file that it wrote. */
-export async function runBuild({ contender, tree, command = [], kept }: BuildRun): Promise<BuildSample> {
+export async function runBuild({ contender, tree, kept }: BuildRun): Promise<BuildSample> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const outDir = join(folder, 'dist')
   const changed = contender.isChanged === true ? await chunkToChange(tree) : undefined
@@ -39,14 +37,13 @@ export async function runBuild({ contender, tree, command = [], kept }: BuildRun
   const parameters = [JSON.stringify(contender), tree, outDir, cache]
   try {
     if (contender.isWarm === true && !(await takeCache(kept, cache))) {
-      await runProgram(parameters, [], join(folder, 'cost.json'))
+      await runProgram(parameters, join(folder, 'cost.json'))
     }
     const sample = await runProgram(
       changed === undefined ? parameters : [...parameters, changed],
-      command,
       join(folder, 'cost.json'),
     )
-    if (contender.fillsCache === true && kept !== undefined) await copy(cache, join(kept, 'cache'))
+    if (contender.fillsCache === true) await copy(cache, join(kept, 'cache'))
     const { extensions } = contender
     return { ...sample, variantBytes: await verifyOutput({ tree, outDir, extensions, changed }) }
   } finally {
@@ -55,8 +52,8 @@ export async function runBuild({ contender, tree, command = [], kept }: BuildRun
 }
 
 /** Whether there was one. */
-async function takeCache(kept: string | undefined, cache: string): Promise<boolean> {
-  if (kept === undefined || (await readdir(kept)).length === 0) return false
+async function takeCache(kept: string, cache: string): Promise<boolean> {
+  if ((await readdir(kept)).length === 0) return false
   await copy(join(kept, 'cache'), cache)
   return true
 }
@@ -73,13 +70,10 @@ async function chunkToChange(tree: string): Promise<string | undefined> {
 
 async function runProgram(
   parameters: readonly string[],
-  command: readonly string[],
   costFile: string,
 ): Promise<ProcessCost & { readonly wallSeconds: number }> {
-  const node = [process.execPath, '--import', measure, program, ...parameters]
-  const [name, ...rest] = command.length === 0 ? node : [...command, ...node]
   const startedAt = performance.now()
-  const child = spawn(name ?? '', rest, {
+  const child = spawn(process.execPath, ['--import', measure, program, ...parameters], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', SERVE_DIST_MEASURE: costFile },
   })

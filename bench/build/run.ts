@@ -1,131 +1,95 @@
 // Measures builds: ours beside other plugins, the same files, each in a process of its own, taking turns.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, isAbsolute, join } from 'node:path'
 import { usableCores } from '@serve-dist/precompress'
-import { benchDirectory } from '../serve/bench-directory.ts'
-import { choose } from '../serve/choose.ts'
-import { readCommandLine } from '../serve/read-command-line.ts'
-import { readMachine } from '../serve/report/read-machine.ts'
-import { endUnreadable, readSaved } from '../serve/report/read-saved.ts'
+import { Command } from 'commander'
+import { choose, namesOf, positive } from '../serve/option-values.ts'
+import { readPackageVersion } from '../serve/peers/find-server.ts'
+import { showProgress } from '../serve/progress.ts'
+import { describeRun, readMachine, readSaved, saveReport } from '../serve/report/report.ts'
 import { runProcess } from '../serve/run-process.ts'
-import type { BuildReport, BuildRow, BuildTable } from './build-report.ts'
+import { type BuildReport, type BuildTable, formatBuildTable } from './build-table.ts'
 import type { CodecSeconds } from './codec-program.ts'
-import { checkoutBefore } from './checkout-before.ts'
 import { compareBuilds } from './compare-builds.ts'
 import { type Contender, contenders as allContenders } from './contender.ts'
-import { countFlushes } from './count-flushes.ts'
-import { formatBuildTable } from './format-build-table.ts'
-import { placeTables } from './place-tables.ts'
 import { type BuildSample, runBuild } from './run-build.ts'
-import { type BuildRunOptions, readBuildRunOptions, usage } from './run-options.ts'
-import { formatTargets, targetsOf } from './targets-of.ts'
+import { formatTargets, targetsOf } from './targets.ts'
 import { prepareTree, type Tree, trees as allTrees } from './tree.ts'
 
-const options = readCommandLine(readBuildRunOptions, usage)
-if (options === 'help') print(usage)
-else if (options.from.length > 0) await showSaved(options).catch(endUnreadable)
-else await run(options)
-
-async function showSaved({ from, write }: BuildRunOptions): Promise<void> {
-  for (const file of from) {
-    const report = await readSaved<BuildReport>('from', file)
-    for (const table of report.tables) printTable(table, report.machine.cores)
-    if (write) await writeTables(report)
-  }
+interface Options {
+  readonly contenders: readonly string[]
+  readonly trees: readonly string[]
+  readonly rounds: number
+  readonly baseline?: string
+  readonly save?: string
 }
 
-async function run(settings: BuildRunOptions): Promise<void> {
-  // What every other row is compared with is always there.
-  const names = settings.contenders.length === 0 ? [] : ['vite', 'serve-dist', ...settings.contenders]
-  const chosen = choose(allContenders, [...new Set(names)])
-  const { baseline } = settings
-  const saved = baseline === undefined ? undefined : await readIfSaved(baseline)
-  const before = baseline === undefined || saved !== undefined ? [] : [await checkoutBefore(baseline)]
-  const contenders = [...chosen, ...before]
-  // What the codecs are divided among, which may be fewer than the machine has.
-  const machine = { ...readMachine(), cores: usableCores() }
-  const tables: BuildTable[] = []
-  for (const tree of choose(allTrees, settings.trees)) {
-    const table = await measureTree(tree, contenders, settings)
-    const isWhole = table.rows.every((row) => row.void === undefined)
-    if (isWhole) printTable(table, machine.cores)
-    tables.push(table)
-  }
-  const report: BuildReport = {
-    date: new Date().toISOString(),
-    command: ['pnpm bench:build', ...process.argv.slice(2).map(withoutFolder)].join(' '),
-    machine,
-    tables,
-  }
-  const wrong = tables.flatMap(({ rows }) => rows.filter((row) => row.void !== undefined))
-  if (wrong.length > 0) {
-    print(
-      `\nFailed: ${wrong.map((row) => `${row.contender} (${row.void})`).join(', ')} left out or spoiled what they should write.`,
-    )
-    process.exitCode = 1
-    return
-  }
-  if (settings.save !== undefined) await writeFile(settings.save, `${JSON.stringify(report, null, 2)}\n`)
+const { contenders, trees, rounds, baseline, save } = new Command('bench:build')
+  .option('--contenders <names>', 'which plugins (default: all)', namesOf(allContenders), [])
+  .option('--trees <names>', 'which files: editor, small, huge (default: all)', namesOf(allTrees), [])
+  .option('--rounds <n>', 'rounds, the contenders taking turns', positive, 5)
+  .option('--baseline <file>', 'compare with a saved report')
+  .option('--save <file>', 'save the report; not when an output was wrong')
+  .parse()
+  .opts<Options>()
+
+const saved = baseline === undefined ? undefined : await readSaved<BuildReport>('baseline', baseline)
+// Other rows are compared with these two.
+const always = contenders.length === 0 ? [] : ['vite', 'serve-dist']
+const chosen = choose(allContenders, [...new Set([...always, ...contenders])])
+// The codecs are divided among the usable cores, which may be fewer than the machine has.
+const machine = { ...readMachine(), cores: usableCores() }
+const tables: BuildTable[] = []
+for (const tree of choose(allTrees, trees)) {
+  const table = await measureTree(tree, chosen)
+  if (table.rows.every((row) => row.void === undefined)) printTable(table)
+  tables.push(table)
+}
+const report: BuildReport = {
+  date: new Date().toISOString(),
+  command: ['pnpm bench:build', ...process.argv.slice(2).map(withoutFolder)].join(' '),
+  machine,
+  tables,
+}
+print(`\n${describeRun(report)}, by \`${report.command}\`.`)
+const wrong = tables.flatMap(({ rows }) => rows.filter((row) => row.void !== undefined))
+if (wrong.length > 0) {
+  const names = wrong.map((row) => `${row.contender} (${row.void})`).join(', ')
+  print(`\nFailed: ${names} left out or spoiled what they should write.`)
+  process.exitCode = 1
+} else {
+  if (save !== undefined) await saveReport(save, report)
   if (saved !== undefined) print(`\nSince ${saved.date}:\n\n${compareBuilds(report, saved)}`)
-  if (before.length > 0) print(`\nSince ${baseline}:\n\n${compareBuilds(report, reportOfBefore(report))}`)
-  if (settings.write) await writeTables(report)
 }
 
-function printTable(table: BuildTable, cores: number): void {
-  const targets = formatTargets(targetsOf(table, cores), table.codecSample)
+function printTable(table: BuildTable): void {
+  const targets = formatTargets(targetsOf(table, machine.cores), table.codecSample)
   print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${targets}`)
 }
 
-/** What is saved where is of this machine alone. */
+/** The folder of a file says something about this machine alone. */
 function withoutFolder(argument: string): string {
   return isAbsolute(argument) ? basename(argument) : argument
 }
 
-/** Into the documentation, as the repository formats it. */
-async function writeTables(report: BuildReport): Promise<void> {
-  const document = join(benchDirectory, 'README.md')
-  await writeFile(document, placeTables(await readFile(document, 'utf8'), report))
-  await runProcess(join(benchDirectory, '../node_modules/.bin/oxfmt'), [document])
-}
-
-/** A report that was saved; nothing when there is no such file, and a git ref is meant. */
-async function readIfSaved(file: string): Promise<BuildReport | undefined> {
-  const json = await readFile(file, 'utf8').catch(() => undefined)
-  return json === undefined ? undefined : JSON.parse(json)
-}
-
-/** The rows of ours as it was, under today's name. */
-function reportOfBefore(report: BuildReport): BuildReport {
-  const tables = report.tables.map(({ rows, ...table }) => ({
-    ...table,
-    rows: rows
-      .filter(({ contender }) => contender === 'serve-dist-before')
-      .map((row) => Object.assign({}, row, { contender: 'serve-dist' })),
-  }))
-  return { ...report, tables }
-}
-
-async function measureTree(
-  tree: Tree,
-  contenders: readonly Contender[],
-  { rounds, flushes }: BuildRunOptions,
-): Promise<BuildTable> {
-  progress(`${tree.name}: files`)
+async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<BuildTable> {
+  showProgress(`${tree.name}: files`)
   const folder = await prepareTree(tree)
   const program = new URL('codec-program.js', import.meta.url).pathname
-  progress(`${tree.name}: the codecs' own time`)
+  showProgress(`${tree.name}: the codecs' own time`)
   const sample = tree.codecSample === undefined ? [] : [String(tree.codecSample)]
   const codecs: CodecSeconds = JSON.parse(await runProcess(process.execPath, [program, folder, ...sample]))
 
-  const samples = new Map<Contender, BuildSample[]>(contenders.map((contender) => [contender, []]))
+  const samples = new Map<Contender, BuildSample[]>(taking.map((contender) => [contender, []]))
   const voids = new Map<Contender, string>()
   const kept = await mkdtemp(join(tmpdir(), 'serve-dist-bench-cache-'))
   for (let round = 0; round < rounds; round += 1) {
-    for (const contender of turn(contenders, round)) {
+    // Nobody is always the first, or always behind the same one.
+    const start = round % taking.length
+    for (const contender of [...taking.slice(start), ...taking.slice(0, start)]) {
       if (voids.has(contender)) continue
-      progress(`${tree.name}: round ${round + 1} of ${rounds}, ${contender.name}`)
+      showProgress(`${tree.name}: round ${round + 1} of ${rounds}, ${contender.name}`)
       try {
         samples.get(contender)?.push(await runBuild({ contender, tree: folder, kept }))
       } catch (error) {
@@ -133,41 +97,15 @@ async function measureTree(
       }
     }
   }
-
   await rm(kept, { recursive: true, force: true })
 
-  const rows: BuildRow[] = []
-  for (const contender of contenders) {
-    const isCounted = flushes && !voids.has(contender) && contender.package === '@serve-dist/vite'
-    rows.push({
-      contender: contender.name,
-      version: versionOf(contender),
-      samples: voids.has(contender) ? [] : (samples.get(contender) ?? []),
-      flushes: isCounted ? await countFlushes({ contender, tree: folder }) : undefined,
-      void: voids.get(contender),
-    })
-  }
-  return { tree: tree.name, title: tree.title, ...codecs, rows }
-}
-
-/** Nobody is always the first, or always behind the same one. */
-function turn<Item>(items: readonly Item[], by: number): readonly Item[] {
-  const start = by % items.length
-  return [...items.slice(start), ...items.slice(0, start)]
-}
-
-function versionOf({ package: name = 'vite' }: Contender): string {
-  const require = createRequire(import.meta.url)
-  const folders = require.resolve.paths(name) ?? []
-  for (const folder of folders) {
-    try {
-      const { version }: { version: string } = require(`${folder}/${name}/package.json`)
-      return version
-    } catch {
-      // Not in this folder, perhaps in one above.
-    }
-  }
-  return ''
+  const rows = taking.map(async (contender) => ({
+    contender: contender.name,
+    version: await readPackageVersion(contender.package ?? 'vite'),
+    samples: voids.has(contender) ? [] : (samples.get(contender) ?? []),
+    void: voids.get(contender),
+  }))
+  return { tree: tree.name, title: tree.title, ...codecs, rows: await Promise.all(rows) }
 }
 
 function reasonOf(error: unknown): string {
@@ -176,8 +114,4 @@ function reasonOf(error: unknown): string {
 
 function print(message: string): void {
   process.stdout.write(`${message}\n`)
-}
-
-function progress(message: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${message}\r`)
 }

@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { cacheDirectory } from '../serve/bench-directory.ts'
-import { makeFolderOnce } from '../serve/load/make-folder-once.ts'
 
 /** Files as a bundler would leave them. */
 export interface Tree {
@@ -29,11 +29,25 @@ export const trees: readonly Tree[] = [
   },
 ]
 
-/** The folder of a tree, made once. */
-export async function prepareTree(tree: Tree): Promise<string> {
-  const folder = join(cacheDirectory, 'trees', tree.name)
-  await makeFolderOnce(folder, tree.fill)
+/** The folder of a tree, filled once; one that an earlier run left half-filled is begun anew. */
+export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): Promise<string> {
+  const folder = join(cacheDirectory, 'trees', name)
+  if (existsSync(folder)) return folder
+  const unfinished = `${folder}.unfinished`
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished, { recursive: true })
+  await fill(unfinished)
+  await rename(unfinished, folder)
   return folder
+}
+
+/** So many of the items, at even distances; the same ones each time. */
+export function spreadOver<Item>(items: readonly Item[], count: number): readonly Item[] {
+  if (count >= items.length) return items
+  const distance = items.length / count
+  return Array.from({ length: count }, (_, index) => Math.floor((index + 0.5) * distance)).flatMap((place) =>
+    items.slice(place, place + 1),
+  )
 }
 
 /** Every file below a folder, relative, with `/`, sorted. */
@@ -56,7 +70,7 @@ async function fillEditor(folder: string): Promise<void> {
 
 /** Cuts files out of the editor's scripts, each from another place; long ones go round with changes. */
 async function cut(folder: string, count: number, size: number): Promise<void> {
-  const source = await prepareTree({ name: 'editor', title: '', fill: fillEditor })
+  const source = await prepareTree({ name: 'editor', fill: fillEditor })
   const scripts = (await filesIn(source)).filter((path) => path.endsWith('.js'))
   const text = Buffer.concat(
     await Promise.all(scripts.map(async (path) => await readFile(join(source, path)))),

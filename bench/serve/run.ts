@@ -1,111 +1,74 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+// Measures servers: ours beside its peers, one machine, one run, the same requests for the same content.
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
-import { choose } from './choose.ts'
-import { compareBaseline, type Comparison, formatComparisons } from './report/compare-baseline.ts'
-import { drawChart } from './report/draw-chart.ts'
-import { estimateSeconds } from './estimate-seconds.ts'
-import { findFailures } from './report/find-failures.ts'
-import { formatRatios } from './report/format-ratios.ts'
-import { formatTable } from './report/format-table.ts'
-import { mergeReports } from './report/merge-reports.ts'
-import { placeBetween } from './report/place-between.ts'
-import { showProgress } from './progress.ts'
-import { isSameLoad } from './report/ratio-to.ts'
-import { readCommandLine } from './read-command-line.ts'
-import { readMachine } from './report/read-machine.ts'
-import { endUnreadable, readSaved } from './report/read-saved.ts'
-import type { Report, Row } from './report/report.ts'
-import { commandOf, readRunOptions, type RunOptions, usage } from './run-options.ts'
-import { runProcess } from './run-process.ts'
-import { runRounds } from './measure/run-rounds.ts'
+
+import { workloads as allWorkloads } from './load/workloads.ts'
+import { runRounds, type Turn } from './measure/run-rounds.ts'
+import { choose } from './option-values.ts'
+import { commandOf, createCommand, optionsOf, type RunOptions } from './options.ts'
 import type { FoundServer, ServerDefinition } from './peers/server-definition.ts'
 import { servers as allServers } from './peers/servers.ts'
-import { median } from './report/statistics.ts'
-import type { Turn } from './measure/turn.ts'
+import { showProgress } from './progress.ts'
+import { compareBaseline, findFailures, formatComparisons } from './report/compare-baseline.ts'
+import { drawChart } from './report/draw-chart.ts'
+import { formatRatios } from './report/format-ratios.ts'
+import { formatTable } from './report/format-table.ts'
+import { isSameLoad } from './report/ratios.ts'
+import { readMachine, readSaved, type Report, type Row, saveReport } from './report/report.ts'
 import { withoutPaths } from './report/without-paths.ts'
-import { workloads as allWorkloads } from './load/workloads.ts'
+import { median } from './statistics.ts'
 
 // Exit handlers, which stop the servers, run only on an exit of our own.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const chosen = readCommandLine((argv) => {
-  const options = readRunOptions(argv)
-  if (typeof options === 'string' || options.from.length > 0) return { options, servers: [], workloads: [] }
-  return {
-    options,
-    servers: choose(allServers, options.servers),
-    workloads: choose(allWorkloads, options.workloads),
-  }
-}, usage)
-if (chosen.options === 'help') print(usage)
-else if (chosen.options === 'list') await list()
-else await run(chosen.options).catch(endUnreadable)
+const options = optionsOf(createCommand().parse())
+await (options.list ? list() : run(options))
 
 async function run(settings: RunOptions): Promise<void> {
+  const { from, save } = settings
   // Before hours of measuring, not after.
   const baseline =
     settings.baseline === undefined ? undefined : await readSaved<Report>('baseline', settings.baseline)
-  const report = settings.from.length > 0 ? await readReports(settings) : await measureAll(settings)
+  const report = from === undefined ? await measureAll(settings) : await readSaved<Report>('from', from)
   printTables(report)
   warnOfNoise(report.rows)
-  if (settings.save !== undefined) await saveReport(settings.save, report)
+  if (save !== undefined) await saveReport(save, report)
   if (settings.chart) await writeCharts(report)
-  if (settings.write) await writeRatios(report)
-  const comparisons = baseline === undefined ? [] : compare(report, baseline)
-  if (settings.gate) failOn(findFailures(report, comparisons))
-}
-
-async function readReports(settings: RunOptions): Promise<Report> {
-  const reports = settings.from.map((file) => readSaved<Report>('from', file))
-  return mergeReports(await Promise.all(reports), settings)
+  const comparisons = baseline === undefined ? [] : compareBaseline(report, baseline)
+  if (baseline !== undefined) print(`\nSince ${baseline.date}:\n${formatComparisons(comparisons)}`)
+  const failures = settings.gate ? findFailures(report, comparisons) : []
+  if (failures.length === 0) return
+  print(`\nFailed:\n${failures.join('\n')}`)
+  process.exitCode = 1
 }
 
 async function measureAll(settings: RunOptions): Promise<Report> {
-  const { found, missing } = await findServers(chosen.servers)
+  const { connections, rounds, duration, warmUp, save, ...cores } = settings
+  const workloads = choose(allWorkloads, settings.workloads)
+  const { found: servers, missing } = await findServers(choose(allServers, settings.servers))
   for (const [name, reason] of Object.entries(missing)) print(`${name} is missing: ${reason}`)
   const turns: Turn[] = []
-  for (const workload of chosen.workloads) {
-    showProgress('fixtures', workload.name)
-    const prepared = await workload.prepare()
-    const servers = workload.servers === undefined ? found : await findAmong(workload.servers, found)
-    turns.push({ workload, prepared, servers })
+  for (const workload of workloads) {
+    showProgress(`fixtures of ${workload.name}`)
+    turns.push({ workload, prepared: await workload.prepare(), servers })
   }
-  showProgress(`about ${Math.ceil(estimateSeconds(turns, settings) / 60)} minutes of measuring`)
+  // A start, two checks and the load generator's own start take some two seconds.
+  const loads = rounds * workloads.length * connections.length * servers.size
+  showProgress(`about ${Math.ceil((loads * (duration + warmUp + 2)) / 60)} minutes of measuring`)
   const reportOf = (rows: readonly Row[]): Report => ({
     date: new Date().toISOString(),
     command: commandOf(settings),
     machine: readMachine(),
     missing,
-    titles: Object.fromEntries(chosen.workloads.map(({ name, title }) => [name, title])),
+    titles: Object.fromEntries(workloads.map(({ name, title }) => [name, title])),
     rows,
   })
-  const { connections, rounds, save } = settings
   const onRows = async (rows: readonly Row[]): Promise<void> => {
     if (save !== undefined) await saveReport(save, reportOf(rows))
   }
-  return reportOf(await runRounds({ turns, connections, rounds, onProgress: showProgress, onRows }, settings))
-}
-
-/** Whole or not at all: it is written again and again, and a run may be stopped at any time. */
-async function saveReport(file: string, report: Report): Promise<void> {
-  await writeFile(`${file}.unfinished`, `${JSON.stringify(report, null, 2)}\n`)
-  await rename(`${file}.unfinished`, file)
-}
-
-function printTables({ rows, titles }: Report): void {
-  const firsts = rows.filter((row, index) => rows.findIndex((other) => isSameLoad(row, other)) === index)
-  for (const { workload, connections } of firsts) {
-    const table = formatTable(rows.filter((row) => isSameLoad(row, { workload, connections })))
-    print(`\n${titles[workload] ?? workload} (${workload}), ${connections} connections\n${table}`)
-  }
-}
-
-/** Into the documentation, as the repository formats it. */
-async function writeRatios(report: Report): Promise<void> {
-  const document = join(benchDirectory, 'README.md')
-  await writeFile(document, placeBetween(await readFile(document, 'utf8'), 'servers', formatRatios(report)))
-  await runProcess(join(benchDirectory, '../node_modules/.bin/oxfmt'), [document])
+  const input = { turns, connections, rounds, onProgress: showProgress, onRows }
+  return reportOf(await runRounds(input, { ...cores, seconds: duration, warmUpSeconds: warmUp }))
 }
 
 async function findServers(
@@ -121,19 +84,6 @@ async function findServers(
   return { found, missing }
 }
 
-/** A workload's own servers, as far as those of the same names take part. */
-async function findAmong(
-  definitions: readonly ServerDefinition[],
-  taking: ReadonlyMap<string, FoundServer>,
-): Promise<ReadonlyMap<string, FoundServer>> {
-  const found = new Map<string, FoundServer>()
-  for (const definition of definitions) {
-    const server = await definition.find()
-    if (taking.has(definition.name) && typeof server !== 'string') found.set(definition.name, server)
-  }
-  return found
-}
-
 async function list(): Promise<void> {
   const { found, missing } = await findServers(allServers)
   print('servers:')
@@ -143,6 +93,21 @@ async function list(): Promise<void> {
   for (const { name, title } of allWorkloads) print(`  ${name}: ${title}`)
 }
 
+/** The rows of each workload and number of connections. */
+function loadsIn({ rows }: Report): readonly (readonly Row[])[] {
+  const firsts = rows.filter((row, index) => rows.findIndex((other) => isSameLoad(row, other)) === index)
+  return firsts.map((first) => rows.filter((row) => isSameLoad(row, first)))
+}
+
+function printTables(report: Report): void {
+  for (const rows of loadsIn(report)) {
+    const { workload = '', connections = 0 } = rows[0] ?? {}
+    print(`\n${report.titles[workload] ?? workload} (${workload}), ${connections} connections\n`)
+    print(formatTable(rows))
+  }
+  print(`\nRatios of serve-dist\n\n${formatRatios(report)}`)
+}
+
 function warnOfNoise(rows: readonly Row[]): void {
   const shares = rows.flatMap(({ samples }) => samples.map(({ foreignCpuShare }) => foreignCpuShare))
   if (shares.length === 0 || median(shares) < 0.05) return
@@ -150,26 +115,13 @@ function warnOfNoise(rows: readonly Row[]): void {
 }
 
 async function writeCharts(report: Report): Promise<void> {
-  const folder = join(benchDirectory, '../docs/benchmarks')
-  await mkdir(folder, { recursive: true })
-  for (const first of report.rows.filter((row) => row.void === undefined)) {
-    const rows = report.rows.filter((row) => isSameLoad(row, first))
-    if (rows.find((row) => row.void === undefined) !== first) continue
-    const name = first.connections === 64 ? first.workload : `${first.workload}-${first.connections}`
-    await writeFile(join(folder, `${name}.svg`), drawChart(report, rows))
+  for (const rows of loadsIn(report)) {
+    const drawn = rows.find((row) => row.void === undefined)
+    if (drawn === undefined) continue
+    const { workload, connections } = drawn
+    const name = connections === 64 ? workload : `${workload}-${connections}`
+    await writeFile(join(benchDirectory, `../docs/benchmarks/${name}.svg`), drawChart(report, rows))
   }
-}
-
-function compare(report: Report, baseline: Report): readonly Comparison[] {
-  const comparisons = compareBaseline(report, baseline)
-  print(`\nSince ${baseline.date}:\n${formatComparisons(comparisons)}`)
-  return comparisons
-}
-
-function failOn(failures: readonly string[]): void {
-  if (failures.length === 0) return
-  print(`\nFailed:\n${failures.join('\n')}`)
-  process.exitCode = 1
 }
 
 function print(text: string): void {

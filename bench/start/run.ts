@@ -6,9 +6,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { Command } from 'commander'
 import { benchDirectory } from '../serve/bench-directory.ts'
-import { buildSpa } from '../serve/load/workloads/page-load.ts'
+import { buildSpa } from '../serve/load/page-load.ts'
 import { list, positive } from '../serve/option-values.ts'
-import { median, spread } from '../serve/report/statistics.ts'
+import { median, spread } from '../serve/statistics.ts'
 
 /** At most so many times the CPU time of a bare server. */
 const mark = 1.8
@@ -16,9 +16,9 @@ const mark = 1.8
 interface Options {
   readonly nodes: readonly string[]
   readonly commands: readonly string[]
-  readonly folder: string | undefined
+  readonly folder?: string
   readonly rounds: number
-  readonly gate: boolean
+  readonly gate?: boolean
 }
 
 const options = new Command('bench:start')
@@ -28,7 +28,7 @@ const options = new Command('bench:start')
   ])
   .option('--folder <path>', 'a build to serve (default: examples/spa, built anew)')
   .option('--rounds <n>', 'rounds, the contenders taking turns', positive, 15)
-  .option('--gate', `exit code 1 above ${mark} times a bare server`, false)
+  .option('--gate', `exit code 1 above ${mark} times a bare server`)
   .parse()
   .opts<Options>()
 
@@ -69,7 +69,7 @@ for (const node of options.nodes) {
       ...ratios.map((ratio) => ratio.toFixed(2)),
     ]
     print(`| ${cells.join(' | ')} |`)
-    if (options.gate && index > 1 && Math.max(...ratios) > mark) process.exitCode = 1
+    if (options.gate === true && index > 1 && Math.max(...ratios) > mark) process.exitCode = 1
   }
 }
 print(`\nMedians of ${options.rounds} rounds. The mark is ${mark} × either bare server.`)

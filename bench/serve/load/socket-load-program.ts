@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import type { LoadInput, LoadResult } from './load.ts'
-import type { PlannedRequest } from './request-text.ts'
-import { percentile } from '../report/statistics.ts'
+import type { LoadInput, LoadResult, PlannedRequest } from './workload.ts'
+import { percentile } from '../statistics.ts'
 
 const input: LoadInput = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 const startedAt = performance.now()

@@ -1,7 +1,6 @@
 import type { ContentCoding } from '@serve-dist/manifest'
-import type { ServerDefinition } from '../peers/server-definition.ts'
 
-/** What is asked, and what must come back. */
+/** What is asked, and which file must come back. */
 export interface WorkloadRequest {
   /** The request target, as it goes over the wire. */
   readonly target: string
@@ -23,18 +22,45 @@ export interface PreparedWorkload {
   readonly sequence: readonly number[]
   /** Whether each request comes over a connection of its own. */
   readonly newConnections: boolean
-  /** A target that is asked for twenty times a second meanwhile; how long it takes is measured too. */
-  readonly beside?: string
 }
 
 /** Something to measure. */
 export interface Workload {
   readonly name: string
   readonly title: string
-  /** The servers that it is for, by the names of those that others are for; by default all. */
-  readonly servers?: readonly ServerDefinition[]
-  /** A round of it has at least so many seconds of load: what stands beside it is asked for seldom. */
+  /** A round has at least so many seconds of load: a shorter one has too few whole answers. */
   readonly leastSeconds?: number
   /** Makes the fixtures. */
   prepare(): Promise<PreparedWorkload>
+}
+
+/** A request that was checked: what is sent, and what every answer to it must be. */
+export interface PlannedRequest {
+  readonly text: string
+  readonly status: number
+  /** Of the whole answer. */
+  readonly wireBytes: number
+}
+
+/** What a load generator sends, how, and for how long. */
+export interface LoadInput {
+  readonly port: number
+  readonly planned: readonly PlannedRequest[]
+  readonly sequence: readonly number[]
+  readonly newConnections: boolean
+  readonly connections: number
+  readonly seconds: number
+  /** As `taskset -c` takes them. */
+  readonly cores: string
+}
+
+/** What came back. */
+export interface LoadResult {
+  readonly requests: number
+  readonly seconds: number
+  readonly wireBytes: number
+  readonly p50Milliseconds: number
+  readonly p99Milliseconds: number
+  /** What went wrong, how often; a kind that never did may be there with 0. */
+  readonly errors: Readonly<Record<string, number>>
 }

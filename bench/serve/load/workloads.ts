@@ -1,10 +1,8 @@
+import { heads, bundles, newConnections, notModifiedByDate, notModifiedByTag } from './bundles.ts'
+import { pageLoad } from './page-load.ts'
+import { sizes, variant } from './sizes.ts'
 import type { Workload } from './workload.ts'
-import { besideFiles, besideRendering } from './workloads/beside-rendering.ts'
-import { bundles, heads, newConnections, notModifiedByDate, notModifiedByTag } from './workloads/bundles.ts'
-import { pageLoad } from './workloads/page-load.ts'
-import { sizes } from './workloads/sizes.ts'
-import { variant } from './workloads/variant.ts'
-import { zipf } from './workloads/zipf.ts'
+import { zipf } from './zipf.ts'
 
 /** Every workload that is known, in the order of the tables. */
 export const workloads: readonly Workload[] = [
@@ -17,6 +15,4 @@ export const workloads: readonly Workload[] = [
   pageLoad,
   ...sizes,
   zipf,
-  besideRendering,
-  besideFiles,
 ]

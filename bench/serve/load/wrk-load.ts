@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LoadInput, LoadResult } from './load.ts'
+import type { LoadInput, LoadResult } from './workload.ts'
 import { runProcess } from '../run-process.ts'
 
 /** Loads by `wrk`, a thread for each core. Its parser waits for a body after HEAD: GET only. */

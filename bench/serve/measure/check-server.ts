@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decodeBody } from './decode-body.ts'
-import { exchange, type RawAnswer } from './raw-exchange.ts'
-import { type PlannedRequest, requestText } from '../load/request-text.ts'
-import type { PreparedWorkload, WorkloadRequest } from '../load/workload.ts'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { decompress } from 'fzstd'
+import type { PlannedRequest, PreparedWorkload, WorkloadRequest } from '../load/workload.ts'
+import { exchange, type RawAnswer, type RawRequest, textOf } from './exchange.ts'
 
 /** Requests that are checked at once. */
 const atOnce = 16
@@ -64,8 +64,7 @@ interface CheckedRequest {
 
 async function checkRequest(port: number, { workload, request }: RequestToCheck): Promise<CheckedRequest> {
   const original = await readFile(join(workload.directory, request.file))
-  const text = requestText(port, { ...request, method: 'GET' }, workload.newConnections)
-  const plain = await ask(port, text)
+  const plain = await ask(port, requestFor(port, { ...request, method: 'GET' }, workload.newConnections))
   compare(request, plain, original)
   return {
     planned: await plan(port, { workload, request, plain }),
@@ -82,19 +81,36 @@ interface PlanInput extends RequestToCheck {
 /** The text that will be sent, and what it must bring. */
 async function plan(port: number, { workload, request, plain }: PlanInput): Promise<PlannedRequest> {
   const condition = request.condition === undefined ? undefined : conditionFrom(plain, request.condition)
-  const text = requestText(port, request, workload.newConnections, condition)
+  const conditional = requestFor(port, request, workload.newConnections, condition)
+  const text = textOf(conditional)
   if (condition === undefined && request.method === 'GET') {
     return { text, status: 200, wireBytes: plain.wireBytes }
   }
-  const answer = await ask(port, text)
+  const answer = await ask(port, conditional)
   const status = condition === undefined ? 200 : 304
   if (answer.status !== status) throw new VoidRow(`${request.target}: ${answer.status}, not ${status}`)
   return { text, status, wireBytes: answer.wireBytes }
 }
 
-async function ask(port: number, text: string): Promise<RawAnswer> {
+/** A workload's request, as it is sent to a server. */
+export function requestFor(
+  port: number,
+  { method, target, accept }: WorkloadRequest,
+  newConnection: boolean,
+  condition?: Readonly<Record<string, string>>,
+): RawRequest {
+  const fields = {
+    Host: `127.0.0.1:${port}`,
+    ...(accept.length > 0 && { 'Accept-Encoding': accept.join(', ') }),
+    ...condition,
+    ...(newConnection && { Connection: 'close' }),
+  }
+  return { method, target, fields }
+}
+
+async function ask(port: number, request: RawRequest): Promise<RawAnswer> {
   try {
-    return await exchange(port, text)
+    return await exchange(port, request)
   } catch (error) {
     throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
   }
@@ -116,18 +132,30 @@ function compare({ target, file, accept }: WorkloadRequest, answer: RawAnswer, o
   }
 }
 
+const decoders: Readonly<Record<string, (body: Buffer) => Uint8Array>> = {
+  identity: (body) => body,
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: (body) => decompress(body),
+}
+
 function decodeOrVoid(target: string, body: Buffer, coding: string): Buffer {
+  const decode = decoders[coding]
+  if (decode === undefined) throw new VoidRow(`${target}: Content-Encoding: ${coding}`)
   try {
-    return decodeBody(body, coding)
+    return Buffer.from(decode(body))
   } catch (error) {
     throw new VoidRow(`${target}: the body is not ${coding}`, { cause: error })
   }
 }
 
-function conditionFrom(answer: RawAnswer, name: NonNullable<WorkloadRequest['condition']>): string {
+function conditionFrom(
+  answer: RawAnswer,
+  name: NonNullable<WorkloadRequest['condition']>,
+): Record<string, string> {
   const validator = fieldOf(answer, name === 'If-None-Match' ? 'etag' : 'last-modified')
   if (validator === undefined) throw new VoidRow(`gives no validator for ${name}`)
-  return `${name}: ${validator}`
+  return { [name]: validator }
 }
 
 function remarksOn(answer: RawAnswer, { file }: WorkloadRequest, size: number): string[] {

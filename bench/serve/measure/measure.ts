@@ -1,13 +1,11 @@
-import { type CheckedServer, checkServer, recheckServer, VoidRow } from './check-server.ts'
-import type { LoadInput, LoadResult } from '../load/load.ts'
-import { type Probe, startProbe } from './probe.ts'
-import { type Latencies, readClocks, type Sample, sampleOf } from './sample.ts'
-import type { FoundServer } from '../peers/server-definition.ts'
 import { socketLoad } from '../load/socket-load.ts'
-import { type StartedServer, startServer } from './start-server.ts'
-import { percentile } from '../report/statistics.ts'
-import type { PreparedWorkload } from '../load/workload.ts'
+import type { LoadInput, LoadResult, PreparedWorkload } from '../load/workload.ts'
 import { hasWrk, wrkLoad } from '../load/wrk-load.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
+import type { Sample } from '../report/report.ts'
+import { type CheckedServer, checkServer, recheckServer, VoidRow } from './check-server.ts'
+import { readMachineClocks } from './resource-usage.ts'
+import { type StartedServer, startServer } from './start-server.ts'
 
 /** How a round is run. */
 export interface MeasureOptions {
@@ -22,10 +20,8 @@ export interface MeasureOptions {
 }
 
 /** What a round shows. */
-export interface Measured {
+interface Measured extends Pick<CheckedServer, 'codings' | 'remarks'> {
   readonly sample: Sample
-  readonly codings: readonly string[]
-  readonly remarks: readonly string[]
 }
 
 /**
@@ -38,132 +34,80 @@ export async function measure(
   neutral: PreparedWorkload,
   options: MeasureOptions,
 ): Promise<Measured> {
-  const workload = addressedTo(server, neutral)
-  const started = await startOrVoid(server, workload, options)
+  const { targetOf = (target: string) => target } = server
+  const requests = neutral.requests.map((request) => ({ ...request, target: targetOf(request.target) }))
+  const workload = { ...neutral, requests }
+  const started = await startServer(server, workload, {
+    cores: options.serverCores,
+    workers: options.workers,
+  })
   try {
-    const checked = await checkServer(started.port, workload)
-    return await measureStarted({ started, checked, workload }, options)
+    const { planned, codings, remarks } = await checkServer(started.port, workload)
+    const input: LoadInput = {
+      port: started.port,
+      planned,
+      sequence: workload.sequence,
+      newConnections: workload.newConnections,
+      connections: options.connections,
+      seconds: options.seconds,
+      cores: options.loadCores,
+    }
+    const canUseWrk = requests.every(({ method }) => method === 'GET') && (await hasWrk())
+    const load = canUseWrk ? wrkLoad : socketLoad
+    if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
+    await started.forgetPeak()
+    const before = await readClocks(started)
+    const result = await load(input)
+    const after = await readClocks(started)
+    expectWhole(input, result)
+    await recheckServer(started.port, workload)
+    return { sample: sampleOf(started, input, result, { before, after }), codings, remarks }
   } finally {
     await started.stop()
   }
 }
 
-/** A server that stands, and what it was checked with. */
-export interface MeasuredServer {
-  readonly started: StartedServer
-  readonly checked: CheckedServer
-  /** With the targets under which this server has the files. */
-  readonly workload: PreparedWorkload
+type Clocks = Awaited<ReturnType<typeof readClocks>>
+
+async function readClocks(started: StartedServer) {
+  const [usage, machine] = await Promise.all([started.usage(), readMachineClocks()])
+  return { ...usage, ...machine }
 }
 
-/**
- * Warms a server up, loads it, and checks it again.
- *
- * @throws VoidRow when an answer is wrong under or after load.
- */
-export async function measureStarted(
-  { started, checked, workload }: MeasuredServer,
-  options: MeasureOptions,
-): Promise<Measured> {
-  const { codings, remarks } = checked
-  const input = loadInput({ started, checked, workload, options })
-  const load = (await canUseWrk(workload)) ? wrkLoad : socketLoad
-  if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
-
-  await started.forgetPeak()
-  const before = await readClocks(started)
-  const probe = workload.beside === undefined ? undefined : startProbe(started.port, workload.beside)
-  const result = await load(input)
-  const beside = await stopOrVoid(probe)
-  const after = await readClocks(started)
-
-  expectWhole(input, result)
-  await recheckServer(started.port, workload)
-  const sample = sampleOf(result, {
-    before,
-    after,
-    bootMilliseconds: started.bootMilliseconds,
-    wireBytesPerRequest: meanOf(sizesOf(input)),
-    ...(beside !== undefined && { beside }),
-  })
-  return { sample, codings, remarks }
-}
-
-/** The workload with the targets under which this server has the files. */
-export function addressedTo(
-  { targetOf = (target) => target }: FoundServer,
-  workload: PreparedWorkload,
-): PreparedWorkload {
-  const requests = workload.requests.map((request) =>
-    Object.assign({}, request, { target: targetOf(request.target) }),
-  )
-  return { ...workload, requests }
-}
-
-/**
- * Starts a server for a workload that is addressed to it.
- *
- * @throws VoidRow when it does not answer.
- */
-export async function startOrVoid(
-  server: FoundServer,
-  workload: PreparedWorkload,
-  { serverCores, workers }: Pick<MeasureOptions, 'serverCores' | 'workers'>,
-): Promise<StartedServer> {
-  try {
-    return await startServer(server, workload, { cores: serverCores, workers })
-  } catch (error) {
-    throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
-  }
-}
-
-async function stopOrVoid(probe: Probe | undefined): Promise<Latencies | undefined> {
-  if (probe === undefined) return undefined
-  const latencies = await probe.stop().catch((error: unknown) => {
-    throw new VoidRow(error instanceof Error ? error.message : String(error), { cause: error })
-  })
-  if (latencies.length < leastBeside) {
-    throw new VoidRow(`${latencies.length} answers beside the load: a longer --duration is needed`)
-  }
-  return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
-}
-
-interface LoadPlan extends MeasuredServer {
-  readonly options: MeasureOptions
-}
-
-function loadInput({ started, checked, workload, options }: LoadPlan): LoadInput {
+function sampleOf(
+  { bootMilliseconds }: StartedServer,
+  input: LoadInput,
+  { requests, seconds, p50Milliseconds, p99Milliseconds }: LoadResult,
+  { before, after }: { readonly before: Clocks; readonly after: Clocks },
+): Sample {
+  const cpuSeconds = after.cpuSeconds - before.cpuSeconds
+  const foreign = after.everybody - before.everybody - (after.harness - before.harness) - cpuSeconds
   return {
-    port: started.port,
-    planned: checked.planned,
-    sequence: workload.sequence,
-    newConnections: workload.newConnections,
-    connections: options.connections,
-    seconds: options.seconds,
-    cores: options.loadCores,
+    requestsPerSecond: requests / seconds,
+    p50Milliseconds,
+    p99Milliseconds,
+    wireBytesPerRequest: meanOf(sizesOf(input)),
+    cpuMicrosecondsPerRequest: (cpuSeconds * 1e6) / requests,
+    cpuShare: cpuSeconds / seconds,
+    peakBytes: after.peakBytes,
+    bootMilliseconds,
+    foreignCpuShare: Math.max(0, foreign / seconds),
   }
 }
-
-async function canUseWrk({ requests }: PreparedWorkload): Promise<boolean> {
-  return requests.every(({ method }) => method === 'GET') && (await hasWrk())
-}
-
-/** Of what is asked for beside a load, one after another. */
-const leastBeside = 10
 
 /** On each connection, in the mean. */
 const leastAnswers = 4
 
 /** The generators count bytes, so an answer that was cut short or was another one shows in their sum. */
 function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResult): void {
-  // wrk takes a connection that is closed as asked, but without saying so (RFC 9112 §9.6), for a failed
-  // read; the sum of bytes still tells whether answers were whole.
+  // wrk counts a connection that the server closes as asked, but without saying so (RFC 9112 §9.6), as a failed
+  // read; the sum of bytes still shows whether answers were whole.
   const harmless = input.newConnections ? 'read' : undefined
   const seen = Object.entries(errors).filter(([kind, count]) => count > 0 && kind !== harmless)
   if (seen.length > 0) {
     throw new VoidRow(`errors under load: ${seen.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
   }
-  // Of downloads side by side the first alone say little, and the longest waits are not among them.
+  // The first downloads of many side by side say little, and the longest waits are not among them.
   if (requests < leastAnswers * input.connections) {
     throw new VoidRow(
       `${requests} answers on ${input.connections} connections: a longer --duration is needed`,

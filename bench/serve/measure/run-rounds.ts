@@ -1,13 +1,18 @@
-import { VoidRow } from './check-server.ts'
-import { collectRows, type RowCollection, type RowKey } from './collect-rows.ts'
-import { measureStarted, type MeasureOptions } from './measure.ts'
-import type { Row } from '../report/report.ts'
+import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
-import { standServers, type StandingServers } from './standing-servers.ts'
+import type { Row } from '../report/report.ts'
 import { withoutPaths } from '../report/without-paths.ts'
-import { groupBySite, type Turn } from './turn.ts'
+import { VoidRow } from './check-server.ts'
+import { measure, type MeasureOptions } from './measure.ts'
 
-/** What takes turns at what. */
+/** A workload and the servers that take turns at it. */
+export interface Turn {
+  readonly workload: Workload
+  readonly prepared: PreparedWorkload
+  readonly servers: ReadonlyMap<string, FoundServer>
+}
+
+/** Everything that is measured. */
 export interface RoundsInput {
   readonly turns: readonly Turn[]
   readonly connections: readonly number[]
@@ -17,79 +22,51 @@ export interface RoundsInput {
   readonly onRows: (rows: readonly Row[]) => Promise<void>
 }
 
-/**
- * Measures servers in turn, round after round (A B C A B C …); a row that is void takes no further turn. A server
- * is started once a round for all that is asked of one folder, and waits while others have their turn.
- */
+/** Measures servers in turn, round after round (A B C A B C …); a void row takes no further turn. */
 export async function runRounds(
-  input: RoundsInput,
+  { turns, connections: counts, rounds, onProgress, onRows }: RoundsInput,
   options: Omit<MeasureOptions, 'connections'>,
 ): Promise<readonly Row[]> {
-  const collection = collectRows()
-  const groups = groupBySite(input.turns)
-  for (let round = 1; round <= input.rounds; round += 1) {
-    for (const group of groups) {
-      const standing = standServers(options)
-      try {
-        for (const turn of group) await runTurn({ turn, round, standing, collection }, input, options)
-      } finally {
-        await standing.stop()
+  const rows = new Map<string, Row>()
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { workload, prepared, servers } of turns) {
+      const seconds = Math.max(options.seconds, workload.leastSeconds ?? 0)
+      for (const connections of counts) {
+        for (const [name, server] of servers) {
+          const id = [workload.name, connections, name].join(' ')
+          const row = rows.get(id) ?? emptyRow(name, server.version, workload.name, connections)
+          if (row.void !== undefined) continue
+          onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
+          rows.set(id, await addRound(row, server, prepared, { ...options, connections, seconds }))
+        }
+        await onRows([...rows.values()])
       }
     }
   }
-  return collection.rows()
+  return [...rows.values()]
 }
 
-interface TurnInRound {
-  readonly turn: Turn
-  readonly round: number
-  readonly standing: StandingServers
-  readonly collection: RowCollection
+function emptyRow(server: string, version: string, workload: string, connections: number): Row {
+  return { server, version, workload, connections, samples: [], codings: [], remarks: [], void: undefined }
 }
 
-async function runTurn(
-  { turn, round, standing, collection }: TurnInRound,
-  { connections: counts, rounds, onProgress, onRows }: RoundsInput,
-  options: Omit<MeasureOptions, 'connections'>,
-): Promise<void> {
-  const { workload, servers } = turn
-  for (const [index, connections] of counts.entries()) {
-    for (const [name, server] of servers) {
-      const key = { server: name, version: server.version, workload: workload.name, connections }
-      if (collection.isVoid(key)) continue
-      onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
-      const seconds = Math.max(options.seconds, workload.leastSeconds ?? 0)
-      // Warm for one number of connections is warm for the others.
-      const warmUpSeconds = index === 0 ? options.warmUpSeconds : 0
-      await runLoad(
-        { key, server, turn, standing, collection },
-        {
-          ...options,
-          connections,
-          seconds,
-          warmUpSeconds,
-        },
-      )
-    }
-    await onRows(collection.rows())
-  }
-}
-
-interface Load extends Omit<TurnInRound, 'round'> {
-  readonly key: RowKey
-  readonly server: FoundServer
-}
-
-async function runLoad(
-  { key, server, turn, standing, collection }: Load,
+async function addRound(
+  row: Row,
+  server: FoundServer,
+  prepared: PreparedWorkload,
   options: MeasureOptions,
-): Promise<void> {
+): Promise<Row> {
   try {
-    const ready = await standing.ready(key.server, server, turn.prepared)
-    collection.add(key, await measureStarted(ready, options))
+    const { sample, codings, remarks } = await measure(server, prepared, options)
+    return {
+      ...row,
+      samples: [...row.samples, sample],
+      codings: [...new Set([...row.codings, ...codings])],
+      remarks: [...new Set([...row.remarks, ...remarks])],
+    }
   } catch (error) {
     if (!(error instanceof VoidRow)) throw error
-    collection.void(key, withoutPaths(error.message))
-    await standing.drop(key.server)
+    // The rounds before say nothing either.
+    return { ...row, samples: [], void: withoutPaths(error.message) }
   }
 }

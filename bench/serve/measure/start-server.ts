@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { VoidRow } from './check-server.ts'
-import { findFreePort } from './free-port.ts'
-import { forgetPeaks, readProcessUsage, type ProcessUsage } from './process-tree.ts'
-import { exchange } from './raw-exchange.ts'
-import { requestText } from '../load/request-text.ts'
-import type { FoundServer } from '../peers/server-definition.ts'
 import type { PreparedWorkload } from '../load/workload.ts'
+import type { FoundServer } from '../peers/server-definition.ts'
+import { requestFor, VoidRow } from './check-server.ts'
+import { exchange } from './exchange.ts'
+import { forgetPeaks, type ProcessUsage, readProcessUsage } from './resource-usage.ts'
 
 /** A server that answers. */
 export interface StartedServer {
@@ -40,7 +40,7 @@ process.on('exit', () => {
 /**
  * Starts a server on its cores and waits for its first answer.
  *
- * @throws Error with the end of its output and of its `error.log`, when it ends or stays silent.
+ * @throws VoidRow with the end of its output and of its `error.log`, when it ends or stays silent.
  */
 export async function startServer(
   server: FoundServer,
@@ -50,7 +50,12 @@ export async function startServer(
   const port = await findFreePort()
   const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const accept = workload.requests[0]?.accept ?? []
-  const launch = await server.launch({ directory: workload.directory, port, workers, scratch, accept })
+  const { directory } = workload
+  const launch = await server
+    .launch({ directory, port, workers, scratch, accept })
+    .catch((error: unknown) => {
+      throw new VoidRow(`cannot be started: ${endOf(String(error))}`, { cause: error })
+    })
   const startedAt = performance.now()
   const child = spawn('taskset', ['-c', cores, launch.command, ...launch.arguments], {
     cwd: launch.directory ?? scratch,
@@ -70,9 +75,7 @@ export async function startServer(
   } catch (error) {
     const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
     await stop()
-    throw new Error(`does not answer: ${endOf(output() + log)}`, {
-      cause: error,
-    })
+    throw new VoidRow(`does not answer: ${endOf(output() + log)}`, { cause: error })
   }
   const bootMilliseconds = performance.now() - startedAt
   const { pid } = child
@@ -87,6 +90,17 @@ export async function startServer(
   return { port, bootMilliseconds, usage, forgetPeak: () => forgetPeaks(pid), stop }
 }
 
+/** A port of the loopback interface that nobody listens on. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
+  return address.port
+}
+
 /** What an error message has room for. */
 function endOf(text: string): string {
   return text.replaceAll(/\s+/g, ' ').slice(-400)
@@ -95,11 +109,11 @@ function endOf(text: string): string {
 async function firstAnswer(child: ChildProcess, port: number, workload: PreparedWorkload): Promise<void> {
   const [first] = workload.requests
   if (first === undefined) throw new TypeError('a workload without requests')
-  const text = requestText(port, { ...first, method: 'GET' }, workload.newConnections)
+  const request = requestFor(port, { ...first, method: 'GET' }, workload.newConnections)
   const deadline = performance.now() + bootDeadline
   for (;;) {
     try {
-      await exchange(port, text)
+      await exchange(port, request)
       return
     } catch (error) {
       if (child.exitCode !== null || performance.now() > deadline) throw error
@@ -125,7 +139,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   const { pid } = child
   if (pid === undefined) return
   if (child.exitCode === null && child.signalCode === null) {
-    const ended = new Promise((resolve) => child.once('exit', resolve))
+    const ended = once(child, 'exit')
     signalGroup(pid, 'SIGTERM')
     const patience = setTimeout(() => signalGroup(pid, 'SIGKILL'), 3000)
     await ended

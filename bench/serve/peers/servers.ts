@@ -1,41 +1,33 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { configuredPeer } from './configured-peer.ts'
-import { nodePeer } from './node-peer.ts'
-import { runtimePeer } from './runtime-peer.ts'
-import { serveDist, serveDistSmallest } from './serve-dist.ts'
+import { configuredPeer, nodePeer, runtimePeer, serveDist } from './find-server.ts'
+import { sveltekit, vinext } from './frameworks.ts'
 import type { ServerDefinition } from './server-definition.ts'
-import { sveltekit } from './sveltekit.ts'
-import { vinext } from './vinext.ts'
 
 /** Every server that is known, in the order of the tables. */
 export const servers: readonly ServerDefinition[] = [
-  nodePeer({ name: 'floor' }),
-  serveDist,
-  serveDistSmallest,
-  nodePeer({ name: 'sirv', packageName: 'sirv' }),
-  nodePeer({ name: 'polka-sirv', packageName: 'polka' }),
-  nodePeer({ name: 'express', packageName: 'express' }),
-  nodePeer({ name: 'express-static-gzip', packageName: 'express-static-gzip' }),
-  nodePeer({ name: 'fastify', packageName: '@fastify/static' }),
-  nodePeer({ name: 'send', packageName: 'send' }),
-  nodePeer({ name: 'hono', packageName: '@hono/node-server' }),
-  nodePeer({ name: 'srvx', packageName: 'srvx' }),
-  nodePeer({ name: 'h3', packageName: 'h3' }),
-  nodePeer({ name: 'serve-handler', packageName: 'serve-handler' }),
+  nodePeer('floor'),
+  serveDist('serve-dist', []),
+  serveDist('serve-dist-smallest', ['--prefer', 'smallest']),
+  nodePeer('sirv', 'sirv'),
+  nodePeer('polka-sirv', 'polka'),
+  nodePeer('express', 'express'),
+  nodePeer('express-static-gzip', 'express-static-gzip'),
+  nodePeer('fastify', '@fastify/static'),
+  nodePeer('send', 'send'),
+  nodePeer('hono', '@hono/node-server'),
+  nodePeer('srvx', 'srvx'),
+  nodePeer('h3', 'h3'),
+  nodePeer('serve-handler', 'serve-handler'),
   vinext,
   sveltekit,
-  runtimePeer({ name: 'bun-routes', command: 'bun', arguments: ['run'] }),
-  runtimePeer({ name: 'bun-directory', command: 'bun', arguments: ['run'] }),
-  runtimePeer({
-    name: 'deno-memory',
-    command: 'deno',
-    arguments: ['run', '--allow-all', '--no-lock', '--node-modules-dir=manual'],
-  }),
+  runtimePeer('bun-routes', 'bun', ['run']),
+  runtimePeer('bun-directory', 'bun', ['run']),
+  runtimePeer('deno-memory', 'deno', ['run', '--allow-all', '--no-lock', '--node-modules-dir=manual']),
   configuredPeer({
     name: 'nginx',
     commands: ['nginx', '/usr/sbin/nginx'],
-    versionArguments: ['-v'],
+    versionArgument: '-v',
     configuration: 'nginx.conf',
     arguments: ['-p', '__scratch__', '-e', '__scratch__/error.log', '-c', '__configuration__'],
     install: 'apt-get install nginx libnginx-mod-http-brotli-static',
@@ -43,7 +35,7 @@ export const servers: readonly ServerDefinition[] = [
   configuredPeer({
     name: 'apache',
     commands: ['apache2', '/usr/sbin/apache2'],
-    versionArguments: ['-v'],
+    versionArgument: '-v',
     configuration: 'httpd.conf',
     arguments: ['-D', 'FOREGROUND', '-f', '__configuration__'],
     install: 'apt-get install apache2',
@@ -51,7 +43,7 @@ export const servers: readonly ServerDefinition[] = [
   configuredPeer({
     name: 'lighttpd',
     commands: ['lighttpd', '/usr/sbin/lighttpd'],
-    versionArguments: ['-v'],
+    versionArgument: '-v',
     configuration: 'lighttpd.conf',
     arguments: ['-D', '-f', '__configuration__'],
     install: 'apt-get install lighttpd lighttpd-mod-deflate',
@@ -59,7 +51,7 @@ export const servers: readonly ServerDefinition[] = [
   configuredPeer({
     name: 'h2o',
     commands: ['h2o'],
-    versionArguments: ['--version'],
+    versionArgument: '--version',
     configuration: 'h2o.yaml',
     arguments: ['-c', '__configuration__'],
     install: 'apt-get install h2o',
@@ -67,7 +59,7 @@ export const servers: readonly ServerDefinition[] = [
   configuredPeer({
     name: 'caddy',
     commands: ['caddy'],
-    versionArguments: ['version'],
+    versionArgument: 'version',
     configuration: 'Caddyfile',
     arguments: ['run', '--adapter', 'caddyfile', '--config', '__configuration__'],
     install: 'apt-get install caddy',
@@ -75,7 +67,7 @@ export const servers: readonly ServerDefinition[] = [
   configuredPeer({
     name: 'static-web-server',
     commands: ['static-web-server', join(homedir(), '.cargo/bin/static-web-server')],
-    versionArguments: ['--version'],
+    versionArgument: '--version',
     configuration: 'sws.toml',
     arguments: ['--config-file', '__configuration__', '--port', '__port__'],
     install: 'cargo install static-web-server',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compareBaseline } from './compare-baseline.ts'
-import { findFailures } from './find-failures.ts'
-import { reportOf, voidRow } from './testing/report-of.ts'
+import { compareBaseline, findFailures } from './compare-baseline.ts'
+import { reportOf, voidRow } from './report-of.ts'
 
 describe('compareBaseline', () => {
   test('tells the change in requests per second and in the ratio to a reference', () => {

@@ -1,6 +1,6 @@
-import { isSameLoad, ratiosTo, references, requestRates } from './ratio-to.ts'
+import { isNoise, median, spread } from '../statistics.ts'
+import { isSameLoad, ratiosTo, references, requestRates } from './ratios.ts'
 import type { Report, Row } from './report.ts'
-import { isNoise, median, spread } from './statistics.ts'
 
 /** A row that is in both reports. */
 export interface Comparison {
@@ -61,4 +61,27 @@ export function formatComparisons(comparisons: readonly Comparison[]): string {
 
 function noted(isHidden: boolean): string {
   return isHidden ? ' (noise)' : ''
+}
+
+const lowestRatioChange = 0.8
+
+/**
+ * What a gate does not let pass: void rows, and our own ratios that fell below 0.8 of
+ * the baseline's by more than noise.
+ */
+export function findFailures(report: Report, comparisons: readonly Comparison[]): readonly string[] {
+  const voids = report.rows.flatMap(({ server, workload, void: reason }) =>
+    reason === undefined ? [] : [`${workload}, ${server}: void, ${reason}`],
+  )
+  const falls = comparisons
+    .filter(({ row }) => row.server === 'serve-dist')
+    .flatMap(({ row, ratioChanges }) =>
+      ratioChanges
+        .filter(({ factor, isNoise: isHidden }) => factor < lowestRatioChange && !isHidden)
+        .map(
+          ({ reference, factor }) =>
+            `${row.workload}: the ratio to ${reference} is ${factor.toFixed(2)} of what it was`,
+        ),
+    )
+  return [...voids, ...falls]
 }

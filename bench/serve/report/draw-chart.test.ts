@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { drawChart } from './draw-chart.ts'
-import { reportOf, voidRow } from './testing/report-of.ts'
+import { reportOf, voidRow } from './report-of.ts'
 
 describe('drawChart', () => {
   test('draws the fastest first, the bars in proportion', () => {

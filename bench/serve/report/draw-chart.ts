@@ -1,7 +1,5 @@
-import { ratioTo, requestRates } from './ratio-to.ts'
-import type { Report, Row } from './report.ts'
-import { median } from './statistics.ts'
-import { describeRun, escapeText } from './svg-text.ts'
+import { medianOf, ratioTo } from './ratios.ts'
+import { describeRun, type Report, type Row } from './report.ts'
 
 const width = 760
 const labelWidth = 210
@@ -28,7 +26,7 @@ const style = `
 export function drawChart(report: Report, rows: readonly Row[]): string {
   const drawn = rows
     .filter((row) => row.void === undefined)
-    .map((row) => ({ row, rate: median(requestRates(row)) }))
+    .map((row) => ({ row, rate: medianOf(row, 'requestsPerSecond') }))
     .toSorted((a, b) => b.rate - a.rate)
   const [fastest] = drawn
   if (fastest === undefined) throw new TypeError('a chart without rows')
@@ -51,8 +49,12 @@ export function drawChart(report: Report, rows: readonly Row[]): string {
   <text class="title" x="10" y="24">${escapeText(report.titles[workload] ?? workload)}</text>
   <text class="note" x="10" y="44">requests per second, median of ${fastest.row.samples.length} rounds, ${connections} connections; more is better${escapeText(missing)}</text>
 ${bars.join('\n')}
-  <text class="note" x="10" y="${height - 26}">${escapeText(`${describeRun(report)}, Node ${report.machine.node}`)}</text>
+  <text class="note" x="10" y="${height - 26}">${escapeText(describeRun(report))}</text>
   <text class="note" x="10" y="${height - 10}">${escapeText(report.command)}</text>
 </svg>
 `
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,6 +1,6 @@
-import { isSameLoad, ratioTo } from './ratio-to.ts'
-import type { Report, Row } from './report.ts'
-import { median } from './statistics.ts'
+import { markdownTable } from 'markdown-table'
+import { isSameLoad, medianOf, ratioTo } from './ratios.ts'
+import { describeRun, type Report, type Row } from './report.ts'
 
 /** Whom ours is compared with, in the order of the columns. */
 const compared = ['floor', 'sirv', 'express', 'fastify', 'vinext', 'nginx'] as const
@@ -26,20 +26,6 @@ const busy = 0.8
 
 /** What documents say of a run: a line for each workload and number of connections, as Markdown. */
 export function formatRatios(report: Report): string {
-  const withBeside = new Set(report.rows.filter(hasBeside).map(({ workload }) => workload))
-  const beside = report.rows.filter(({ workload }) => withBeside.has(workload))
-  const alone = report.rows.filter(
-    ({ server, workload }) => server === 'serve-dist' && !withBeside.has(workload),
-  )
-  const parts = [
-    ...(alone.length > 0 ? [ratioTable(alone, report)] : []),
-    ...(beside.length > 0 ? [besideTable(beside, report)] : []),
-    originOf(report),
-  ]
-  return parts.join('\n\n')
-}
-
-function ratioTable(ours: readonly Row[], report: Report): string {
   const headings = [
     'workload',
     'connections',
@@ -47,94 +33,42 @@ function ratioTable(ours: readonly Row[], report: Report): string {
     'p99 ms',
     'lowest p99 of another Node server',
   ]
-  const lines = ours.map((row) => {
-    const rows = report.rows.filter((other) => isSameLoad(row, other))
-    return [
-      titleOf(row, report.titles),
-      String(row.connections),
-      ...compared.map((name) => ratioCell(name, row, rows)),
-      row.void === undefined ? p99Of(row).toFixed(1) : 'void',
-      lowestCell(rows),
-    ]
-  })
-  return markdown(headings, lines, 2)
+  const lines = report.rows.filter(({ server }) => server === 'serve-dist').map((row) => lineOf(row, report))
+  const align = headings.map((_, column) => (column === 0 ? 'l' : 'r'))
+  return `${markdownTable([headings, ...lines], { align })}\n\n${originOf(report)}`
+}
+
+function lineOf(row: Row, { rows, titles }: Report): readonly string[] {
+  const others = rows.filter((other) => isSameLoad(row, other))
+  return [
+    titles[row.workload] ?? row.workload,
+    String(row.connections),
+    ...compared.map((name) => ratioCell(name, row, others)),
+    row.void === undefined ? medianOf(row, 'p99Milliseconds').toFixed(1) : 'void',
+    lowestCell(others),
+  ]
 }
 
 function ratioCell(reference: string, row: Row, rows: readonly Row[]): string {
   const ratio = ratioTo(reference, row, rows)
   const other = rows.find(({ server }) => server === reference)
   if (ratio === undefined || other === undefined) return other?.void === undefined ? '–' : 'void'
-  return `${ratio.toFixed(2)}${[row, other].some((one) => cpuOf(one) < busy) ? '*' : ''}`
+  return `${ratio.toFixed(2)}${[row, other].some((one) => medianOf(one, 'cpuShare') < busy) ? '*' : ''}`
 }
 
 function lowestCell(rows: readonly Row[]): string {
   const [lowest] = rows
     .filter((row) => onNode.has(row.server) && row.void === undefined)
-    .toSorted((a, b) => p99Of(a) - p99Of(b))
-  return lowest === undefined ? '–' : `${p99Of(lowest).toFixed(1)} (${lowest.server})`
+    .map((row) => ({ server: row.server, p99: medianOf(row, 'p99Milliseconds') }))
+    .toSorted((a, b) => a.p99 - b.p99)
+  return lowest === undefined ? '–' : `${lowest.p99.toFixed(1)} (${lowest.server})`
 }
 
-function besideTable(rows: readonly Row[], { titles }: Report): string {
-  const headings = [
-    'workload',
-    'connections',
-    'server',
-    'req/s',
-    'p99 ms',
-    'beside: p50 ms',
-    'beside: p99 ms',
-  ]
-  const lines = rows.map((row) => {
-    const { samples } = row
-    if (row.void !== undefined)
-      return [titleOf(row, titles), String(row.connections), row.server, 'void', '', '', '']
-    const of = (key: 'p50' | 'p99'): string =>
-      median(samples.flatMap((sample) => (sample.beside === undefined ? [] : [sample.beside[key]]))).toFixed(
-        1,
-      )
-    const rate = median(samples.map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0)
-    return [
-      titleOf(row, titles),
-      String(row.connections),
-      row.server,
-      rate,
-      p99Of(row).toFixed(1),
-      of('p50'),
-      of('p99'),
-    ]
-  })
-  return markdown(headings, lines, 3)
-}
-
-function titleOf({ workload }: Row, titles: Report['titles']): string {
-  return titles[workload] ?? workload
-}
-
-function hasBeside({ samples }: Row): boolean {
-  return samples.some(({ beside }) => beside !== undefined)
-}
-
-function p99Of({ samples }: Row): number {
-  return median(samples.map(({ p99Milliseconds }) => p99Milliseconds))
-}
-
-function cpuOf({ samples }: Row): number {
-  return median(samples.map(({ cpuShare }) => cpuShare))
-}
-
-function originOf({ date, machine, command, rows }: Report): string {
-  const rounds = rows.filter((row) => row.void === undefined).map(({ samples }) => samples.length)
-  const [fewest, most] = [Math.min(...rounds), Math.max(...rounds)]
-  const count = fewest === most ? String(most) : `${fewest} to ${most}`
-  const commands = command.split('; ').map((one) => `- \`${one}\``)
-  return [
-    `\\* The load generator was the limit, not both servers. Measured on ${date.slice(0, 10)}, medians of ${count} rounds; Node.js ${machine.node}, ${machine.system}, ${machine.cores} cores of ${machine.processor}; with:`,
-    commands.join('\n'),
-  ].join('\n\n')
-}
-
-/** A table whose first columns are text. */
-function markdown(headings: readonly string[], lines: readonly (readonly string[])[], texts: number): string {
-  const rule = headings.map((_, column) => (column < texts && column !== 1 ? '---' : '---:'))
-  return [headings, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+function originOf(report: Report): string {
+  const rounds = report.rows.filter((row) => row.void === undefined).map(({ samples }) => samples.length)
+  const counts = [...new Set([Math.min(...rounds), Math.max(...rounds)])].join(' to ')
+  return (
+    `\\* The load generator was the limit, not both servers. Medians of ${counts} rounds, ` +
+    `${describeRun(report)}, by \`${report.command}\`.`
+  )
 }

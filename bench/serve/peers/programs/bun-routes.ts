@@ -1,5 +1,5 @@
 // https://bun.com/docs/runtime/http/routing: static responses, held in memory, one coding for everybody.
-import { pairsOf, readConstantAnswers } from './constant-answers.ts'
+import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'
 
 declare const Bun: {
@@ -9,7 +9,7 @@ declare const Bun: {
 const { directory, port, accept } = readPeerInput()
 const answers = await readConstantAnswers(directory, accept)
 const routes = Array.from(answers, ([path, { ok, body }]) => {
-  return [path, new Response(body, { headers: pairsOf(ok) })] as const
+  return [path, new Response(body, { headers: ok })] as const
 })
 
 Bun.serve({ hostname: '127.0.0.1', port, routes: Object.fromEntries(routes) })

@@ -1,5 +1,5 @@
 // Deno.serve from memory, one coding for everybody.
-import { pairsOf, readConstantAnswers } from './constant-answers.ts'
+import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'
 
 declare const Deno: {
@@ -10,11 +10,7 @@ declare const Deno: {
 }
 
 const { directory, port, accept } = readPeerInput()
-const answers = new Map(
-  Array.from(await readConstantAnswers(directory, accept), ([path, { ok, notModified, body }]) => {
-    return [path, { ok: pairsOf(ok), notModified: pairsOf(notModified), body }] as const
-  }),
-)
+const answers = await readConstantAnswers(directory, accept)
 
 Deno.serve({ hostname: '127.0.0.1', port, onListen: () => {} }, (request) => {
   const answer = answers.get(new URL(request.url).pathname)

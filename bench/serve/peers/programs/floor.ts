@@ -4,7 +4,11 @@ import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'
 
 const { directory, port, accept } = readPeerInput()
-const answers = await readConstantAnswers(directory, accept)
+const answers = new Map(
+  Array.from(await readConstantAnswers(directory, accept), ([path, { ok, notModified, body }]) => {
+    return [path, { ok: ok.flat(), notModified: notModified.flat(), body }]
+  }),
+)
 
 createServer((request, response) => {
   const answer = answers.get(request.url ?? '')

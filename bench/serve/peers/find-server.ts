@@ -1,0 +1,159 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { benchDirectory } from '../bench-directory.ts'
+import { runProcess } from '../run-process.ts'
+import type { FoundServer, LaunchInput, ServerDefinition } from './server-definition.ts'
+
+/** The peers that are too large for everybody's install. */
+export const morePeersDirectory: string = join(benchDirectory, 'more-peers')
+
+/** What to do where they are not. */
+export const installMorePeers = 'to have it, npm install --prefix bench/more-peers'
+
+/** Our own command, with flags. */
+export function serveDist(name: string, flags: readonly string[]): ServerDefinition {
+  return {
+    name,
+    async find() {
+      const folder = join(benchDirectory, '../packages/server')
+      const program = join(folder, 'bin/serve-dist.js')
+      return {
+        version: await versionIn(folder),
+        launch: async ({ directory, port, workers }) => {
+          const several = workers > 1 ? ['--workers', String(workers)] : []
+          return {
+            command: process.execPath,
+            arguments: [program, directory, '--port', String(port), ...flags, ...several],
+          }
+        },
+      }
+    },
+  }
+}
+
+/**
+ * A program of ours for Node, under `programs/`, beside the package whose version is shown; without one, Node's own.
+ * Several workers are processes of `node:cluster`.
+ */
+export function nodePeer(name: string, packageName?: string): ServerDefinition {
+  return {
+    name,
+    find: async () => ({
+      version: packageName === undefined ? process.versions.node : await readPackageVersion(packageName),
+      launch: async (input) => ({
+        command: process.execPath,
+        arguments: input.workers > 1 ? [programOf('cluster'), programOf(name)] : [programOf(name)],
+        environment: environmentOf(input),
+      }),
+    }),
+  }
+}
+
+/**
+ * The version of an installed package. Not every package lets its `package.json` be resolved, so this looks into
+ * the folders.
+ */
+export async function readPackageVersion(packageName: string): Promise<string> {
+  for (const folder of createRequire(import.meta.url).resolve.paths(packageName) ?? []) {
+    const version = await versionIn(join(folder, packageName)).catch(() => undefined)
+    if (version !== undefined) return version
+  }
+  throw new Error(`"${packageName}" is not installed`)
+}
+
+/** What `package.json` in a folder says. */
+export async function versionIn(folder: string): Promise<string> {
+  const { version }: { version: string } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  return version
+}
+
+/** A program of ours for another runtime, under `programs/`; `more-peers` installs the runtime. */
+export function runtimePeer(name: string, runtime: string, flags: readonly string[]): ServerDefinition {
+  return {
+    name,
+    async find() {
+      const command = join(morePeersDirectory, 'node_modules/.bin', runtime)
+      const version = await readCommandVersion(command, '--version')
+      if (version === undefined) return installMorePeers
+      return {
+        version,
+        launch: async (input) => ({
+          command,
+          arguments: [...flags, programOf(name)],
+          environment: environmentOf(input),
+        }),
+      }
+    },
+  }
+}
+
+/** A server of this machine with a configuration file, which stands under `programs/`. */
+export interface ConfiguredPeer {
+  readonly name: string
+  /** Names or paths to try; the first that runs is taken. */
+  readonly commands: readonly string[]
+  /** Makes the command print its version. */
+  readonly versionArgument: string
+  /** The file's name. `__directory__`, `__port__`, `__workers__`, `__scratch__` and `__user__` are filled in. */
+  readonly configuration: string
+  /** Behind the command, with the same names and `__configuration__` for the finished file. */
+  readonly arguments: readonly string[]
+  readonly install: string
+}
+
+/** Makes the definition of a server that is installed on the machine. */
+export function configuredPeer(peer: ConfiguredPeer): ServerDefinition {
+  return {
+    name: peer.name,
+    async find() {
+      for (const command of peer.commands) {
+        const version = await readCommandVersion(command, peer.versionArgument)
+        if (version !== undefined) return foundPeer(peer, command, version)
+      }
+      return `to have it, ${peer.install}`
+    },
+  }
+}
+
+function foundPeer(peer: ConfiguredPeer, command: string, version: string): FoundServer {
+  return {
+    version,
+    async launch({ directory, port, workers, scratch }) {
+      const configuration = join(scratch, peer.configuration)
+      const values = { directory, port, workers, scratch, configuration, user: userInfo().username }
+      const template = join(benchDirectory, 'serve/peers/programs', peer.configuration)
+      await writeFile(configuration, fill(await readFile(template, 'utf8'), values))
+      return { command, arguments: peer.arguments.map((text) => fill(text, values)) }
+    },
+  }
+}
+
+function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/__([a-z]+)__/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`__${name}__ is none of ${Object.keys(values).join(', ')}`)
+    return String(value)
+  })
+}
+
+async function readCommandVersion(command: string, flag: string): Promise<string | undefined> {
+  const output = await runProcess(command, [flag]).catch(() => undefined)
+  return output === undefined ? undefined : (/\d+\.\d+\.\d+/.exec(output)?.[0] ?? 'unknown')
+}
+
+function programOf(name: string): string {
+  return fileURLToPath(new URL(`programs/${name}.js`, import.meta.url))
+}
+
+/** What `programs/peer-input.ts` reads. */
+function environmentOf({ directory, port, workers, accept }: LaunchInput): Record<string, string> {
+  return {
+    BENCH_DIRECTORY: directory,
+    BENCH_PORT: String(port),
+    BENCH_WORKERS: String(workers),
+    BENCH_ACCEPT: accept.join(','),
+  }
+}
