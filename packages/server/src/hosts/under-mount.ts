@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { splitTarget } from '../protocol/request-head.ts'
 import { redirectTo } from '../site/answers.ts'
 import type { Answer } from '../site/site.ts'
 
@@ -8,7 +9,7 @@ import type { Answer } from '../site/site.ts'
  */
 export function underMount(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
-  const [path, query] = split(request.originalUrl)
+  const { path, query } = splitTarget(request.originalUrl)
   const mount = mountOf(request, path)
   // It must not make the location another host's.
   if (!/^\/[^/\\]/.test(mount)) return answer
@@ -50,15 +51,8 @@ function placedLinks(links: string, mount: string): string {
  * whole path back has a build with that base.
  */
 function mountOf(request: IncomingMessage, path: string): string {
-  const [rest] = split(request.url ?? '')
+  const { path: rest } = splitTarget(request.url ?? '')
   if (rest === path) return ''
   if ('baseUrl' in request && typeof request.baseUrl === 'string') return request.baseUrl
   return rest.length > 1 && path.endsWith(rest) ? path.slice(0, -rest.length) : ''
-}
-
-/** The path and the query of a target, in absolute form too (RFC 9112 §3.2.2). */
-function split(target: string): [path: string, query: string] {
-  const origin = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
-  const end = origin.search(/[?#]/)
-  return end === -1 ? [origin, ''] : [origin.slice(0, end), origin.slice(end).replace(/#.*$/s, '')]
 }

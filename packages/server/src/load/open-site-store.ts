@@ -1,7 +1,7 @@
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { SiteError } from '../site/site-error.ts'
-import type { Site, SiteHolder } from '../site/site.ts'
+import type { SiteHolder } from '../site/site.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
 
 /** What became of a reload; plain data, so that a worker can tell its primary. */
@@ -91,6 +91,7 @@ export async function openStagedSiteStore(
     if (prepared === undefined) return
     const before = served
     served = prepared
+    store.current = served.site
     prepared = undefined
     before.retire()
   }
@@ -100,10 +101,8 @@ export async function openStagedSiteStore(
     prepared = undefined
   }
 
-  return {
-    get current(): Site {
-      return served.site
-    },
+  const store: Writable<StagedSiteStore> = {
+    current: served.site,
     prepare,
     swap,
     drop,
@@ -119,7 +118,10 @@ export async function openStagedSiteStore(
       served.retire()
     },
   }
+  return store
 }
+
+type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof SiteError) return error.problems

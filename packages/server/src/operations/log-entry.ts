@@ -1,3 +1,4 @@
+import { firstField } from '../protocol/request-head.ts'
 import { escapeControls, escapeQuoted } from './escape-log-text.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -58,31 +59,17 @@ function protocolOf({ httpVersion }: Exchange['request']): string {
 }
 
 interface LoggedFields {
-  host?: string
-  referer?: string
-  userAgent?: string
+  readonly host: string | undefined
+  readonly referer: string | undefined
+  readonly userAgent: string | undefined
 }
 
-/** Of a repeated field the first counts, as Node has it. */
-function readLoggedFields(rawFields: readonly string[]): LoggedFields {
-  const found: LoggedFields = {}
-  for (let index = 0; index + 1 < rawFields.length; index += 2) {
-    const value = rawFields[index + 1] ?? ''
-    switch (rawFields[index]?.toLowerCase()) {
-      case 'host':
-      case ':authority':
-        found.host ??= value
-        break
-      case 'referer':
-        found.referer ??= value
-        break
-      case 'user-agent':
-        found.userAgent ??= value
-        break
-      default:
-    }
+function readLoggedFields(fields: readonly string[]): LoggedFields {
+  return {
+    host: firstField(fields, ':authority') ?? firstField(fields, 'host'),
+    referer: firstField(fields, 'referer'),
+    userAgent: firstField(fields, 'user-agent'),
   }
-  return found
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { joinedField } from './request-head.ts'
 
 /** One of `Forwarded`'s pairs (RFC 7239 §4): a token, then a token or a quoted string. */
 const pair = /([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*))/g
@@ -12,18 +13,10 @@ const element = /(?:"(?:[^"\\]|\\.)*"|[^,"])+/g
  * @param rawFields - names and values by turns, as `IncomingMessage.rawHeaders` has them.
  */
 export function forwardedAddresses(rawFields: readonly string[]): (string | undefined)[] {
-  const listed = fieldOf(rawFields, 'x-forwarded-for')
+  const listed = joinedField(rawFields, 'x-forwarded-for')
   if (listed !== undefined) return listed.split(',').map(readNode)
-  const forwarded = fieldOf(rawFields, 'forwarded')
+  const forwarded = joinedField(rawFields, 'forwarded')
   return forwarded === undefined ? [] : [...forwarded.matchAll(element)].map(([text]) => readFor(text))
-}
-
-function fieldOf(rawFields: readonly string[], name: string): string | undefined {
-  const values: string[] = []
-  for (let index = 0; index + 1 < rawFields.length; index += 2) {
-    if (rawFields[index]?.toLowerCase() === name) values.push(rawFields[index + 1] ?? '')
-  }
-  return values.length === 0 ? undefined : values.join(',')
 }
 
 function readFor(text: string): string | undefined {

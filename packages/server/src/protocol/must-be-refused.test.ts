@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mustBeRefused } from './must-be-refused.ts'
+import { mustBeRefused } from './request-head.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 describe('mustBeRefused', () => {

@@ -1,5 +1,5 @@
-// RFC 9112 §3.2.2: a server accepts the absolute form too.
-const absoluteForm = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
+import { splitTarget } from './request-head.ts'
+
 /** Control characters, and surrogates without their other half. */
 const unfitCharacter = /[\p{Cc}\p{Cs}]/u
 const octetBeyondAscii = /[\u0080-\u00FF]/g
@@ -23,14 +23,14 @@ export interface RequestPath {
  * a dot segment, an empty segment or a backslash: these are not repaired.
  */
 export function parseRequestPath(target: string): RequestPath | 'malformed' | 'unclean' {
-  const origin = target.startsWith('/') ? target : target.replace(absoluteForm, '')
-  const end = origin.search(/[?#]/)
-  const rawPath = end === -1 ? origin : origin.slice(0, end)
-  const query = end === -1 || origin[end] === '#' ? '' : escapeOctets(origin.slice(end).replace(/#.*$/s, ''))
-  const pieces = decodePieces(rawPath === '' && origin !== target ? '/' : rawPath)
+  const { path, query } = splitTarget(target)
+  const pieces = decodePieces(path)
   if (pieces === undefined || pieces.some((piece) => unfitCharacter.test(piece))) return 'malformed'
   if (!isClean(pieces.join('%'))) return 'unclean'
-  return { path: pieces.map((piece, index) => (index % 2 === 0 ? encodePath(piece) : piece)).join(''), query }
+  return {
+    path: pieces.map((piece, index) => (index % 2 === 0 ? encodePath(piece) : piece)).join(''),
+    query: escapeOctets(query),
+  }
 }
 
 /**

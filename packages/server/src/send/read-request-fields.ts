@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isNamed } from '../protocol/request-head.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -55,17 +56,6 @@ function readField(request: Writable<RequestFields>, name: string, value: string
       break
     default:
   }
-}
-
-/**
- * Whether a name, equally long, is this one in any case; without a copy in lower case. From the end, where
- * names of one length differ. In a token (RFC 9110 §5.6.2) the bit tells nothing but the case of a letter.
- */
-function isNamed(name: string, lowerCase: string): boolean {
-  for (let index = lowerCase.length - 1; index >= 0; index -= 1) {
-    if ((name.charCodeAt(index) | 0x20) !== lowerCase.charCodeAt(index)) return false
-  }
-  return true
 }
 
 /** RFC 9110 §5.3: the lines of a list-based field are one list; a second date is dropped, as Node drops it. */

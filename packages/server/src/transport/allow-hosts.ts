@@ -1,10 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
-
-// A name of DNS, an address of IPv4, or one of IPv6 in brackets; a wildcard for what is below a name.
-const allowedForm = /^(?:(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?|\[[\da-f:.]+\])$/
 
 /** Whether a value of `Host`, with or without a port, names a host of ours. */
 export type HostMatcher = (host: string) => boolean
@@ -20,7 +17,7 @@ export function createHostMatcher(names: readonly string[]): HostMatcher {
   const suffixes: string[] = []
   for (const name of names) {
     const plain = name.toLowerCase()
-    if (!allowedForm.test(plain)) {
+    if (!isNameOfHost(plain.replace(/^\*\./, ''))) {
       throw new TypeError(
         `expected the name of a host, such as example.com or *.example.com, without scheme, port and path, found ${JSON.stringify(name)}`,
       )
@@ -29,9 +26,14 @@ export function createHostMatcher(names: readonly string[]): HostMatcher {
     else exact.add(plain)
   }
   return (host) => {
-    const name = host.toLowerCase().replace(/\.?(?::\d*)?$/, '')
+    const name = readHost(host)?.name.toLowerCase().replace(/\.$/, '') ?? ''
     return exact.has(name) || suffixes.some((suffix) => name.endsWith(suffix) && name.length > suffix.length)
   }
+}
+
+function isNameOfHost(text: string): boolean {
+  const host = readHost(text)
+  return host?.isPlain === true && host.port === undefined && !text.endsWith('.')
 }
 
 /**
@@ -55,21 +57,8 @@ export function allowHosts(listener: RequestListener, names: readonly string[] |
   if (names === undefined) return listener
   const matches = createHostMatcher(names)
   return (request, response) => {
-    const host = hostOf(request)
+    const host = requestHost(request.url ?? '', request.rawHeaders)
     if (host !== undefined && matches(host)) listener(request, response)
     else sendAnswer(response, misdirectedRequest)
   }
-}
-
-/** RFC 9112 §3.2.2: an absolute form outranks `Host`; RFC 9113 §8.3.1: so does `:authority`. */
-function hostOf({ url = '', rawHeaders }: IncomingMessage): string | undefined {
-  const [, authority] = /^[a-z][a-z\d+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(url) ?? []
-  if (authority !== undefined) return authority
-  let host: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name === ':authority') return rawHeaders[index + 1]
-    if (name?.length === 4 && name.toLowerCase() === 'host') host ??= rawHeaders[index + 1]
-  }
-  return host
 }

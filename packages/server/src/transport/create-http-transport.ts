@@ -6,7 +6,7 @@ import {
   socketTimeout,
   uploadTimeout,
 } from '../protocol/connection-limits.ts'
-import { mustBeRefused } from '../protocol/must-be-refused.ts'
+import { mustBeRefused } from '../protocol/request-head.ts'
 import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { readHost } from '../../protocol/request-head.ts'
 import type { PreviewServerConfig } from './preview-server.ts'
 
 /** Whether `preview.proxy` answers this target, by Vite's own rule. */
@@ -23,10 +24,7 @@ export function isBeyondDoubt(
 
 /** A rebinding attack needs a name that the attacker owns: an address or `localhost` is none. */
 function isAllowedHost(field: string, allowed: readonly string[]): boolean {
-  const host = field
-    .replace(/:\d*$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .toLowerCase()
+  const host = readHost(field)?.name.toLowerCase().replaceAll(/[[\]]/g, '') ?? ''
   if (isIP(host) !== 0 || host === 'localhost' || host.endsWith('.localhost')) return true
   return allowed.some((name) => name === host || (name.startsWith('.') && `.${host}`.endsWith(name)))
 }

@@ -1,6 +1,6 @@
 import type { Http2ServerRequest } from 'node:http2'
 import { connectionLimits } from '../../protocol/connection-limits.ts'
-import { mustBeRefused } from '../../protocol/must-be-refused.ts'
+import { mustBeRefused } from '../../protocol/request-head.ts'
 
 const { maxHeaderSize = 16_384 } = connectionLimits
 
