@@ -7,9 +7,8 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 import { checkServingRules } from './check-serving-rules.ts'
-import { isNegative } from './folder/list-files.ts'
 import { PrecompressError } from './precompress-error.ts'
-import type { LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
+import { isNegative, type LinksOf, type PrecompressOptions, type Progress } from './precompress-options.ts'
 
 /**
  * Every option with a value; `appType` is the one that only the files can decide, `serving` may say nothing,

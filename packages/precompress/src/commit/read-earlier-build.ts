@@ -1,6 +1,5 @@
-import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type Manifest,
   manifestPath,
@@ -11,6 +10,7 @@ import {
 } from '@serve-dist/manifest'
 import { digestOfFile } from '../folder/describe-file.ts'
 import { isMissing, reasonOf } from '../folder/file-error.ts'
+import { createLinkSearch } from '../folder/list-files.ts'
 
 /** The digest that a file of ours has, once it is there. */
 export interface VariantClaim {
@@ -148,33 +148,14 @@ async function keepTrueClaims(
   }
   const variants = new Map<string, string>()
   const stamps = new Map<string, string>()
-  const isReal = createLinkCheck(folder)
+  const linkBefore = createLinkSearch(folder)
   for (const [path, claimed] of digests) {
     // Behind a link somebody else's files may stand, even outside the folder.
-    if (!isReal(path)) continue
+    if (linkBefore(path) !== undefined) continue
     const found = await digestOfFile(join(folder, path))
     if (found === undefined || !claimed.has(found.sha256)) continue
     variants.set(path, found.sha256)
     stamps.set(path, found.stamp)
   }
   return { variants, stamps }
-}
-
-/** Tells whether a path of the folder, whose own path is a real one, leads through no symlink. */
-function createLinkCheck(folder: string): (path: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (path) => {
-    const parent = join(folder, dirname(path))
-    const isReal = known.get(parent) ?? isRealPath(parent)
-    known.set(parent, isReal)
-    return isReal
-  }
-}
-
-function isRealPath(path: string): boolean {
-  try {
-    return realpathSync(path) === path
-  } catch {
-    return false
-  }
 }

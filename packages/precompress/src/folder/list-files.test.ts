@@ -1,19 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { listFiles } from './list-files.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import picomatch from 'picomatch'
+import { type FilePatterns, listFiles } from './list-files.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 
-const everything = { include: ['**'], exclude: [] }
+const everything: FilePatterns = { include: ['**'], exclude: [] }
 const isWindows = process.platform === 'win32'
 
 async function list(
   folder: string,
-  selection: { include: string[]; exclude: string[] } = everything,
+  patterns: FilePatterns = everything,
 ): Promise<{ paths: string[]; warnings: string[] }> {
   const warnings: string[] = []
-  const files = await listFiles(folder, selection, (message) => warnings.push(message))
+  const files = await listFiles(folder, { patterns, warn: (message) => warnings.push(message) })
   return { paths: files.map(({ path }) => path), warnings }
 }
 
@@ -43,7 +44,7 @@ describe('listFiles', () => {
 
   test('states sizes in bytes', async () => {
     const folder = await makeFolder({ 'ü.txt': 'üü', 'empty.txt': '' })
-    expect(await listFiles(folder, everything, () => {})).toEqual([
+    expect(await listFiles(folder, { warn: () => {} })).toEqual([
       { path: 'empty.txt', size: 0 },
       { path: 'ü.txt', size: 4 },
     ])
@@ -133,9 +134,96 @@ describe('listFiles', () => {
     expect(warnings).toEqual(['"b\uFFFD" is left out: its name is not UTF-8; rename it'])
   })
 
+  test.skipIf(process.platform !== 'linux')('warns of folders whose files it cannot name', async () => {
+    const folder = await makeFolder({ 'a.txt': '', 'b\nc/d.txt': '', '\uFFFD/e.txt': '' })
+    await mkdir(Buffer.concat([Buffer.from(`${folder}/f`), Buffer.from([0xff])]))
+    const { paths, warnings } = await list(folder)
+    expect(paths).toEqual(['a.txt', '\uFFFD/e.txt'])
+    expect(warnings.toSorted()).toEqual([
+      '"b\\nc" is left out: it holds a control character; rename it',
+      '"f\uFFFD" is left out: its name is not UTF-8; rename it',
+    ])
+  })
+
+  test.skipIf(isWindows)('follows no symlink that a pattern names', async () => {
+    const folder = await makeFolder({ 'real/a.js': '' })
+    await symlink('real', join(folder, 'link'))
+    const warnings = ['link is left out: it is a symlink to a folder; copy the folder into the build']
+    for (const include of ['link/**', 'link/a.js', '{link,none}/*.js']) {
+      expect(await list(folder, { include: [include], exclude: [] })).toEqual({ paths: [], warnings })
+    }
+  })
+
+  test.skipIf(isWindows || process.getuid?.() === 0)('fails on a folder that it may not read', async () => {
+    const folder = await makeFolder({ 'closed/a.js': '' })
+    await chmod(join(folder, 'closed'), 0o000)
+    onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
+    await expect(list(folder)).rejects.toThrow(`${folder}: cannot be listed (EACCES: permission denied)`)
+  })
+
   test('works in a folder whose own name is a pattern', async () => {
     const folder = await makeFolder()
     await addFiles(join(folder, '[build] (1)'), { 'a.txt': '' })
     expect((await list(join(folder, '[build] (1)'))).paths).toEqual(['a.txt'])
+  })
+})
+
+describe('the patterns of listFiles', () => {
+  const names = [
+    '.well-known/security.txt',
+    'a.js',
+    'a.js.map',
+    'admin/index.html',
+    'assets/a-DiwrgTda.js',
+    'assets/chunks/b.js',
+    'assets/chunks/b.js.map',
+    'assets/logo.svg',
+    'de/a.js',
+    'drafts/b.js',
+    'drafts/deep/c.md',
+    'index.html',
+    'photos/[id].jpg',
+    'photos/1 (2).jpg',
+    'stats.html',
+  ].toSorted()
+
+  // Those of the documents, and of every kind of pattern one.
+  test.each([
+    '**',
+    '**/*',
+    '**/*.map',
+    '**/*.{js,css}',
+    '*.html',
+    'admin/**',
+    'assets/**',
+    'drafts/**',
+    'index.html',
+    'stats.html',
+    './*.map',
+    './assets/**',
+    'assets/*',
+    'assets/**/*.js',
+    '**/[a-c].*',
+    '**/!(a|b).js',
+    '!(a).js',
+    '@(a|index).*',
+    '{a,index}.*',
+    '{assets,drafts}/**',
+    'de/?.js',
+    'drafts',
+    'photos/\\[id\\].jpg',
+    'photos/1 (2).jpg',
+    '**/deep/**',
+    '**/.well-known/**',
+    'nothing/**',
+  ])('match what picomatch matches: %s', async (pattern) => {
+    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, ''])))
+    const matches = picomatch(pattern, { dot: true })
+    const included = await list(folder, { include: [pattern], exclude: [] })
+    expect(included).toEqual({ paths: names.filter((name) => matches(name)), warnings: [] })
+    // What a pattern excludes goes with everything in it.
+    const isExcluded = picomatch([pattern, `${pattern}/**`], { dot: true })
+    const left = await list(folder, { include: ['**'], exclude: [pattern] })
+    expect(left).toEqual({ paths: names.filter((name) => !isExcluded(name)), warnings: [] })
   })
 })

@@ -10,8 +10,7 @@ import {
 import { buildManifest, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { findVariants } from './find-variants.ts'
-import { listFiles } from '../folder/list-files.ts'
-import { openFolder } from '../folder/open-folder.ts'
+import { listFiles, openFolder } from '../folder/list-files.ts'
 import { PrecompressError } from '../precompress-error.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
 import { reasonOf } from '../folder/file-error.ts'
@@ -34,7 +33,7 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
-  const files = await listFiles(folder, settings, settings.onWarning)
+  const files = await listFiles(folder, { warn: settings.onWarning })
 
   const described = new Map<string, DescribedFile>()
   const problems: string[] = []

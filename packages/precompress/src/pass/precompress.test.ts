@@ -333,10 +333,10 @@ describe('precompress, in trouble', () => {
   test('names a folder that is not there, or is a file', async () => {
     const folder = await makeFolder({ file: '' })
     expect(await problemsOf(precompress(join(folder, 'dist')))).toEqual([
-      `${join(folder, 'dist')}: there is no such folder; build first, or name the folder that the build went to`,
+      `${join(folder, 'dist')}: no such folder; build first, or name the folder that the build wrote`,
     ])
     expect(await problemsOf(precompress(join(folder, 'file')))).toEqual([
-      `${join(folder, 'file')}: not a folder; name the folder that the build went to`,
+      `${join(folder, 'file')}: not a folder; name the folder that the build wrote`,
     ])
   })
 

@@ -17,8 +17,7 @@ import { refuseChanged } from '../commit/refuse-changed.ts'
 import { openEncoder } from '../encode/open-encoder.ts'
 import { type EncodeThread, startEncodeThread } from '../encode/start-encode-thread.ts'
 import { type Disk, disk } from '../folder/disk.ts'
-import { type ListedFile, listFiles } from '../folder/list-files.ts'
-import { openFolder } from '../folder/open-folder.ts'
+import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { usableCores } from '../usable-cores.ts'
@@ -88,7 +87,7 @@ export async function runPass(
   // 1. List: every file but the variants of our own earlier passes.
   const folder = await openFolder(directory)
   const earlier = await readEarlierBuild(folder, warn)
-  const files = await listFiles(folder, { ...settings, variants: earlier.variants }, warn)
+  const files = await listFiles(folder, { patterns: settings, variants: earlier.variants, warn })
   warnOfCaseTwins(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type BrotliWasm from 'brotli-wasm'
+import { decompress } from '@mongodb-js/zstd'
 import { gunzipSync } from 'fflate'
-import { decompress } from 'fzstd'
 import type { ContentCoding } from '@serve-dist/manifest'
 
 // Its ES module is the one for browsers, which fetches.
@@ -15,7 +15,7 @@ export async function decode(bytes: Uint8Array, coding: ContentCoding): Promise<
     case 'gzip':
       return Buffer.from(gunzipSync(bytes))
     case 'zstd':
-      return Buffer.from(decompress(bytes))
+      return await decompress(Buffer.from(bytes))
     default:
       throw new TypeError(`no decoder for ${String(coding)}`)
   }
