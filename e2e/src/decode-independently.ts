@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
+import { decompress as decompressZstd } from '@mongodb-js/zstd'
 import type { ContentCoding } from '@serve-dist/manifest'
 import type BrotliWasm from 'brotli-wasm'
 import { gunzipSync } from 'fflate'
-import { decompress as decompressZstd } from 'fzstd'
 
 // Its export for `import` is a browser's.
 const brotliWasm: typeof BrotliWasm = createRequire(import.meta.url)('brotli-wasm')
@@ -48,7 +48,7 @@ async function decodeByProgram(
 async function decodeByLibrary(bytes: Uint8Array, coding: ContentCoding): Promise<Uint8Array> {
   switch (coding) {
     case 'zstd':
-      return decompressZstd(bytes)
+      return await decompressZstd(Buffer.from(bytes))
     case 'gzip':
       return gunzipSync(bytes)
     case 'br':
