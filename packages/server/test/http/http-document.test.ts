@@ -4,21 +4,48 @@ import { fileURLToPath } from 'node:url'
 import { parseAst } from 'vite'
 import { describe, expect, test } from 'vitest'
 
-const text = readFileSync(new URL('../../../../docs/http.md', import.meta.url), 'utf8')
-/** Rows of the tables whose last column is for tests. */
-const rows = text
-  .split(/\n{2,}/)
-  .filter((block) => /^\|.*\| Test +\|\n/.test(block))
-  .flatMap((table) => table.trim().split('\n').slice(2))
-const reference = /([\w-]+(?:\.(?:slow-)?test\.ts)?): "([^"]+)"/g
+/** The rows of docs/http.md by their headings. `vitest run --project unit http-document -u` writes them there. */
+const document = fileURLToPath(new URL('../../../../docs/http.md', import.meta.url))
+const rows: Readonly<Record<string, readonly Row[]>> = JSON.parse(
+  readFileSync(new URL('../../../../docs/http-rows.json', import.meta.url), 'utf8'),
+)
 
-/** What the row names as its tests: file and name, as they stand in the last column. */
-function referencesOf(row: string): (readonly [file: string, name: string])[] {
-  const last = row.split(' | ').at(-1) ?? ''
-  return [...last.matchAll(reference)].map(([, file = '', name = '']) => [
-    file.endsWith('test.ts') ? file : `${file}.http-test.ts`,
-    name,
-  ])
+interface Row {
+  readonly condition: string
+  readonly answer: string
+  readonly why?: string
+  /** Names of tests by their file; `.http-test.ts` is left out. */
+  readonly tests: Readonly<Record<string, readonly string[]>>
+}
+
+/** The document with its rows; all else stays as it is. */
+function withRows(text: string): string {
+  return text.replaceAll(
+    /(## (.+)\n[^#]*?<!-- rows of http-rows\.json -->\n)[^]*?(?=\n<!-- end of rows -->)/g,
+    (_, before: string, title: string) => `${before}\n${(rows[title] ?? []).map(itemOf).join('\n')}\n`,
+  )
+}
+
+/** One row as an item of a list, whose lines are short. */
+function itemOf({ condition, answer, why, tests }: Row): string {
+  const names = Object.entries(tests).map(
+    ([file, all]) => `${file}: ${all.map((name) => `"${name}"`).join(', ')}`,
+  )
+  const proof = [...(why === undefined ? [] : [why]), ...names].join(' · ')
+  return `${wrap(`- **${condition}** → ${answer}<br>`)}\n${wrap(`  <sub>${proof}</sub>`)}`
+}
+
+/** Breaks a text into lines of at most 118 columns, though never before what would begin a list or a heading. */
+function wrap(text: string): string {
+  const [first = '', ...words] = text.split(/(?<=\S) /)
+  let length = first.length
+  let wrapped = first
+  for (const word of words) {
+    const breaks = length + word.length > 117 && !/^(?:[-+*#>|=]|\d+[.)])/.test(word)
+    wrapped += breaks ? `\n  ${word}` : ` ${word}`
+    length = breaks ? word.length + 2 : length + word.length + 1
+  }
+  return wrapped
 }
 
 /** Every text of a test file that its code holds: none of its comments, nor of tests that do not run. */
@@ -90,15 +117,22 @@ describe('textsIn', () => {
 })
 
 describe('docs/http.md', () => {
-  test('has its tables of rows', () => {
-    expect(rows.length).toBeGreaterThan(100)
+  const all = Object.values(rows).flat()
+
+  test('has every row, in lines that a screen holds', async () => {
+    const text = withRows(readFileSync(document, 'utf8'))
+    await expect(text).toMatchFileSnapshot(document)
+    expect(all.length).toBeGreaterThan(100)
+    expect(all.filter((row) => !text.includes(itemOf(row)))).toEqual([])
+    expect(text.split('\n').filter((line) => line.length > 140)).toEqual([])
   })
 
-  test.each(rows)('names a test that exists: %s', (row) => {
-    const references = referencesOf(row)
+  test.each(all)('names a test that exists: $condition', ({ tests }) => {
+    const references = Object.entries(tests).flatMap(([file, names]) => names.map((name) => ({ file, name })))
     expect(references.length).toBeGreaterThan(0)
-    for (const [file, name] of references) {
-      expect([file, name, textsOf(file).some((known) => known.includes(name))]).toEqual([file, name, true])
+    for (const { file, name } of references) {
+      const known = textsOf(file.endsWith('test.ts') ? file : `${file}.http-test.ts`)
+      expect([file, name, known.some((text) => text.includes(name))]).toEqual([file, name, true])
     }
   })
 })
