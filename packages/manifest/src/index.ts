@@ -12,7 +12,6 @@ export {
   pendingPath,
   stateDirectory,
 } from './manifest.ts'
-export { ManifestError } from './manifest-error.ts'
 export { parseManifest } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
@@ -26,3 +25,10 @@ export {
   redirectStatuses,
   type ServingRules,
 } from './serving-rules.ts'
+export { checkServingRules } from './check-serving-rules.ts'
+export { isMissing, reasonOf } from './file-error.ts'
+export { isCompressible } from './is-compressible.ts'
+export { mediaTypeOf } from './media-type-of.ts'
+export { nearestName } from './nearest-name.ts'
+export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'
+export { servedBase } from './served-base.ts'

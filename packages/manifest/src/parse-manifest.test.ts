@@ -1,8 +1,8 @@
+import { OperatorError } from './operator-error.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contentCodings } from './content-coding.ts'
 import type { Manifest } from './manifest.ts'
-import { ManifestError } from './manifest-error.ts'
 import { parseManifest } from './parse-manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import { stringifyManifest } from './stringify-manifest.ts'
@@ -56,7 +56,7 @@ function problemsOf(text: string): readonly string[] {
   try {
     parseManifest(text)
   } catch (error) {
-    if (error instanceof ManifestError) return error.problems
+    if (error instanceof OperatorError) return error.problems
     throw error
   }
   return []
@@ -190,7 +190,7 @@ describe('parseManifest', () => {
     expect(problemsOf('{"__proto__":{"version":1}}')[0]).toMatch(/^\$\.version/)
   })
 
-  test('answers a manifest or throws a ManifestError on any JSON', () => {
+  test('answers a manifest or throws an OperatorError on any JSON', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(problemsOf(text).length).toBeGreaterThan(0)

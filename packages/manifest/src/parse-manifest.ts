@@ -1,3 +1,4 @@
+import { OperatorError } from './operator-error.ts'
 import { type ContentCoding, contentCodings } from './content-coding.ts'
 import {
   type AppType,
@@ -11,7 +12,6 @@ import {
 } from './manifest.ts'
 import { DocumentReader, show } from './document-reader.ts'
 import { isBasePath } from './is-base-path.ts'
-import { ManifestError } from './manifest-error.ts'
 import { readServingRules } from './read-serving-rules.ts'
 import { pathProblem } from './path-problem.ts'
 import { variantPath } from './variant-path.ts'
@@ -31,7 +31,7 @@ const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^
  * Reads the text of a manifest and checks every field. Fields that this version does not know are
  * ignored; a version that it does not know is refused.
  *
- * @throws {@link ManifestError} that lists all problems at once, each with its JSON path.
+ * @throws {@link OperatorError} that lists all problems at once, each with its JSON path.
  */
 export function parseManifest(text: string): Manifest {
   const problems: string[] = []
@@ -41,7 +41,7 @@ export function parseManifest(text: string): Manifest {
     const found = root.isObject
       ? `found ${show(version.value)}`
       : `found ${show(root.value)} in the place of an object`
-    throw new ManifestError([
+    throw new OperatorError('SD_MANIFEST_INVALID', [
       `$.version: this release of serve-dist reads version ${manifestVersion}, ${found}; build again with the release that serves, or serve with the release that built`,
     ])
   }
@@ -59,7 +59,7 @@ export function parseManifest(text: string): Manifest {
     files: root.field('files').list(objectsOnly(readFile)),
   }
   if (problems.length === 0) checkNames(manifest.files, problems)
-  if (problems.length > 0) throw new ManifestError(problems)
+  if (problems.length > 0) throw new OperatorError('SD_MANIFEST_INVALID', problems)
   return manifest
 }
 
@@ -152,7 +152,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ManifestError([`$: not JSON (${reason})`], { cause: error })
+    throw new OperatorError('SD_MANIFEST_INVALID', [`$: not JSON (${reason})`], { cause: error })
   }
 }
 

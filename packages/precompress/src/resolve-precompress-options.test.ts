@@ -1,12 +1,12 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { PrecompressError } from './precompress-error.ts'
 import { resolvePrecompressOptions } from './resolve-precompress-options.ts'
 
 function problemsOf(options: object): readonly string[] {
   try {
     resolvePrecompressOptions(options)
   } catch (error) {
-    if (error instanceof PrecompressError) return error.problems
+    if (error instanceof OperatorError) return error.problems
     throw error
   }
   return []

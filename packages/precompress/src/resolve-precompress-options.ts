@@ -1,13 +1,13 @@
 import {
+  OperatorError,
   type AppType,
   type ContentCoding,
   contentCodings,
   isBasePath,
   pathProblem,
   type ServingRules,
+  checkServingRules,
 } from '@serve-dist/manifest'
-import { checkServingRules } from './check-serving-rules.ts'
-import { PrecompressError } from './precompress-error.ts'
 import { isNegative, type LinksOf, type PrecompressOptions, type Progress } from './precompress-options.ts'
 
 /**
@@ -62,7 +62,7 @@ const defaults: ResolvedPrecompressOptions = {
 /**
  * Checks the options and fills in the defaults; codings come out in the order of the manifest.
  *
- * @throws {@link PrecompressError} that lists every wrong option.
+ * @throws {@link OperatorError} that lists every wrong option.
  */
 export function resolvePrecompressOptions(options: PrecompressOptions): ResolvedPrecompressOptions {
   const resolved: ResolvedPrecompressOptions = {
@@ -92,7 +92,7 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
       holds(resolved[name]) ? [] : [`option "${name}": expected ${expected}, found ${show(resolved[name])}`],
     ),
   ]
-  if (problems.length > 0) throw new PrecompressError(problems)
+  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return { ...resolved, codings: codingNames.filter((name) => resolved.codings.includes(name)) }
 }
 
@@ -170,8 +170,8 @@ function servingProblems(serving: unknown): string[] {
     checkServingRules(serving, 'serving')
     return []
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return error.message.split('\n').map((problem) => `option ${problem}`)
+    if (!(error instanceof OperatorError)) throw error
+    return error.problems.map((problem) => `option ${problem}`)
   }
 }
 

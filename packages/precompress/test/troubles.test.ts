@@ -50,7 +50,7 @@ describe('precompress, where the system is in its way', () => {
     const folder = await makeFolder({ 'a.js': script })
     await mountFolder(folder, '--bind', '-o', 'ro', folder)
     expect(await failureOf(precompress(folder))).toBe(
-      `PrecompressError: ${folder}: cannot be written to (EROFS: read-only file system)`,
+      `OperatorError: ${folder}: cannot be written to (EROFS: read-only file system)`,
     )
     expect([...(await readFolder(folder)).keys()]).toEqual(['a.js'])
   })

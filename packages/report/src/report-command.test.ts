@@ -77,7 +77,7 @@ describe('reportCommand', () => {
 
   test('tells of everything that is wrong with the budgets before it reads anything', async () => {
     await expect(run('nowhere', { budget: ['a', 'total=b'] })).rejects.toMatchObject({
-      name: 'ReportError',
+      name: 'OperatorError',
       problems: [expect.stringContaining('budget "a"'), expect.stringContaining('budget "total=b"')],
     })
   })

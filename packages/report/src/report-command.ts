@@ -1,9 +1,9 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
-import { ReportError } from './builds/report-error.ts'
 import { parseNoise } from './compare/size-change.ts'
 import { type BuildReport, createReport } from './formats/create-report.ts'
 import { formatJson } from './formats/format-json.ts'
@@ -44,7 +44,7 @@ export interface ReportStreams {
  *
  * @param location - The build's folder, or a copy of its manifest.
  * @returns The exit code: 1 when the build fails a budget, else 0.
- * @throws {@link ReportError} when a build or an option cannot be read; nothing is written then.
+ * @throws {@link OperatorError} when a build or an option cannot be read; nothing is written then.
  */
 export async function reportCommand(
   location: string,
@@ -87,7 +87,7 @@ async function formatReport(report: BuildReport, format: ReportFormat, colors: b
     case 'html':
       return formatHtml(report, await readPageAssets())
     default:
-      throw new ReportError([
+      throw new OperatorError('SD_REPORT_FAILED', [
         `format "${String(format)}": there is none of this name; write one of ${reportFormats.join(', ')}`,
       ])
   }
@@ -99,6 +99,8 @@ async function writeReport(file: string, text: string): Promise<void> {
     await writeFile(file, text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ReportError([`${file}: the report cannot be written (${reason})`], { cause: error })
+    throw new OperatorError('SD_REPORT_FAILED', [`${file}: the report cannot be written (${reason})`], {
+      cause: error,
+    })
   }
 }

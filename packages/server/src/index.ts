@@ -1,8 +1,5 @@
 export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
-export { ListenError } from './transport/listen-error.ts'
-export { ApplicationError } from './application/load-application.ts'
-export { OptionalPackageError } from './operations/load-optional.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-site-options.ts'
 export {
@@ -21,14 +18,12 @@ export type {
   Fallback,
   Redirect,
   Representation,
-  RepresentationCoding,
   Resource,
   Site,
   SiteHolder,
   SiteSummary,
   StoredBytes,
 } from './site/site.ts'
-export { SiteError } from './site/site-error.ts'
 export type { SiteStoreOptions } from './load/site-store-options.ts'
-export { TlsError } from './transport/tls/tls-credentials.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
+export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

@@ -18,7 +18,10 @@ describe('withDefaults', () => {
   test('names an option that there is not', () => {
     const given: object = { prot: 80 }
     expect(() => withDefaults(defaults, given)).toThrow(
-      new TypeError('prot: there is no such option; there are port, host'),
+      expect.objectContaining({
+        code: 'SD_OPTION_INVALID',
+        message: 'prot: there is no such option; there are port, host',
+      }),
     )
   })
 })

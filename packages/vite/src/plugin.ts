@@ -1,4 +1,4 @@
-import { servedBase } from '@serve-dist/precompress/served-base'
+import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { compressFolders } from './pass/compress-folders.ts'
 import { finishApp, finishedPasses } from './pass/finish-app.ts'

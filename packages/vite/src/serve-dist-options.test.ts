@@ -1,5 +1,5 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { inspect } from 'node:util'
-import { PrecompressError } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { resolveServeDistOptions } from './serve-dist-options.ts'
 
@@ -70,7 +70,7 @@ describe('resolveServeDistOptions', () => {
   ])('refuses %j', (options, expected) => {
     // What JavaScript may pass in spite of the types.
     const resolve = (): unknown => Reflect.apply(resolveServeDistOptions, undefined, [options])
-    expect(resolve).toThrow(PrecompressError)
+    expect(resolve).toThrow(OperatorError)
     expect(resolve).toThrow(expected)
   })
 
@@ -82,8 +82,10 @@ describe('resolveServeDistOptions', () => {
         return error
       }
     })()
-    const message = /^\[?PrecompressError: serveDist option "minimumSize": expected [^\n]+, found -1\]?$/
-    expect(inspect(thrown)).toMatch(message)
+    const message = /^\[?OperatorError: serveDist option "minimumSize": expected [^\n]+, found -1\]?$/
+    expect(inspect(thrown)).toMatch(
+      /^\[OperatorError: serveDist option "minimumSize": expected [^\n]+, found -1\] \{\s+code: 'SD_OPTION_INVALID'\s+\}$/,
+    )
     expect(thrown).toHaveProperty('stack', expect.stringMatching(message))
   })
 

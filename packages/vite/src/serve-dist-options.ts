@@ -1,7 +1,6 @@
-import { servingRuleNames } from '@serve-dist/manifest'
-import { PrecompressError, type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
-import leven from 'leven'
-import { type Budget, parseBudgets, ReportError } from '@serve-dist/report'
+import { OperatorError, servingRuleNames, nearestName } from '@serve-dist/manifest'
+import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
+import { type Budget, parseBudgets } from '@serve-dist/report'
 
 /** What the plugin can be told; everything else it takes from Vite's own configuration. */
 export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName> {
@@ -69,7 +68,7 @@ const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
 /**
  * Checks the options when the configuration is read, not when the build has run.
  *
- * @throws PrecompressError that lists every wrong option.
+ * @throws OperatorError that lists every wrong option.
  */
 export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
   if (!isObject(options)) {
@@ -94,8 +93,8 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
 }
 
 /** Vite prints the stack of what a configuration throws: of this one the message is all that there is to read. */
-function wrongOptions(problems: readonly string[]): PrecompressError {
-  const error = new PrecompressError(problems)
+function wrongOptions(problems: readonly string[]): OperatorError {
+  const error = new OperatorError('SD_OPTION_INVALID', problems)
   error.stack = `${error.name}: ${error.message}`
   return error
 }
@@ -107,10 +106,9 @@ function isObject(value: unknown): boolean {
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
   if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
-  const distance = (known: string): number => leven(known.toLowerCase(), name.toLowerCase())
-  const nearest = names.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
+  const { name: nearest, changes } = nearestName(name, names)
   // Farther away it is no slip, but an option of Vite's or of another plugin.
-  return distance(nearest) <= nearest.length / 3 ? `did you mean "${nearest}"? T${all}` : `t${all}`
+  return changes <= nearest.length / 3 ? `did you mean "${nearest}"? T${all}` : `t${all}`
 }
 
 /** What `read` answers, or nothing and its problems among the others. */
@@ -118,7 +116,7 @@ function collect<Result>(problems: string[], read: () => Result): Result | undef
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof PrecompressError || error instanceof ReportError)) throw error
+    if (!(error instanceof OperatorError)) throw error
     problems.push(...error.problems.map((problem) => `serveDist ${problem}`))
     return undefined
   }
@@ -127,7 +125,7 @@ function collect<Result>(problems: string[], read: () => Result): Result | undef
 function readBudgets(budgets: unknown): Budget[] {
   if (Array.isArray(budgets) && budgets.every((text) => typeof text === 'string'))
     return parseBudgets(budgets)
-  throw new ReportError([
+  throw new OperatorError('SD_OPTION_INVALID', [
     `option "budgets": expected a list of texts such as "assets/*.js=150kb:br", found ${show(budgets)}`,
   ])
 }

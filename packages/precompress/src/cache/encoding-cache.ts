@@ -1,9 +1,9 @@
+import { isMissing, reasonOf } from '@serve-dist/manifest'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { codecs } from '../codecs/encode.ts'
 import { digestOf } from '../folder/describe-file.ts'
-import { isMissing, reasonOf } from '../folder/file-error.ts'
 import { entryPath, readEntry, type StoredEncoding, writeEntry } from './cache-entry.ts'
 
 /** What came of encoding a file. */

@@ -1,4 +1,5 @@
 import {
+  OperatorError,
   type Manifest,
   type ManifestFile,
   type ManifestLink,
@@ -8,7 +9,6 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { type DescribedFile, digestOf } from '../folder/describe-file.ts'
-import { PrecompressError } from '../precompress-error.ts'
 import type { LinksOf } from '../precompress-options.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
@@ -103,7 +103,7 @@ export interface ContentTime {
 /**
  * The time from `SOURCE_DATE_EPOCH` (reproducible-builds.org), else from the clock.
  *
- * @throws {@link PrecompressError} when the variable is set and is not a whole number of seconds.
+ * @throws {@link OperatorError} when the variable is set and is not a whole number of seconds.
  */
 export function contentTime(
   sourceDateEpoch: string | undefined,
@@ -113,7 +113,7 @@ export function contentTime(
     return { now: isoSeconds(clock()), isFixed: false }
   }
   if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
-    throw new PrecompressError([
+    throw new OperatorError('SD_OPTION_INVALID', [
       `SOURCE_DATE_EPOCH: expected a whole number of seconds since 1970, found ${JSON.stringify(sourceDateEpoch)}`,
     ])
   }

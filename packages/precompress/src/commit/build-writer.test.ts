@@ -183,7 +183,7 @@ describe('two passes at once in one folder', () => {
       ])
       expect(await liesOf(folder).then((lies) => lies ?? [])).toEqual([])
       const failures = passes.flatMap((pass) => (pass.status === 'rejected' ? [String(pass.reason)] : []))
-      expect(failures.filter((failure) => !failure.startsWith('PrecompressError'))).toEqual([])
+      expect(failures.filter((failure) => !failure.startsWith('OperatorError'))).toEqual([])
     }
   })
 })

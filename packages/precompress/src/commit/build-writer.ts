@@ -3,6 +3,7 @@ import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
@@ -10,7 +11,6 @@ import {
   stringifyManifest,
 } from '@serve-dist/manifest'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
-import { isMissing } from '../folder/file-error.ts'
 import { interimManifest } from './build-manifest.ts'
 import {
   createStager,
@@ -150,7 +150,7 @@ export async function retireManifest(directory: string): Promise<void> {
  * `precompress` has come to its end, the folder is not served. Retires a manifest, and does nothing in a folder
  * that is marked already.
  *
- * @throws {@link PrecompressError} when the folder cannot be written to.
+ * @throws {@link OperatorError} when the folder cannot be written to.
  */
 export async function markUnfinished(directory: string): Promise<void> {
   const records = await readRecords(directory, () => {})

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasync, mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateDirectory } from '@serve-dist/manifest'
+import { reasonOf, OperatorError, stateDirectory } from '@serve-dist/manifest'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
-import { reasonOf } from '../folder/file-error.ts'
-import { PrecompressError } from '../precompress-error.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
 /** Everything is written here before it is moved into place; the next pass removes what a killed one left. */
@@ -96,7 +94,9 @@ const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 export function writeFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
-  return new PrecompressError([`${folder}: cannot be written to (${reason})`], { cause: error })
+  return new OperatorError('SD_WRITE_FAILED', [`${folder}: cannot be written to (${reason})`], {
+    cause: error,
+  })
 }
 
 /** Flushes what is written while other things are. */

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  isMissing,
+  reasonOf,
   type Manifest,
   manifestPath,
   parseManifest,
@@ -9,7 +11,6 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { digestOfFile } from '../folder/describe-file.ts'
-import { isMissing, reasonOf } from '../folder/file-error.ts'
 import { createLinkSearch } from '../folder/list-files.ts'
 
 /** The digest that a file of ours has, once it is there. */

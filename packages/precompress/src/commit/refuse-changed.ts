@@ -1,18 +1,16 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { variantPath } from '@serve-dist/manifest'
+import { isMissing, reasonOf, OperatorError, variantPath } from '@serve-dist/manifest'
 import type { CompressedFile } from './build-manifest.ts'
 import { digestOfFile, isUnchanged, stampOf } from '../folder/describe-file.ts'
-import { isMissing, reasonOf } from '../folder/file-error.ts'
-import { PrecompressError } from '../precompress-error.ts'
 import type { EarlierBuild } from './read-earlier-build.ts'
 
 /**
  * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
  * manifest; what came where a variant goes, or took the place of one of ours, is somebody else's.
  *
- * @throws PrecompressError that names every such file.
+ * @throws OperatorError that names every such file.
  */
 export async function refuseChanged(
   folder: string,
@@ -43,7 +41,7 @@ export async function refuseChanged(
     if ((await digestOfFile(join(folder, path)))?.sha256 === sha256) continue
     problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
   }
-  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+  if (problems.length > 0) throw new OperatorError('SD_BUILD_CHANGED', problems.toSorted())
 }
 
 /** Now and then others get their turn: 10,000 files and their variants take half a second. */

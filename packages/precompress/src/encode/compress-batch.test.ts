@@ -79,7 +79,7 @@ describe('compressBatch', () => {
     await writeFile(join(batch.area.folder, '.serve-dist'), 'a file in the way')
     const { results, staged } = await compressBatch(batch)
     expect(structuredClone(results)).toEqual([
-      { folderProblems: [expect.stringMatching(/: cannot be written to \(E/)] },
+      { code: 'SD_WRITE_FAILED', folderProblems: [expect.stringMatching(/: cannot be written to \(E/)] },
     ])
     expect(staged).toEqual([])
   })

@@ -1,8 +1,8 @@
+import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
 import { compressFile, type FileContext, type FileOutcome, type FileTask } from './compress-file.ts'
 import { createStager, type StagedVariant, type StagingArea } from '../commit/create-stager.ts'
 import { encode } from '../codecs/encode.ts'
 import { noCache, openEncodingCache } from '../cache/encoding-cache.ts'
-import { PrecompressError } from '../precompress-error.ts'
 
 /** Small files that are handed over together: a message for each would cost as much as encoding 500 bytes. */
 export interface FileBatch {
@@ -30,7 +30,9 @@ export interface BatchAnswer {
 }
 
 /** What is wrong with a file, or with the whole folder. */
-export type FileFailure = { readonly error: unknown } | { readonly folderProblems: readonly string[] }
+export type FileFailure =
+  | { readonly error: unknown }
+  | { readonly code: OperatorErrorCode; readonly folderProblems: readonly string[] }
 
 /** Then larger work gets its turn, and others their share of what is left. */
 const longestMs = 30
@@ -71,5 +73,5 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
 
 /** An error as other threads can be told of it, which lose its class. */
 export function failureOf(error: unknown): FileFailure {
-  return error instanceof PrecompressError ? { folderProblems: error.problems } : { error }
+  return error instanceof OperatorError ? { code: error.code, folderProblems: error.problems } : { error }
 }

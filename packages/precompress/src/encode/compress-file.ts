@@ -1,13 +1,12 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
+import { isMissing, type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
 import type { Encoding, EncodingCache } from '../cache/encoding-cache.ts'
 import type { Encode } from '../codecs/encode.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { describeFile, digestOf, loadFile, type LoadedFile } from '../folder/describe-file.ts'
-import { isMissing } from '../folder/file-error.ts'
 import type { SharedMemory } from './create-shared-memory.ts'
 
 /** A file, and in which codings variants of it are wanted. */

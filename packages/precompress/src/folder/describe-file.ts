@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { mediaTypeOf } from '../media-type-of.ts'
+import { mediaTypeOf } from '@serve-dist/manifest'
 
 /** What one read of a file found. */
 export interface FileDigest {

@@ -1,6 +1,6 @@
+import { isMissing } from '@serve-dist/manifest'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
 import { rm, rmdir, unlink } from 'node:fs/promises'
-import { isMissing } from './file-error.ts'
 
 /** How a pass changes the build's folder; tests hand in one whose changes fail. */
 export interface Disk {

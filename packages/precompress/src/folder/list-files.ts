@@ -1,10 +1,8 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { pathProblem, stateDirectory } from '@serve-dist/manifest'
-import { PrecompressError } from '../precompress-error.ts'
+import { OperatorError, isMissing, reasonOf, pathProblem, stateDirectory } from '@serve-dist/manifest'
 import { isNegative } from '../precompress-options.ts'
-import { isMissing, reasonOf } from './file-error.ts'
 
 /** A regular file of the build. */
 export interface ListedFile {
@@ -34,19 +32,22 @@ const toolFolders = [stateDirectory, '.vite']
 /**
  * The real, absolute path of a folder that is there.
  *
- * @throws {@link PrecompressError} when it is not.
+ * @throws {@link OperatorError} when it is not.
  */
 export async function openFolder(directory: string): Promise<string> {
   const path = resolve(directory)
   try {
     if ((await stat(path)).isDirectory()) return await realpath(path)
   } catch (error) {
-    throw new PrecompressError(
+    throw new OperatorError(
+      'SD_BUILD_NOT_FOUND',
       [`${path}: no such folder; build first, or name the folder that the build wrote`],
       { cause: error },
     )
   }
-  throw new PrecompressError([`${path}: not a folder; name the folder that the build wrote`])
+  throw new OperatorError('SD_BUILD_NOT_FOUND', [
+    `${path}: not a folder; name the folder that the build wrote`,
+  ])
 }
 
 /**
@@ -58,7 +59,9 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
   const { patterns, variants, warn } = options
   const names = await (patterns === undefined ? allNames(folder) : matchingNames(folder, patterns)).catch(
     (error: unknown) => {
-      throw new PrecompressError([`${folder}: cannot be listed (${reasonOf(error)})`], { cause: error })
+      throw new OperatorError('SD_FOLDER_UNREADABLE', [`${folder}: cannot be listed (${reasonOf(error)})`], {
+        cause: error,
+      })
     },
   )
   const problems: string[] = []
@@ -85,7 +88,7 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
       return []
     }),
   )
-  if (problems.length > 0) throw new PrecompressError(problems)
+  if (problems.length > 0) throw new OperatorError('SD_FOLDER_UNREADABLE', problems)
   return files.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 

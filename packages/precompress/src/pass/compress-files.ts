@@ -1,4 +1,4 @@
-import { type ContentCoding, variantPath } from '@serve-dist/manifest'
+import { type ContentCoding, variantPath, isCompressible, mediaTypeOf } from '@serve-dist/manifest'
 import type { EncodingCache } from '../cache/encoding-cache.ts'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
@@ -7,8 +7,6 @@ import { compressFile, type FileContext, type FileTask } from '../encode/compres
 import { createSharedMemory, type SharedMemory } from '../encode/create-shared-memory.ts'
 import type { Encoder } from '../encode/open-encoder.ts'
 import type { ListedFile } from '../folder/list-files.ts'
-import { isCompressible } from '../is-compressible.ts'
-import { mediaTypeOf } from '../media-type-of.ts'
 import type { Progress } from '../precompress-options.ts'
 import { type Compressed, createTally, type Tally } from './create-tally.ts'
 import { runBounded } from './run-bounded.ts'
@@ -42,7 +40,7 @@ const smallSize = 1024 * 1024
 /**
  * Describes every file and stages the variants that pay.
  *
- * @throws PrecompressError that lists every file that failed; after the first nothing is encoded any more. The
+ * @throws OperatorError that lists every file that failed; after the first nothing is encoded any more. The
  * reason of `signal` when it ended the work.
  */
 export async function compressFiles(

@@ -1,10 +1,9 @@
+import { reasonOf, OperatorError } from '@serve-dist/manifest'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { FileFailure } from '../encode/compress-batch.ts'
 import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
 import { AbandonedError } from '../encode/create-encode-queue.ts'
-import { PrecompressError } from '../precompress-error.ts'
 import type { Progress } from '../precompress-options.ts'
-import { reasonOf } from '../folder/file-error.ts'
 
 /** What came of all files of a pass. */
 export interface Compressed {
@@ -28,7 +27,7 @@ export interface Tally {
   /**
    * Everything.
    *
-   * @throws what was wrong with no single file, else a {@link PrecompressError} that lists every file that failed.
+   * @throws what was wrong with no single file, else a {@link OperatorError} that lists every file that failed.
    */
   total(): Compressed
 }
@@ -55,7 +54,7 @@ export function createTally(files: readonly FileTask[], { onProgress, onFailure 
     onFailure()
   }
   const fail = (failure: FileFailure): void => {
-    interrupt('error' in failure ? failure.error : new PrecompressError(failure.folderProblems))
+    interrupt('error' in failure ? failure.error : new OperatorError(failure.code, failure.folderProblems))
   }
   const report = (): void => {
     try {
@@ -104,9 +103,10 @@ export function createTally(files: readonly FileTask[], { onProgress, onFailure 
   }
 }
 
-function failureOfFiles(problems: ReadonlyMap<string, unknown>): PrecompressError {
+function failureOfFiles(problems: ReadonlyMap<string, unknown>): OperatorError {
   const sorted = [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return new PrecompressError(
+  return new OperatorError(
+    'SD_PASS_FAILED',
     sorted.map(([path, error]) => `${path}: cannot be compressed (${reasonOf(error)})`),
     { cause: sorted[0]?.[1] },
   )

@@ -1,6 +1,8 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  OperatorError,
+  reasonOf,
   contentCodings,
   type Manifest,
   type ManifestVariant,
@@ -11,9 +13,7 @@ import { buildManifest, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { findVariants } from './find-variants.ts'
 import { listFiles, openFolder } from '../folder/list-files.ts'
-import { PrecompressError } from '../precompress-error.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
-import { reasonOf } from '../folder/file-error.ts'
 import { resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { runBounded } from './run-bounded.ts'
 
@@ -26,7 +26,7 @@ const filesAtOnce = 8
  * they are decoded (zstd in Node 20: by its first bytes). Times are those of this call, or
  * `SOURCE_DATE_EPOCH`: the file system's may be constant (images, archives) and would hide a change.
  *
- * @throws {@link PrecompressError} that lists all problems at once.
+ * @throws {@link OperatorError} that lists all problems at once.
  */
 export async function describeDirectory(directory: string, options: DescribeOptions = {}): Promise<Manifest> {
   const settings = resolvePrecompressOptions(options)
@@ -45,7 +45,7 @@ export async function describeDirectory(directory: string, options: DescribeOpti
       problems.push(`${path}: cannot be read (${reasonOf(error)})`)
     }
   })
-  if (problems.length > 0) throw new PrecompressError(problems.toSorted())
+  if (problems.length > 0) throw new OperatorError('SD_FOLDER_UNREADABLE', problems.toSorted())
 
   const variants = await findVariants(folder, described, settings.onWarning)
   const originals = [...described.values()].filter(({ path }) => !variants.has(path))
@@ -66,7 +66,7 @@ async function refuseUnfinished(folder: string): Promise<void> {
     () => false,
   )
   if (isUnfinished) {
-    throw new PrecompressError([
+    throw new OperatorError('SD_BUILD_UNFINISHED', [
       `${folder}: the last compression did not come to its end (${pendingPath} is there); build or compress it again`,
     ])
   }

@@ -20,7 +20,7 @@ import { type Disk, disk } from '../folder/disk.ts'
 import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
-import { usableCores } from '../usable-cores.ts'
+import { usableCores } from '@serve-dist/manifest/usable-cores'
 import { compressFiles } from './compress-files.ts'
 
 /** What a pass did. */
@@ -58,7 +58,7 @@ export const passTools: PassTools = { encode, startThread: startEncodeThread, di
  * in a folder.
  *
  * @throws the reason of `signal` when it ended the pass.
- * @throws {@link PrecompressError} that lists all problems at once; then no manifest is written.
+ * @throws {@link OperatorError} that lists all problems at once; then no manifest is written.
  */
 export async function precompress(
   directory: string,

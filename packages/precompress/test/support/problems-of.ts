@@ -1,4 +1,4 @@
-import { PrecompressError } from '../../src/precompress-error.ts'
+import { OperatorError } from '@serve-dist/manifest'
 
 /** What a pass that fails says; it is an error of the test when it does not fail so. */
 export async function problemsOf(pass: Promise<unknown>): Promise<readonly string[]> {
@@ -6,6 +6,6 @@ export async function problemsOf(pass: Promise<unknown>): Promise<readonly strin
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (error instanceof PrecompressError) return error.problems
-  throw new Error('not a PrecompressError', { cause: error })
+  if (error instanceof OperatorError) return error.problems
+  throw new Error('not an OperatorError', { cause: error })
 }

@@ -1,8 +1,8 @@
+import { OperatorError } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { budgetProblems, checkBudgets, describeBudget } from './check-budgets.ts'
 import { parseBudgets } from './parse-budgets.ts'
-import { ReportError } from '../builds/report-error.ts'
 import { makeManifest } from '../../test/support/make-manifest.ts'
 
 const build = makeManifest([
@@ -51,10 +51,10 @@ describe('parseBudgets', () => {
     expect(() => parseBudgets([text])).toThrow(`budget "${text}": ${message}`)
   })
 
-  test('reads what it is given or throws a ReportError, whatever the text', () => {
+  test('reads what it is given or throws an OperatorError, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z*/]+=\d+[a-z]{0,3}(:[a-z]+)?$/)), (text) => {
-        expect(limitOrError(text)).toSatisfy((found) => found instanceof ReportError || Number(found) >= 0)
+        expect(limitOrError(text)).toSatisfy((found) => found instanceof OperatorError || Number(found) >= 0)
       }),
     )
   })

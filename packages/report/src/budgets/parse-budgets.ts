@@ -1,4 +1,4 @@
-import { ReportError } from '../builds/report-error.ts'
+import { OperatorError } from '@serve-dist/manifest'
 import { type SizeColumn, sizeColumns } from '../builds/sizes.ts'
 
 /** The most that files may weigh together. */
@@ -28,7 +28,7 @@ const units: ReadonlyMap<string, number> = new Map([
  * `zstd`, `sent` and `smallest`. Without it `sent` is: what the server sends by default to a client that
  * accepts every coding. Units are `b`, `kb`, `mb`, `gb` of 1,000 and `kib`, `mib`, `gib` of 1,024.
  *
- * @throws {@link ReportError} that names every one that is wrong.
+ * @throws {@link OperatorError} that names every one that is wrong.
  */
 export function parseBudgets(texts: readonly string[]): Budget[] {
   const problems: string[] = []
@@ -38,7 +38,7 @@ export function parseBudgets(texts: readonly string[]): Budget[] {
     problems.push(`budget "${text}": ${budget}`)
     return []
   })
-  if (problems.length > 0) throw new ReportError(problems)
+  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return budgets
 }
 

@@ -54,7 +54,7 @@ describe('readBuild', () => {
     const text = stringifyManifest(manifest).replace('"size":5', '"size":"5"').replace('"spa"', '"app"')
     const reading = readBuild(await makeFolder(text))
     await expect(reading).rejects.toMatchObject({
-      name: 'ReportError',
+      name: 'OperatorError',
       problems: [
         expect.stringContaining('manifest.json: $.appType: expected one of'),
         expect.stringContaining('manifest.json: $.files[0].size: expected a whole number'),

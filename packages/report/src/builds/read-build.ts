@@ -1,12 +1,19 @@
 import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, ManifestError, manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
-import { ReportError } from './report-error.ts'
+import {
+  OperatorError,
+  type Manifest,
+  manifestPath,
+  parseManifest,
+  pendingPath,
+  isMissing,
+  reasonOf,
+} from '@serve-dist/manifest'
 
 /**
  * The manifest of a build, given the build's folder or a copy of its manifest.
  *
- * @throws {@link ReportError} when there is none, when it cannot be read, or when the folder's last build did not come
+ * @throws {@link OperatorError} when there is none, when it cannot be read, or when the folder's last build did not come
  * to its end: then the manifest may be without variants that the build will have.
  */
 export async function readBuild(location: string): Promise<Manifest> {
@@ -15,23 +22,30 @@ export async function readBuild(location: string): Promise<Manifest> {
   const file = isDirectory ? join(location, manifestPath) : location
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isDirectory && isMissing(error)) {
-      throw new ReportError(
+      throw new OperatorError(
+        'SD_MANIFEST_MISSING',
         [
           `${location}: this folder has no manifest (${manifestPath}); build it with the plugin, or run: serve-dist compress ${location}`,
         ],
         { cause: error },
       )
     }
-    throw new ReportError([`${file}: cannot be read (${reasonOf(error)})`], { cause: error })
+    throw new OperatorError('SD_FOLDER_UNREADABLE', [`${file}: cannot be read (${reasonOf(error)})`], {
+      cause: error,
+    })
   })
   try {
     return parseManifest(text)
   } catch (error) {
-    if (!(error instanceof ManifestError)) throw error
+    if (!(error instanceof OperatorError)) throw error
     const problems = error.problems.map((problem) => `${file}: ${problem}`)
-    throw new ReportError([...problems, `${file}: not a manifest of this release; build again`], {
-      cause: error,
-    })
+    throw new OperatorError(
+      'SD_MANIFEST_INVALID',
+      [...problems, `${file}: not a manifest of this release; build again`],
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -41,7 +55,7 @@ async function refuseUnfinished(folder: string): Promise<void> {
     () => false,
   )
   if (isUnfinished) {
-    throw new ReportError([
+    throw new OperatorError('SD_BUILD_UNFINISHED', [
       `${folder}: the last build or compression did not come to its end (${pendingPath} is there), so its sizes are not known; build again, or run: serve-dist compress ${folder}`,
     ])
   }
@@ -54,14 +68,6 @@ async function isFolder(location: string): Promise<boolean> {
     const problem = isMissing(error)
       ? 'no such folder or manifest; build first, or name where the build is'
       : `cannot be read (${reasonOf(error)})`
-    throw new ReportError([`${location}: ${problem}`], { cause: error })
+    throw new OperatorError('SD_BUILD_NOT_FOUND', [`${location}: ${problem}`], { cause: error })
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

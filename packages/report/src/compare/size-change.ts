@@ -1,4 +1,4 @@
-import { ReportError } from '../builds/report-error.ts'
+import { OperatorError } from '@serve-dist/manifest'
 import { bySizeColumn, type BySizeColumn, type Sizes } from '../builds/sizes.ts'
 
 /** What a change means for who downloads it. */
@@ -54,14 +54,14 @@ function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Ve
  * Reads a threshold such as `0.5%,128b` (or `0.5%,128`); a part that is left out keeps its default, `0`
  * for both calls nothing noise.
  *
- * @throws {@link ReportError} when it is none.
+ * @throws {@link OperatorError} when it is none.
  */
 export function parseNoise(text: string): Noise {
   const noise = { ...defaultNoise }
   for (const part of text.split(',')) {
     const match = /^\s*(\d+(?:\.\d+)?)\s*(%|b|)\s*$/i.exec(part)
     if (match === null) {
-      throw new ReportError([
+      throw new OperatorError('SD_OPTION_INVALID', [
         `noise "${text}": "${part}" is neither a percentage nor bytes; write for example 0.1%,64b`,
       ])
     }

@@ -1,6 +1,5 @@
-import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
+import { type ContentCoding, contentCodings, isCompressible } from '@serve-dist/manifest'
 import { codingWeights } from '../protocol/accept-encoding.ts'
-import { isCompressibleType } from './compressible-type.ts'
 
 /** What is known of an answer when its head is written. */
 export interface LiveAnswer {
@@ -34,7 +33,7 @@ export function chooseLiveCoding(answer: LiveAnswer, available: ReadonlySet<Cont
   if (hasNoBody || isPart || answer.contentEncoding !== undefined) return untouched
   // RFC 9111 §5.2.2.6.
   if (/(?:^|[,\s])no-transform(?:$|[,\s])/i.test(answer.cacheControl ?? '')) return untouched
-  if (!isCompressibleType(answer.mediaType)) return untouched
+  if (answer.mediaType === undefined || !isCompressible(answer.mediaType)) return untouched
   const isSmall = contentLength !== undefined && contentLength < minimumSize
   return { varies: true, coding: isSmall ? undefined : mostWanted(answer.acceptEncoding, available) }
 }

@@ -1,42 +1,40 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { chooseLiveCoding } from './choose-live-coding.ts'
 import { extendVary } from '../protocol/field-list.ts'
 import { createLiveEncoder, liveCodings, type LiveEncoder } from './live-encoder.ts'
-import { refuseLateWrite } from '../send/refuse-late-write.ts'
-import { type HeadFields, setFields } from './set-fields.ts'
+import { intercept, markEnded, refuseLateWrite } from '../send/intercept.ts'
 
 type Callback = (error?: Error | null) => void
 
+/** Fields as `ServerResponse.writeHead` takes them: by name, or as a flat list of names and values. */
+type HeadFields = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
+
 /**
- * Lets an answer that is made by somebody else be compressed while it is sent, if it may and wants to be.
- * What is written in one turn of the event loop leaves at its end, so that what streams goes on streaming.
+ * Compresses an application's answer while it is sent, if that is allowed and useful. What is written in one turn of the
+ * event loop is flushed at its end, so that a stream goes on streaming.
  */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
-  const writeHead = response.writeHead.bind(response)
-  const write = response.write.bind(response)
-  const end = response.end.bind(response)
-  const prototype: object = Object.getPrototypeOf(response)
   let isDecided = false
   let encoder: LiveEncoder | undefined
   let isEnded = false
   let isFlushDue = false
   let isOurDrain = false
 
-  Object.assign(response, {
+  const original = intercept(response, {
     writeHead(status: number, reasonOrFields?: string | HeadFields, fields?: HeadFields) {
       const reason = typeof reasonOrFields === 'string' ? reasonOrFields : undefined
       const given = typeof reasonOrFields === 'object' ? reasonOrFields : fields
       if (given !== undefined) setFields(response, given)
       if (!response.headersSent) decideOnce(status)
-      return reason === undefined ? writeHead(status) : writeHead(status, reason)
+      return original('writeHead', status, ...(reason === undefined ? [] : [reason]))
     },
     write(chunk: string | Uint8Array, codingOrCallback?: BufferEncoding | Callback, callback?: Callback) {
       const coding = typeof codingOrCallback === 'string' ? codingOrCallback : 'utf8'
       const done = typeof codingOrCallback === 'function' ? codingOrCallback : callback
       if (!isDecided && !response.headersSent) response.writeHead(response.statusCode)
-      if (encoder === undefined) return write(chunk, coding, done)
+      if (encoder === undefined) return original('write', chunk, coding, done)
       if (isEnded) {
-        refuseLateWrite(response, done)
+        refuseLateWrite(response, [done])
         return false
       }
       const hasRoom = encoder.stream.write(chunk, coding, done)
@@ -52,32 +50,26 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       const coding = typeof codingOrCallback === 'string' ? codingOrCallback : 'utf8'
       const done = [chunkOrCallback, codingOrCallback, callback].find((each) => typeof each === 'function')
       if (encoder !== undefined && isEnded && chunk !== null) {
-        refuseLateWrite(response, done)
+        refuseLateWrite(response, [done])
         return response
       }
-      // Now the length is known, so that Node can tell it where nothing is encoded.
+      // Now the length is known, and Node can send it where nothing is encoded.
       if (!response.headersSent) decideOnce(response.statusCode, lengthOf(chunk, coding))
-      // Who ends what was sent is told so by Node.
-      if (encoder === undefined || response.writableFinished) return end(chunk, coding, done)
+      // A second `end` is left to Node, which reports it.
+      if (encoder === undefined || response.writableFinished) return original('end', chunk, coding, done)
       if (done !== undefined) response.once('finish', done)
       if (isEnded) return response
       isEnded = true
-      // From here on, as without us: the head is made, and the answer is whole.
-      if (!response.headersSent) writeHead(response.statusCode)
+      // From here on as without us: the head is made, and the answer is complete.
+      if (!response.headersSent) original('writeHead', response.statusCode)
       if (chunk === null) encoder.stream.end()
       else encoder.stream.end(chunk, coding)
       return response
     },
-    // What React and others call where there is one, after a piece that is to be seen.
-    flush() {
-      encoder?.flush()
-    },
   })
-
-  Object.defineProperty(response, 'writableEnded', {
-    configurable: true,
-    get: () => isEnded || Reflect.get(prototype, 'writableEnded', response),
-  })
+  // What React and others call where it exists, after a piece that the client is to see.
+  Object.assign(response, { flush: () => encoder?.flush() })
+  markEnded(response, () => isEnded)
 
   function decideOnce(status: number, length?: number): void {
     if (isDecided) return
@@ -100,7 +92,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     if (coding === undefined) return
     response.setHeader('Content-Encoding', coding)
     response.removeHeader('Content-Length')
-    // RFC 9110 §8.8.1: the bytes are others now, and not the same each time.
+    // RFC 9110 §8.8.1: the bytes are others now, and may differ each time.
     const entityTag = field('ETag')
     if (entityTag?.startsWith('"') === true) response.setHeader('ETag', `W/${entityTag}`)
     if (request.method !== 'HEAD') encoder = start(createLiveEncoder(coding))
@@ -109,24 +101,24 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
   function start(started: LiveEncoder): LiveEncoder {
     const { stream } = started
     stream.on('data', (bytes: Buffer) => {
-      if (!write(bytes)) stream.pause()
+      if (original('write', bytes) !== true) stream.pause()
     })
     response.on('drain', () => {
       if (!isOurDrain) stream.resume()
     })
-    // Who makes the answer waits for the response to have room.
+    // The application waits until the response has room.
     stream.on('drain', () => {
       isOurDrain = true
       response.emit('drain')
       isOurDrain = false
     })
-    stream.once('end', () => end())
+    stream.once('end', () => original('end'))
     stream.once('error', (error) => response.destroy(error))
     response.once('close', () => stream.destroy())
     return started
   }
 
-  /** One flush for all that is written in this turn: each costs a few bytes. */
+  /** One flush for everything written in this turn: each costs a few bytes. */
   function flushSoon(started: LiveEncoder): void {
     if (isFlushDue) return
     isFlushDue = true
@@ -140,4 +132,25 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
 function lengthOf(chunk: string | Uint8Array | null, coding: BufferEncoding): number {
   if (chunk === null) return 0
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, coding) : chunk.byteLength
+}
+
+/** Sets the fields that `writeHead` got one by one, so that they can be read and changed. */
+function setFields(response: ServerResponse, fields: HeadFields): void {
+  const given = new Set<string>()
+  for (const [name, value] of isList(fields) ? pairsOf(fields) : Object.entries(fields)) {
+    if (value === undefined) continue
+    const key = name.toLowerCase()
+    // Only a list can name a field twice: then it means both lines.
+    if (given.has(key)) response.appendHeader(name, typeof value === 'number' ? String(value) : value)
+    else response.setHeader(name, value)
+    given.add(key)
+  }
+}
+
+function isList(fields: HeadFields): fields is readonly OutgoingHttpHeader[] {
+  return Array.isArray(fields)
+}
+
+function pairsOf(list: readonly OutgoingHttpHeader[]): [string, OutgoingHttpHeader | undefined][] {
+  return list.flatMap((name, index) => (index % 2 === 0 ? [[String(name), list[index + 1]]] : []))
 }

@@ -1,6 +1,7 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ApplicationError, loadApplication } from './load-application.ts'
+import { loadApplication } from './load-application.ts'
 import { writeFixture } from '../../test/support/build-fixture.ts'
 
 async function problemOf(source: string): Promise<unknown> {
@@ -11,7 +12,7 @@ async function problemOf(source: string): Promise<unknown> {
 describe('loadApplication', () => {
   test('says that a module is not there, and what builds it', async () => {
     const loading = loadApplication('no/such/entry.js')
-    await expect(loading).rejects.toThrow(ApplicationError)
+    await expect(loading).rejects.toThrow(OperatorError)
     await expect(loading).rejects.toThrow(/^no\/such\/entry\.js: no such module; build it first/)
   })
 
@@ -20,7 +21,7 @@ describe('loadApplication', () => {
     ['something else', 'export const render = () => ""; export default { render }'],
   ])('names the exports that there may be where a module exports %s', async (_what, source) => {
     const problem = await problemOf(source)
-    expect(problem).toBeInstanceOf(ApplicationError)
+    expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(
       /entry\.mjs: exports no handler; export as default, handler, fetch or app/,
     )
@@ -32,7 +33,7 @@ describe('loadApplication', () => {
     ['imports what is not there', 'import "no-such-package"', /cannot be loaded: .*no-such-package/],
   ])('tells why of a module that %s', async (_what, source, expected) => {
     const problem = await problemOf(source)
-    expect(problem).toBeInstanceOf(ApplicationError)
+    expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(expected)
   })
 })

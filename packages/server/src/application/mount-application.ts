@@ -1,26 +1,39 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { cutOff, noteApplication } from '../send/cut-off.ts'
+import { resetOrDestroy, noteApplication } from '../send/reset-or-destroy.ts'
 import type { NodeHandler } from './find-application.ts'
-import { callOriginal } from '../send/observation.ts'
+import { loadApplication } from './load-application.ts'
+import { callOriginal } from '../send/intercept.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
-/** Answers a request that the build has no answer for. */
+/** Answers a request for which the build has nothing. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
 
 type Fail = (error: unknown) => void
 
-/** Which request the code that runs belongs to. */
+/** The request to which the running code belongs. */
 const currentRequest = new AsyncLocalStorage<Fail>()
 
+/** Loads a module and mounts the handler that it exports; standard error gets the application's errors. */
+export async function startApplication(file: string): Promise<Application> {
+  return mountApplication(await loadApplication(file), reportApplicationError)
+}
+
+/** Prints an application's error, and the request during which it happened. */
+export function reportApplicationError(error: unknown, what: string): void {
+  const text = error instanceof Error && error.stack !== undefined ? error.stack : inspect(error)
+  process.stderr.write(`serve-dist: the application failed (${what}): ${text}\n`)
+}
+
 /**
- * Makes a handler safe to stand behind the build: its answers are compressed while they are sent, its
- * errors are a 500 (or a cut connection, where a part is sent already), and what it passes on is a 404.
+ * Makes a handler safe to stand behind the build: compresses its answers while they are sent, answers its errors with a
+ * 500 (or cuts the connection, where a part is sent already), and what it passes on with a 404.
  *
- * @param report - called with every error, and what was asked for.
+ * @param report - called with every error, and the request's method and target.
  */
 export function mountApplication(
   handler: NodeHandler,
@@ -30,17 +43,17 @@ export function mountApplication(
     const what = `${request.method} ${request.url}`
     const fail: Fail = (error) => {
       report(error, what)
-      // What was made whole before is sent.
+      // A complete answer is sent.
       if (response.writableEnded) return
       if (response.headersSent) response.destroy()
       else sendFailure(response)
     }
     const next = (error?: unknown): void => {
-      // What Connect's applications call for a path that is not theirs.
+      // Connect applications call it for a path that is not theirs.
       if (error === undefined || error === null) send(response, notFound)
       else fail(error)
     }
-    // Without a listener an error such as a write after the end would be the end of the process.
+    // Without a listener, an error such as a write after the end would end the process.
     response.on('error', (error) => report(error, what))
     if (request.httpVersionMajor === 1) response.destroy = destroyPart
     noteApplication(response)
@@ -56,7 +69,7 @@ export function mountApplication(
   }
 }
 
-/** Answers what nobody caught: the request that it belongs to fails, and the process goes on. */
+/** Keeps the process alive after an uncaught error: only the request that it belongs to fails. */
 export function keepRunning(report: (error: unknown, what: string) => void): void {
   const survive = (error: unknown): void => {
     const fail = currentRequest.getStore()
@@ -68,8 +81,8 @@ export function keepRunning(report: (error: unknown, what: string) => void): voi
 }
 
 /**
- * A client that has closed its half may still wait for a file, which is sent in no time. Who makes a page
- * for it wants to know that it has gone, and so the close counts as that, as by Node's own default.
+ * A client that has closed its half may still read a file. An application wants to know when a client has gone, so
+ * here a closed half counts as that, as in Node by default.
  */
 function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
   if (httpVersionMajor !== 1) return
@@ -80,14 +93,14 @@ function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, respon
 
 /** One function for all responses. */
 function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
-  if (this.socket !== null && !this.destroyed) cutOff(this.socket, this, error)
+  if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
   callOriginal(this, 'destroy', [error])
   return this
 }
 
 function sendFailure(response: ServerResponse): void {
   for (const name of response.getHeaderNames()) {
-    // A server that stops has said that it closes.
+    // A server that stops has set it.
     if (name !== 'connection') response.removeHeader(name)
   }
   send(response, internalServerError)

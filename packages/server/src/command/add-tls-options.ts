@@ -1,8 +1,8 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { type Command, Option } from 'commander'
 import { commandArgument } from './command-argument.ts'
 import { parseHsts } from '../transport/tls/parse-hsts.ts'
 import { parsePort } from './parse-port.ts'
-import { TlsError } from '../transport/tls/tls-credentials.ts'
 import type { TlsOptions } from '../transport/tls/tls-options.ts'
 
 /** What the command line gave about TLS. */
@@ -39,7 +39,7 @@ export function addTlsOptions(program: Command): Command {
 /**
  * What the flags ask for.
  *
- * @throws TlsError when they do not go together.
+ * @throws OperatorError when they do not go together.
  */
 export function tlsOptionsOf({ tlsCert, tlsKey, redirectHttp, hsts }: TlsFlags): TlsOptions | undefined {
   if (tlsCert === undefined && tlsKey === undefined) {
@@ -47,13 +47,20 @@ export function tlsOptionsOf({ tlsCert, tlsKey, redirectHttp, hsts }: TlsFlags):
       Object.entries({ '--redirect-http': redirectHttp, '--hsts': hsts }).find(
         ([, value]) => value !== undefined,
       ) ?? []
-    if (flag !== undefined) throw new TlsError(`${flag} is about HTTPS; add --tls-cert and --tls-key`)
+    if (flag !== undefined)
+      throw new OperatorError('SD_TLS_UNUSABLE', `${flag} is about HTTPS; add --tls-cert and --tls-key`)
     return undefined
   }
   if (tlsCert === undefined)
-    throw new TlsError('--tls-key is there without --tls-cert; a certificate and its key go together')
+    throw new OperatorError(
+      'SD_TLS_UNUSABLE',
+      '--tls-key is there without --tls-cert; a certificate and its key go together',
+    )
   if (tlsKey === undefined)
-    throw new TlsError('--tls-cert is there without --tls-key; a certificate and its key go together')
+    throw new OperatorError(
+      'SD_TLS_UNUSABLE',
+      '--tls-cert is there without --tls-key; a certificate and its key go together',
+    )
   return {
     cert: tlsCert,
     key: tlsKey,

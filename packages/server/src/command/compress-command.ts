@@ -1,3 +1,4 @@
+import { loadOptional } from '../load-optional.ts'
 import type { AppType } from '@serve-dist/manifest'
 import { describeInheritance, inheritOptions, readEarlierManifest } from './inherit-options.ts'
 
@@ -16,8 +17,15 @@ export interface CompressFlags {
  * Who only serves never loads what this needs.
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
-  const { createProgressLine, precompress } = await import('@serve-dist/precompress')
-  const { formatPass } = await import('@serve-dist/report')
+  const neededBy = 'serve-dist compress'
+  const { createProgressLine, precompress } = await loadOptional(
+    { name: '@serve-dist/precompress', neededBy },
+    async () => await import('@serve-dist/precompress'),
+  )
+  const { formatPass } = await loadOptional(
+    { name: '@serve-dist/report', neededBy },
+    async () => await import('@serve-dist/report'),
+  )
   const progressLine = createProgressLine(process.stderr)
   const warn = (message: string): void => {
     progressLine.clear()

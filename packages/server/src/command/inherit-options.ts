@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, ManifestError, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { OperatorError, type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
 import type { PrecompressOptions } from '@serve-dist/precompress'
 
 /** What a manifest that is there knows, and a folder cannot tell by itself. */
@@ -54,7 +54,7 @@ export async function readEarlierManifest(directory: string): Promise<Manifest |
   try {
     return parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
   } catch (error) {
-    if (error instanceof ManifestError || (error instanceof Error && 'code' in error)) return undefined
+    if (error instanceof OperatorError || (error instanceof Error && 'code' in error)) return undefined
     throw error
   }
 }

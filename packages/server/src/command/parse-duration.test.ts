@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { longestTimeout, parseDuration } from './parse-duration.ts'
+import { parseDuration } from './parse-duration.ts'
+import { longestTimeout } from '../protocol/connection-limits.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 describe('parseDuration', () => {

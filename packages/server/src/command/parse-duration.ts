@@ -1,7 +1,6 @@
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+import { longestTimeout } from '../protocol/connection-limits.ts'
 
-/** Node's timers fire at once where they are told to wait for longer: 24.8 days. */
-export const longestTimeout: number = 2 ** 31 - 1
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /**
  * Reads a length of time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none.

@@ -1,4 +1,4 @@
-import { usableCores } from '@serve-dist/precompress'
+import { usableCores } from '@serve-dist/manifest/usable-cores'
 import { describe, expect, test } from 'vitest'
 import { parseWorkers } from './parse-workers.ts'
 

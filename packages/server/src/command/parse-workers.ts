@@ -1,4 +1,4 @@
-import { usableCores } from '@serve-dist/precompress/usable-cores'
+import { usableCores } from '@serve-dist/manifest/usable-cores'
 
 /** Nobody has more cores; a mistyped number must not start thousands of processes. */
 const most = 1024

@@ -9,7 +9,7 @@ import { addTlsOptions } from './add-tls-options.ts'
 import { commandArgument } from './command-argument.ts'
 import { compressCommand } from './compress-command.ts'
 import { idleFlags } from './idle-flags.ts'
-import { isForOperator } from '../serve/is-for-operator.ts'
+import { OperatorError } from '@serve-dist/manifest'
 import { parseByteSize } from './parse-byte-size.ts'
 import { parsePort } from './parse-port.ts'
 import { addReloadOptions } from './add-reload-options.ts'
@@ -48,8 +48,8 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
-    if (!isForOperator(error)) throw error
-    process.stderr.write(`serve-dist: ${error.message}\n`)
+    if (!(error instanceof OperatorError)) throw error
+    process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
     process.exitCode = 1
   }
 }
@@ -59,7 +59,9 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
  * would hold it, and what nobody catches does not end it either.
  */
 function endServing(error: unknown): never {
-  process.stderr.write(`${isForOperator(error) ? `serve-dist: ${error.message}` : inspect(error)}\n`)
+  process.stderr.write(
+    `${error instanceof OperatorError ? `serve-dist: ${error.code}: ${error.message}` : inspect(error)}\n`,
+  )
   process.exit(1)
 }
 

@@ -1,6 +1,6 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
-import { ListenError } from '../transport/listen-error.ts'
 
 describe('takeInheritedSocket', () => {
   test('takes the third descriptor, and unsets the variables', () => {
@@ -20,6 +20,6 @@ describe('takeInheritedSocket', () => {
   })
 
   test.each(['2', 'many'])('refuses %s sockets', (count) => {
-    expect(() => takeInheritedSocket({ LISTEN_PID: '7', LISTEN_FDS: count }, 7)).toThrow(ListenError)
+    expect(() => takeInheritedSocket({ LISTEN_PID: '7', LISTEN_FDS: count }, 7)).toThrow(OperatorError)
   })
 })

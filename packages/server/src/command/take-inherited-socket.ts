@@ -1,4 +1,4 @@
-import { ListenError } from '../transport/listen-error.ts'
+import { OperatorError } from '@serve-dist/manifest'
 
 /** systemd hands sockets over from this descriptor on (sd_listen_fds(3)). */
 const firstDescriptor = 3
@@ -8,7 +8,7 @@ const firstDescriptor = 3
  * variables are unset, so that no process that is started from here takes it for its own.
  *
  * @returns its descriptor, or `undefined` when there is none.
- * @throws ListenError when there are several.
+ * @throws OperatorError when there are several.
  */
 export function takeInheritedSocket(
   environment: NodeJS.ProcessEnv = process.env,
@@ -19,7 +19,8 @@ export function takeInheritedSocket(
   for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete environment[name]
   if (count === undefined || count === '0') return undefined
   if (count === '1') return firstDescriptor
-  throw new ListenError(
+  throw new OperatorError(
+    'SD_LISTEN_FAILED',
     `LISTEN_FDS: one socket is served, found ${count}; give the service a socket unit with one ListenStream=`,
   )
 }

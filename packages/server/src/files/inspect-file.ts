@@ -1,12 +1,8 @@
-import type { ManifestFile, ManifestVariant } from '@serve-dist/manifest'
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
 import { digestFile } from './digest-file.ts'
 import { keepFile } from './kept-file.ts'
 import { closeDescriptor, expectRegular, fingerprintOf, readingFlags } from './open-regular-file.ts'
-import type { StoredBytes } from '../site/site.ts'
-
-/** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
-export type ManifestEntry = ManifestFile | ManifestVariant
+import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 
 /** A file or a variant, as the manifest tells of it. */
 export interface ExpectedFile {

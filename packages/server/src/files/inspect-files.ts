@@ -1,11 +1,11 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type ExpectedFile, inspectFile, type ManifestEntry, Mismatch } from './inspect-file.ts'
+import type { ManifestEntry, StoredBytes } from '../site/site.ts'
+import { type ExpectedFile, inspectFile, Mismatch } from './inspect-file.ts'
 import { retireFile } from './kept-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
-import type { StoredBytes } from '../site/site.ts'
-import { SiteError } from '../site/site-error.ts'
 
 /** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
 const longestSlice = 4
@@ -26,7 +26,7 @@ export interface Inspection {
  * for byte, by digest.
  *
  * @returns the files by what the manifest says of them; who asked for files to be kept retires them.
- * @throws SiteError that names each file which is missing or not what the manifest says; then none is kept.
+ * @throws OperatorError that names each file which is missing or not what the manifest says; then none is kept.
  */
 export async function inspectFiles(
   root: string,
@@ -58,7 +58,7 @@ export async function inspectFiles(
   if (problems.length === 0) return files
   retireFiles(files.values())
   const count = problems.length === 1 ? '1 file is' : `${problems.length} files are`
-  throw new SiteError([
+  throw new OperatorError('SD_MANIFEST_MISMATCH', [
     `${root}: ${count} not what the manifest says; build again, and deploy the folder as a whole`,
     ...problems.toSorted(),
   ])

@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import type { FastifyPluginAsync, FastifyReply, RegisterOptions } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
@@ -20,7 +21,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
   const { base } = toSiteHolder(site).current
   // Thrown in a promise: what a plugin with a callback throws, Fastify does not catch.
   if (prefix !== undefined && !['', '/', base, base.slice(0, -1)].includes(prefix)) {
-    throw new TypeError(`prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
+    throw new OperatorError('SD_OPTION_INVALID', `prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
   }
   const handle = createHandler(site, options)
   fastify.addHook('onRequest', (request, reply, next) => {

@@ -25,6 +25,8 @@ describe('resolveHandlerOptions', () => {
     ],
   ])('refuses %s', (text, problem) => {
     const given: HandlerOptions = JSON.parse(text)
-    expect(() => resolveHandlerOptions(given)).toThrow(new TypeError(problem))
+    expect(() => resolveHandlerOptions(given)).toThrow(
+      expect.objectContaining({ code: 'SD_OPTION_INVALID', message: problem }),
+    )
   })
 })

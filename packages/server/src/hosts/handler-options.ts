@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import type { Fallback } from '../site/site.ts'
 import { withDefaults } from '../with-defaults.ts'
 
@@ -39,7 +40,7 @@ const fallbackChoices: ReadonlySet<string> = new Set(['spa', '404', 'none'])
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerOptions {
   const resolved = withDefaults(defaults, options)
@@ -47,10 +48,14 @@ export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerO
   const fileSystemFallback: unknown = resolved.fileSystemFallback
   const { fallback } = resolved
   if (fallback !== undefined && !fallbackChoices.has(fallback)) {
-    throw new TypeError(`fallback: expected "spa", "404" or "none", found ${fallback}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `fallback: expected "spa", "404" or "none", found ${fallback}`,
+    )
   }
   if (typeof fileSystemFallback !== 'boolean') {
-    throw new TypeError(
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
       `fileSystemFallback: expected true or false, found ${JSON.stringify(fileSystemFallback)}`,
     )
   }

@@ -1,6 +1,6 @@
+import { OperatorError, type Manifest, variantPath } from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Manifest, variantPath } from '@serve-dist/manifest'
 import { buildSite } from '../site/build-site.ts'
 import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
@@ -11,7 +11,6 @@ import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
-import { SiteError } from '../site/site-error.ts'
 import type { ResolvedSiteStoreOptions } from './site-store-options.ts'
 
 /** A site, with what its maker must know of it. */
@@ -47,7 +46,7 @@ const mostAttempts = 3
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
  *    read may be of two builds, and is read anew.
  *
- * @throws SiteError with all problems at once.
+ * @throws OperatorError with all problems at once.
  */
 export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
   let { needsManifest } = options
@@ -55,7 +54,7 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
     // 1. The folder.
     const mark = await markManifest(directory)
     if (mark === undefined && needsManifest) {
-      throw new SiteError([
+      throw new OperatorError('SD_BUILD_CHANGED', [
         `${resolve(directory)}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
       ])
     }
@@ -69,7 +68,7 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
     }
     if (!('error' in loaded)) loaded.retire()
   }
-  throw new SiteError([
+  throw new OperatorError('SD_BUILD_CHANGED', [
     `${resolve(directory)}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
   ])
 }

@@ -29,6 +29,8 @@ describe('resolveLoadSiteOptions', () => {
     ['{"largestBody":null}', 'largestBody: expected a number of bytes, 0 or more, found null'],
   ])('refuses %s', (json, message) => {
     const given: LoadSiteOptions = JSON.parse(json)
-    expect(() => resolveLoadSiteOptions(given)).toThrow(new TypeError(message))
+    expect(() => resolveLoadSiteOptions(given)).toThrow(
+      expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),
+    )
   })
 })

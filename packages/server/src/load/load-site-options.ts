@@ -1,5 +1,5 @@
+import { OperatorError, checkServingRules } from '@serve-dist/manifest'
 import type { ServingRules } from '@serve-dist/manifest'
-import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
 import { withDefaults } from '../with-defaults.ts'
 
 /** How a folder is read at boot. */
@@ -47,14 +47,14 @@ const defaults: ResolvedLoadSiteOptions = {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSiteOptions {
   const resolved = withDefaults(defaults, options)
   // Callers without types may give anything.
   const verify: string = resolved.verify
   if (verify !== 'size' && verify !== 'hash') {
-    throw new TypeError(`verify: expected "size" or "hash", found ${verify}`)
+    throw new OperatorError('SD_OPTION_INVALID', `verify: expected "size" or "hash", found ${verify}`)
   }
   expectBytes('memoryBudget', resolved.memoryBudget)
   expectBytes('largestBody', resolved.largestBody)
@@ -63,5 +63,8 @@ export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSi
 
 function expectBytes(name: string, value: unknown): void {
   if (typeof value === 'number' && value >= 0) return
-  throw new TypeError(`${name}: expected a number of bytes, 0 or more, found ${String(value)}`)
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `${name}: expected a number of bytes, 0 or more, found ${String(value)}`,
+  )
 }

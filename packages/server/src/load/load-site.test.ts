@@ -4,12 +4,11 @@ import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promi
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { manifestPath } from '@serve-dist/manifest'
+import { OperatorError, manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-site-options.ts'
-import { SiteError } from '../site/site-error.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
 import { compressibleText } from '../../test/support/compressible-text.ts'
 
@@ -25,8 +24,8 @@ async function problemsOf(directory: string, options: LoadSiteOptions = {}): Pro
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (error instanceof SiteError) return error.problems
-  throw new Error(`expected a SiteError, found ${String(error)}`)
+  if (error instanceof OperatorError) return error.problems
+  throw new Error(`expected an OperatorError, found ${String(error)}`)
 }
 
 async function editManifest(directory: string, edit: (text: string) => string): Promise<string> {

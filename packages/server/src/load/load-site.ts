@@ -7,7 +7,7 @@ import type { Site } from '../site/site.ts'
  * the bodies that fit into memory, and builds the table that requests are answered from. Streamed files are
  * opened for each answer; `openSiteStore` keeps them open.
  *
- * @throws SiteError with all problems at once: the manifest cannot be read, or a file is missing
+ * @throws OperatorError with all problems at once: the manifest cannot be read, or a file is missing
  * or has another size than the manifest says, or another digest (streamed files: with `verify: 'hash'`).
  */
 export async function loadSite(directory: string, options: LoadSiteOptions = {}): Promise<Site> {

@@ -1,6 +1,6 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { SiteError } from '../site/site-error.ts'
 import type { SiteHolder } from '../site/site.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
 
@@ -52,7 +52,7 @@ export interface StagedSiteStore extends SiteStore {
 /**
  * Loads a build for hosts that swap it for a newer one later.
  *
- * @throws SiteError when the folder cannot be served, TypeError for a wrong option.
+ * @throws OperatorError when the folder cannot be served, TypeError for a wrong option.
  */
 export async function openSiteStore(directory: string, options: SiteStoreOptions = {}): Promise<SiteStore> {
   return await openStagedSiteStore(directory, options)
@@ -124,6 +124,6 @@ export async function openStagedSiteStore(
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 function problemsOf(error: unknown): readonly string[] {
-  if (error instanceof SiteError) return error.problems
+  if (error instanceof OperatorError) return error.problems
   return [error instanceof Error ? error.message : String(error)]
 }

@@ -1,9 +1,8 @@
+import { OperatorError, checkServingRules } from '@serve-dist/manifest'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServingRules } from '@serve-dist/manifest'
-import { checkServingRules } from '@serve-dist/precompress/check-serving-rules'
-import { SiteError } from '../site/site-error.ts'
 
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
 /** What Vite's own configuration may be called, and this one not: Node 20 runs no TypeScript. */
@@ -21,7 +20,7 @@ export function defineConfig(config: ServeDistConfig): ServeDistConfig {
  * Reads `serve-dist.config.js`, `.mjs` or `.json` of a folder, or the named file; without one there are no
  * rules.
  *
- * @throws SiteError that names the file and each key or value that is wrong.
+ * @throws OperatorError that names the file and each key or value that is wrong.
  */
 export async function readConfig(folder: string, named?: string): Promise<ServeDistConfig> {
   const candidates = named === undefined ? names.map((name) => join(folder, name)) : [resolve(folder, named)]
@@ -29,17 +28,20 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   const [file, second] = found
   if (file === undefined) {
     if (named === undefined) return await refuseOtherNames(folder)
-    throw new SiteError([
+    throw new OperatorError('SD_CONFIG_INVALID', [
       `${resolve(folder, named)}: no such file; --config names a serve-dist.config.js, .mjs or .json`,
     ])
   }
   if (second !== undefined)
-    throw new SiteError([`${file.path} and ${second.path}: only one of them counts; remove the other`])
+    throw new OperatorError('SD_CONFIG_INVALID', [
+      `${file.path} and ${second.path}: only one of them counts; remove the other`,
+    ])
   try {
     return checkServingRules(await evaluate(file), '')
   } catch (error) {
     const problems = error instanceof Error ? error.message.split('\n') : [String(error)]
-    throw new SiteError(
+    throw new OperatorError(
+      'SD_CONFIG_INVALID',
       problems.map((problem) => `${file.path}: ${problem}`),
       { cause: error },
     )
@@ -52,7 +54,7 @@ async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
     (file) => file !== undefined,
   )
   if (found === undefined) return {}
-  throw new SiteError([
+  throw new OperatorError('SD_CONFIG_INVALID', [
     `${found.path}: no configuration of this name is read; call it serve-dist.config.js, .mjs or .json, or name it with --config where Node can run it`,
   ])
 }
@@ -67,7 +69,8 @@ async function readText(path: string): Promise<ConfigFile | undefined> {
     return { path, text: await readFile(path, 'utf8') }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new SiteError(
+    throw new OperatorError(
+      'SD_CONFIG_INVALID',
       [`${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
       { cause: error },
     )

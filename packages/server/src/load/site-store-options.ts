@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { readFileSync } from 'node:fs'
 import {
   type LoadSiteOptions,
@@ -23,14 +24,17 @@ export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolveSiteStoreOptions({
   openFiles = defaultOpenFiles(),
   ...options
 }: SiteStoreOptions): ResolvedSiteStoreOptions {
   if (!(openFiles >= 0)) {
-    throw new TypeError(`openFiles: expected a number of files, 0 or more, found ${String(openFiles)}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `openFiles: expected a number of files, 0 or more, found ${String(openFiles)}`,
+    )
   }
   return { ...resolveLoadSiteOptions(options), openFiles }
 }

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { fstatSync } from 'node:fs'
 import type { Exchange } from './exchange.ts'
-import { loadOptional } from './load-optional.ts'
+import { loadOptional } from '../load-optional.ts'
 import { toCombinedLine, toLogEntry } from './log-entry.ts'
 
 /** How a line of the access log is written. */
@@ -42,7 +42,7 @@ const latestFlush = 200
  * Opens an access log on standard output. Lines are gathered and written asynchronously; what is left is
  * written when the process ends, by a signal or an error too.
  *
- * @throws OptionalPackageError without `pino`.
+ * @throws OperatorError without `pino`.
  */
 export async function openAccessLog(
   format: AccessLogFormat,

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 
 /** A request and how it was answered, once that is over. */
 export interface Exchange {
-  /** Without a method where there was no request that could be read. */
+  /** `method` is `undefined` when the request could not be parsed. */
   readonly request: Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>
-  /** The client's address, as far as proxies are trusted. */
+  /** The client's address, by the trusted proxies. */
   readonly address: string
   /** 499 where the client had gone before there was a head (nginx's number for it). */
   readonly status: number
@@ -15,15 +15,15 @@ export interface Exchange {
   readonly bytes: number
   /** Bytes that the coding saved against the identity. */
   readonly savedBytes: number
-  /** `undefined` where nobody knows when it began. */
+  /** `undefined` when the request could not be parsed: nobody knows when it began. */
   readonly milliseconds: number | undefined
   /** Whether the connection ended before the answer did. */
   readonly isAborted: boolean
-  /** The code of the error by which Node refused what it could not read. */
+  /** Node's error code, when the request could not be parsed. */
   readonly error?: string
 }
 
-/** What is told of everything that could not be read. */
+/** The exchange of a request that could not be parsed. */
 export const refusedExchange: Omit<Exchange, 'status' | 'address'> = {
   request: { method: undefined, url: undefined, httpVersion: '', rawHeaders: [] },
   coding: 'identity',

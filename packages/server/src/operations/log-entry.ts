@@ -1,8 +1,7 @@
 import { firstField } from '../protocol/request-head.ts'
-import { escapeControls, escapeQuoted } from './escape-log-text.ts'
 import type { Exchange } from './exchange.ts'
 
-/** One line of the access log in JSON, but for its level and its time. */
+/** One line of the access log in JSON, without its level and its time. */
 export interface LogEntry {
   readonly client: string
   readonly method: string
@@ -21,7 +20,7 @@ export interface LogEntry {
   readonly error: string | undefined
 }
 
-/** What a line in JSON tells; what is `undefined` is left out. */
+/** Makes a line in JSON, which leaves out what is `undefined`. */
 export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
   const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
   const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
@@ -44,7 +43,7 @@ export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
   }
 }
 
-/** A line in the Combined Log Format: the Common one, with referer and user agent. */
+/** Makes a line in the Combined Log Format: the Common one, then referer and user agent. */
 export function toCombinedLine(exchange: Exchange, time: Date): string {
   const { request, address, status, bytes } = exchange
   const { referer = '-', userAgent = '-' } = readLoggedFields(request.rawHeaders)
@@ -79,4 +78,30 @@ function formatTime(time: Date): string {
   const [date = '', clock = ''] = time.toISOString().split('T')
   const [year, , day] = date.split('-')
   return `${day}/${months[time.getUTCMonth()]}/${year}:${clock.slice(0, 8)} +0000`
+}
+
+/** Characters that are logged of a target, a referer or a user agent; a client may send 16 KiB of each. */
+const longest = 1024
+
+// oxlint-disable-next-line no-control-regex -- these are what it finds
+const controls = /[\u0000-\u001F\u007F-\u009F]/g
+const beyondQuotedAscii = /[^\u0020-\u007E]|["\\]/g
+
+/** Client text for a log in JSON, which escapes by itself what it must: no control characters, not too long. */
+export function escapeControls(text: string): string {
+  return clip(text).replace(controls, toEscape)
+}
+
+/** Client text between quotes, as Apache writes it: `\"`, `\\`, and `\xhh` for everything beyond ASCII. */
+export function escapeQuoted(text: string): string {
+  return clip(text).replace(beyondQuotedAscii, toEscape)
+}
+
+function clip(text: string): string {
+  return text.length > longest ? `${text.slice(0, longest)}...` : text
+}
+
+function toEscape(character: string): string {
+  if (character === '"' || character === '\\') return `\\${character}`
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 }

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import type * as PrometheusClient from 'prom-client'
 import type { Exchange } from './exchange.ts'
-import { loadOptional } from './load-optional.ts'
+import { loadOptional } from '../load-optional.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import type { Site } from '../site/site.ts'
 import { answerMetrics, createWorkersReader } from './worker-metrics.ts'
@@ -23,7 +23,7 @@ const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zs
  * Starts to count requests and to watch the process.
  *
  * @param currentSite - the build that is served now; `undefined` before the first one is loaded.
- * @throws OptionalPackageError without `prom-client`.
+ * @throws OperatorError without `prom-client`.
  */
 export async function createMetrics(currentSite: () => Site | undefined): Promise<Metrics> {
   const client = await loadClient()
@@ -133,7 +133,7 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
  * Makes a reader of workers' metrics as sums, for the primary process of a cluster.
  *
  * @param workers - that listen.
- * @throws OptionalPackageError without `prom-client`.
+ * @throws OperatorError without `prom-client`.
  */
 export async function createClusterMetrics(
   workers: () => readonly Worker[],

@@ -6,11 +6,10 @@ import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
 import type { TransportWatcher } from '../transport/transport.ts'
 
 /**
- * Makes a function that tells observers of what was refused before there was a request: what is no HTTP, a head that is
- * too large, one that does not come to its end. Of a refused body they are told with its request, which this was the
- * answer to.
+ * Makes a function that reports refusals to observers: bytes that are no HTTP, a head that is too large or never ends.
+ * A refused body is part of its request's own exchange.
  *
- * @param addressOf - of the client; `''` where nobody asks for it.
+ * @param addressOf - the client's address; `''` where nobody needs it.
  */
 export function observeRefusals(
   observers: readonly RequestObserver[],
@@ -18,7 +17,7 @@ export function observeRefusals(
 ): TransportWatcher['noteRefusal'] {
   return (socket, failure: Error & { readonly code?: unknown }, response) => {
     const status = statusOfParseError(failure)
-    // Browsers open connections ahead, and balancers look whether somebody listens.
+    // Browsers open connections ahead, and load balancers only check that somebody listens.
     if (status === undefined || socket.bytesRead === 0) return
     const refusal = { status, error: String(failure.code) }
     if (response !== undefined) {

@@ -1,38 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
-import { callOriginal, type Observation, observationOf, observe } from '../send/observation.ts'
+import { type Observation, observationOf, observe } from '../send/observation.ts'
 import type { Answer } from '../site/site.ts'
 import type { RequestListener } from '../transport/transport.ts'
+import { whenItsTurn } from '../send/when-its-turn.ts'
 
-/** Who wants to know what becomes of requests. */
+/** Follows requests. */
 export interface RequestObserver {
-  /** Called when a request is handed over. */
+  /** Called when a request begins. */
   readonly begin?: () => void
-  /** Called once for each, when its answer is sent or its client has gone. */
+  /** Called once for each request, when its answer is sent or its client has gone. */
   readonly end: (exchange: Exchange) => void
-  /** Called for each connection that is closed unheard. */
+  /** Called for each connection that is closed at once because too many are open. */
   readonly drop?: () => void
 }
 
-/** How requests are watched. */
+/** What `observeRequests` takes. */
 export interface ObserveOptions {
   readonly observers: readonly RequestObserver[]
-  /** Tells whose request it is. */
+  /** The client's address. */
   readonly addressOf: (request: IncomingMessage) => string
 }
 
 /**
- * Lets observers watch what a listener answers. Without them it is the listener itself: who does not watch
- * does not pay.
+ * Lets observers follow what a listener answers. Without observers it is the listener itself, which costs nothing.
  */
 export function observeRequests(
   listener: RequestListener,
   { observers, addressOf }: ObserveOptions,
 ): RequestListener {
   if (observers.length === 0) return listener
-  const wait = createWaitingList(noteEnd)
-
   /** One function for all responses: a closure for each would be work on the hot path. */
   function noteEnd(this: ServerResponse): void {
     const noted = observationOf(this)
@@ -54,39 +51,10 @@ export function observeRequests(
       refusal: undefined,
       answer: undefined,
     })
-    response.write = countWrite
-    response.end = countEnd
     response.on('close', noteEnd)
-    // A pipelined request whose turn has not come has no socket, and is never told that its client has gone.
-    if (response.socket === null) wait(request.socket, response)
+    if (response.socket === null) whenItsTurn(response, () => {}, noteEnd.bind(response))
     listener(request, response)
   }
-}
-
-function countWrite(this: ServerResponse, ...given: readonly unknown[]): boolean {
-  const noted = observationOf(this)
-  if (noted !== undefined && !noted.isEnded) noted.bytes += lengthOf(given)
-  return callOriginal(this, 'write', given) === true
-}
-
-function countEnd(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
-  const noted = observationOf(this)
-  if (noted !== undefined && !noted.isEnded) {
-    noted.bytes += lengthOf(given)
-    noted.isEnded = true
-  }
-  callOriginal(this, 'end', given)
-  return this
-}
-
-function lengthOf([chunk, coding]: readonly unknown[]): number {
-  if (chunk instanceof Uint8Array) return chunk.byteLength
-  if (typeof chunk !== 'string') return 0
-  return Buffer.byteLength(chunk, isBufferEncoding(coding) ? coding : 'utf8')
-}
-
-function isBufferEncoding(coding: unknown): coding is BufferEncoding {
-  return typeof coding === 'string' && Buffer.isEncoding(coding)
 }
 
 function describe(response: ServerResponse, noted: Observation): Exchange {
@@ -108,7 +76,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
   }
 }
 
-/** The prebuilt list goes to Node as it is, so that a response does not know the fields that it has sent. */
+/** A prebuilt list of fields goes to Node as it is, and a response does not know them afterwards. */
 function fieldOf(
   response: ServerResponse,
   answer: Answer | undefined,
@@ -125,35 +93,10 @@ function fieldOf(
   return undefined
 }
 
-/** Rules write names as they like; ours are found without a text made for each. */
+/** Users' rules may write names in any case; ours are found without a lower-case copy of each. */
 const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': 'cache-control' } as const
 
-/** Over HTTP/2 a response calls itself finished in any case: there its stream knows. */
+/** Over HTTP/2 a response is always `writableFinished`: there only its stream knows. */
 function wasAborted(response: ServerResponse & { readonly stream?: { readonly aborted: boolean } }): boolean {
   return response.stream === undefined ? !response.writableFinished : response.stream.aborted
-}
-
-/**
- * Remembers pipelined responses by the connection that they wait for, and lets them leave when it ends; those
- * whose turn has come by then are told by Node as well.
- */
-function createWaitingList(
-  leave: (this: ServerResponse) => void,
-): (socket: Socket, response: ServerResponse) => void {
-  const waiting = new WeakMap<Socket, Set<ServerResponse>>()
-
-  function leaveAll(this: Socket): void {
-    for (const response of waiting.get(this) ?? []) Reflect.apply(leave, response, [])
-  }
-
-  return (socket, response) => {
-    const others = waiting.get(socket)
-    const responses = others ?? new Set()
-    if (others === undefined) {
-      waiting.set(socket, responses)
-      socket.once('close', leaveAll)
-    }
-    responses.add(response)
-    response.once('close', () => responses.delete(response))
-  }
 }

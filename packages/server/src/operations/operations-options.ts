@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import type { AccessLogFormat } from './access-log.ts'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
@@ -28,24 +29,31 @@ const names = ['accessLog', 'ops', 'trustProxy']
 /**
  * Checks what is given.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function checkOperationsOptions(options: OperationsOptions): OperationsOptions {
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) {
-    throw new TypeError(`operations.${unknown}: there is no such option; there are ${names.join(', ')}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `operations.${unknown}: there is no such option; there are ${names.join(', ')}`,
+    )
   }
   // Callers without types may give anything.
   const accessLog: string | undefined = options.accessLog
   if (accessLog !== undefined && accessLog !== 'json' && accessLog !== 'common') {
-    throw new TypeError(`operations.accessLog: expected "json" or "common", found ${accessLog}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `operations.accessLog: expected "json" or "common", found ${accessLog}`,
+    )
   }
   const { trustProxy } = options
   if (trustProxy !== undefined) {
     try {
       parseProxyTrust(trustProxy)
     } catch (cause) {
-      throw new TypeError(
+      throw new OperatorError(
+        'SD_OPTION_INVALID',
         `operations.trustProxy: ${cause instanceof Error ? cause.message : String(cause)}`,
         { cause },
       )

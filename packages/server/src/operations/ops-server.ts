@@ -1,6 +1,6 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { createServer, type ServerResponse } from 'node:http'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { ListenError } from '../transport/listen-error.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { sendAnswer } from '../send/send-answer.ts'
@@ -33,7 +33,7 @@ const maximumConnections = 100
 /**
  * Listens for operators: `/healthz`, `/readyz` and `/metrics`.
  *
- * @throws ListenError when the address cannot be had.
+ * @throws OperatorError when the address cannot be had.
  */
 export async function startOpsServer(
   { host, port }: OpsAddress,
@@ -62,9 +62,13 @@ export async function startOpsServer(
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
-        new ListenError(`cannot listen for operators: ${cause.message}; choose another address with --ops`, {
-          cause,
-        }),
+        new OperatorError(
+          'SD_LISTEN_FAILED',
+          `cannot listen for operators: ${cause.message}; choose another address with --ops`,
+          {
+            cause,
+          },
+        ),
       )
     })
     server.listen({ port, ...(host !== '*' && { host }) }, resolve)

@@ -28,7 +28,7 @@ export interface Operations extends TransportWatcher {
 /**
  * Starts what operators see, before there is a build.
  *
- * @throws OptionalPackageError without a package that is needed, ListenError when the address cannot be had.
+ * @throws OperatorError without a package that is needed, OperatorError when the address cannot be had.
  */
 export async function startOperations({
   accessLog,

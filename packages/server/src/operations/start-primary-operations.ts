@@ -17,7 +17,7 @@ export interface PrimaryOperations extends Pick<
  * Starts what operators see, before there is a worker. The status is `ready` while at least one worker listens, and
  * metrics are sums over all workers.
  *
- * @throws OptionalPackageError without `prom-client`, ListenError when the address cannot be had.
+ * @throws OperatorError without `prom-client`, OperatorError when the address cannot be had.
  */
 export async function startPrimaryOperations(
   ops: OpsAddress | 'primary' | undefined,

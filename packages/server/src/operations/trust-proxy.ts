@@ -9,11 +9,11 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
   ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
 ])
 
-/** Whether a proxy is believed: by its address, and by how many there are between it and us. */
+/** Whether to trust a proxy: by its address, and by how many proxies stand between it and us. */
 export type ProxyTrust = (address: string, hops: number) => boolean
 
 /**
- * Reads whose word counts for a client's address.
+ * Reads which proxies to trust.
  *
  * @param value - a number of proxies, or a list of addresses, ranges (CIDR) and the names `loopback`, `linklocal`, `uniquelocal`.
  * @throws TypeError that names what is wrong.
@@ -36,8 +36,8 @@ export function parseProxyTrust(value: string | number): ProxyTrust {
 }
 
 /**
- * Makes a reader of clients' addresses: from the connection on, each proxy that is trusted is asked for whom it
- * speaks. The first address that is not a trusted proxy's is the client's.
+ * Makes a reader of clients' addresses. It goes from the connection's peer through the forwarded addresses; the first
+ * one that is not a trusted proxy's is the client's.
  */
 export function createAddressReader(trust: ProxyTrust | undefined): (request: IncomingMessage) => string {
   if (trust === undefined) return ({ socket }) => addressOfPeer(socket)
@@ -46,7 +46,7 @@ export function createAddressReader(trust: ProxyTrust | undefined): (request: In
     const noted = forwardedAddresses(request.rawHeaders)
     for (let hops = 0; trustsPeer(trust, address, hops); hops += 1) {
       const next = noted.pop()
-      // The end of the list, or a name that hides the address: nobody is known beyond.
+      // The end of the list, or a name that hides the address.
       if (next === undefined) break
       address = next
     }
@@ -54,12 +54,12 @@ export function createAddressReader(trust: ProxyTrust | undefined): (request: In
   }
 }
 
-/** Who connects through a unix socket has no address, and was let in by the permissions of its file. */
+/** The peer of a unix socket has no address; the permissions of the socket's file let it in. */
 function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
   return (address === '' && hops === 0) || trust(address, hops)
 }
 
-/** Who has connected; `''` over a unix socket. */
+/** The address of the connection's peer; `''` over a unix socket. */
 export function addressOfPeer({ remoteAddress }: Socket): string {
   return toPlainAddress(remoteAddress ?? '')
 }

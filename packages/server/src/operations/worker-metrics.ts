@@ -1,6 +1,5 @@
 import type { Worker } from 'node:cluster'
 import { hearFrom } from './hear-from.ts'
-import { hasType } from '../serve/workers/worker-messages.ts'
 
 /** What a registry of `prom-client` has, as JSON. */
 type RegistryContent = readonly object[]
@@ -108,4 +107,10 @@ function isQuestion(message: unknown): message is MetricsQuestion {
 
 function isAnswer(message: unknown): message is MetricsAnswer {
   return hasType(message, ['serve-dist:counted'])
+}
+
+/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
+export function hasType(message: unknown, types: readonly string[]): boolean {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false
+  return typeof message.type === 'string' && types.includes(message.type)
 }

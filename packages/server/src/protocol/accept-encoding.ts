@@ -1,4 +1,7 @@
-import type { RepresentationCoding } from '../site/site.ts'
+import type { ContentCoding } from '@serve-dist/manifest'
+
+/** What a request selects between: a content coding, or none. */
+export type RepresentationCoding = ContentCoding | 'identity'
 
 /**
  * How much a client wants each coding: 0 refuses, else its q-value in ten-thousandths. Whole numbers: V8

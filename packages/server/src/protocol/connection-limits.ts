@@ -25,5 +25,8 @@ export const socketTimeout: number = 60_000
 /** Sockets at once in one process; more are refused, so that memory stays bounded. */
 export const maximumConnections = 10_000
 
-/** Milliseconds that a new connection may take for its first request before a server that stops counts it as idle. */
-export const youth = 1000
+/** Milliseconds that a new connection has for its first request before a server that stops counts it as idle. */
+export const newConnectionGrace = 1000
+
+/** In milliseconds, 24.8 days: Node fires a timer that should wait for longer at once. */
+export const longestTimeout: number = 2 ** 31 - 1

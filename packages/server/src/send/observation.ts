@@ -1,29 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { callOriginal } from './intercept.ts'
 import type { Answer } from '../site/site.ts'
 
-/** What is noted of a request while it is answered. */
+/** Notes about a request while it is answered. */
 export interface Observation {
   readonly request: IncomingMessage
   /** Milliseconds, as `performance.now()` has them. */
   readonly begin: number
-  /** Of the client; `''` where nobody asks for it. */
+  /** Of the client; `''` where nobody needs it. */
   readonly address: string
-  /** Bytes of the body that were handed to the connection. */
+  /** Bytes of the body that the connection got. */
   bytes: number
-  /** Whether the end of the body was handed over; a response that writes it in pieces counts it once. */
+  /** Whether `end` was called: a response that ends in slices writes the same bytes again. */
   isEnded: boolean
-  /** Whether the observers were told. */
+  /** Whether the observers know of its end. */
   isOver: boolean
-  /** With what its request was refused, as it could not be read to its end. */
+  /** Why its request was refused: its body could not be parsed. */
   refusal: Refusal | undefined
-  /** What the table answered; `undefined` where an application did. */
+  /** The build's answer; `undefined` where an application answers. */
   answer: Answer | undefined
 }
 
-/** What Node could not read. */
+/** A refusal of what Node cannot parse. */
 interface Refusal {
   readonly status: number
-  /** The code of the error. */
+  /** Node's error code. */
   readonly error: string
 }
 
@@ -33,13 +34,15 @@ interface MaybeObserved {
   [observation]?: Observation
 }
 
-/** Attaches what is noted to the response that it is about. */
+/** Attaches notes to a response, and counts the bytes of its body. */
 export function observe(response: ServerResponse & MaybeObserved, noted: Observation): void {
   response[observation] = noted
   response.writeHead = passHead
+  response.write = countWrite
+  response.end = countEnd
 }
 
-/** What is noted of a response; `undefined` where nobody watches. */
+/** The notes about a response; `undefined` where nobody observes it. */
 export function observationOf(response: ServerResponse & MaybeObserved): Observation | undefined {
   return response[observation]
 }
@@ -49,19 +52,36 @@ export function isMerelyObserved(response: ServerResponse): boolean {
   return response.writeHead === passHead
 }
 
-/** It does nothing of its own: it is there for `writeHead`, which takes its slower way only for a response that has it. */
+// These are the same for all responses: closures for each would be work on the hot path.
+
+/** Does nothing of its own: it marks an observed response for `sendAnswer`, which takes a slower way for others. */
 function passHead(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
   callOriginal(this, 'writeHead', given)
   return this
 }
 
-/** What a response does without us: as Node's class has it, or whoever gave it another prototype. */
-export function callOriginal(
-  response: ServerResponse,
-  method: 'writeHead' | 'write' | 'end' | 'destroy',
-  given: readonly unknown[],
-): unknown {
-  const original: ServerResponse = Object.getPrototypeOf(response)
-  // oxlint-disable-next-line typescript/unbound-method -- bound right here
-  return Reflect.apply(original[method], response, given)
+function countWrite(this: ServerResponse, ...given: readonly unknown[]): boolean {
+  const noted = observationOf(this)
+  if (noted !== undefined && !noted.isEnded) noted.bytes += lengthOf(given)
+  return callOriginal(this, 'write', given) === true
+}
+
+function countEnd(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
+  const noted = observationOf(this)
+  if (noted !== undefined && !noted.isEnded) {
+    noted.bytes += lengthOf(given)
+    noted.isEnded = true
+  }
+  callOriginal(this, 'end', given)
+  return this
+}
+
+function lengthOf([chunk, coding]: readonly unknown[]): number {
+  if (chunk instanceof Uint8Array) return chunk.byteLength
+  if (typeof chunk !== 'string') return 0
+  return Buffer.byteLength(chunk, isBufferEncoding(coding) ? coding : 'utf8')
+}
+
+function isBufferEncoding(coding: unknown): coding is BufferEncoding {
+  return typeof coding === 'string' && Buffer.isEncoding(coding)
 }

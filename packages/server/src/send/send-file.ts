@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { awaitTurn } from './await-turn.ts'
 import { socketTimeout } from '../protocol/connection-limits.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
+import { whenItsTurn } from './when-its-turn.ts'
 
 /**
  * Streams a part of a file, and calls `writeHead` once it is known that the file is still the one that
@@ -20,7 +20,14 @@ export async function sendFile(
   const lease = leaseFile(content.stored)
   try {
     // Only then, so that pipelined requests open no more than one file at a time.
-    if (await awaitTurn(response)) await sendNow(response, content, { lease, writeHead })
+    const hasTurn = await new Promise<boolean>((resolve) => {
+      whenItsTurn(
+        response,
+        () => resolve(true),
+        () => resolve(false),
+      )
+    })
+    if (hasTurn) await sendNow(response, content, { lease, writeHead })
   } finally {
     lease?.release()
   }

@@ -7,7 +7,7 @@ import { watchTlsFiles } from '../transport/tls/watch-tls-files.ts'
 /**
  * Makes the transport that the options ask for; over TLS its certificate follows its files.
  *
- * @throws TlsError when there is no certificate with its key.
+ * @throws OperatorError when there is no certificate with its key.
  */
 export async function openTransport(
   listener: RequestListener,

@@ -51,6 +51,8 @@ describe('resolveServeOptions', () => {
     ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found soon'],
   ])('refuses %s', (json, message) => {
     const given: ServeOptions = JSON.parse(json)
-    expect(() => resolveServeOptions(given)).toThrow(new TypeError(message))
+    expect(() => resolveServeOptions(given)).toThrow(
+      expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),
+    )
   })
 })

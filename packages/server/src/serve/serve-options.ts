@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { checkHosts } from '../transport/allow-hosts.ts'
 import { type HandlerOptions, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import type { ListenAddress } from '../transport/listen.ts'
@@ -5,7 +6,7 @@ import { longestSocketPath } from '../transport/longest-socket-path.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
 import type { SiteStoreOptions } from '../load/site-store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
-import { longestTimeout } from '../command/parse-duration.ts'
+import { longestTimeout } from '../protocol/connection-limits.ts'
 import { withDefaults } from '../with-defaults.ts'
 
 /** What `serve` takes. */
@@ -88,7 +89,7 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
   const resolved = withDefaults<Omit<ResolvedServeOptions, 'address'>>(serveDefaults, options, [
@@ -100,7 +101,10 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   ])
   const { gracePeriod, tls } = resolved
   if (!(gracePeriod >= 0)) {
-    throw new TypeError(`gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`,
+    )
   }
   checkOperationsOptions(resolved.operations)
   resolveHandlerOptions(resolved.handler)
@@ -124,27 +128,38 @@ function addressOf({
 }: Omit<ResolvedServeOptions, 'address'>): ListenAddress {
   if (descriptor !== undefined) {
     if (Number.isInteger(descriptor) && descriptor >= 0) return { descriptor }
-    throw new TypeError(`descriptor: expected the number of an open descriptor, found ${descriptor}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `descriptor: expected the number of an open descriptor, found ${descriptor}`,
+    )
   }
   if (socket !== undefined) {
     if (typeof socket !== 'string' || socket === '' || Buffer.byteLength(socket) > longestSocketPath) {
-      throw new TypeError(
+      throw new OperatorError(
+        'SD_OPTION_INVALID',
         `socket: expected a path of ${longestSocketPath} bytes at most, found ${JSON.stringify(socket)}`,
       )
     }
     if (!Number.isInteger(socketMode) || socketMode < 0 || socketMode > 0o777) {
-      throw new TypeError(`socketMode: expected permissions from 0 to 0o777, found ${socketMode}`)
+      throw new OperatorError(
+        'SD_OPTION_INVALID',
+        `socketMode: expected permissions from 0 to 0o777, found ${socketMode}`,
+      )
     }
     return { socket, socketMode }
   }
   // Node takes an empty host for all addresses: too much to be had by an unset variable.
   if (typeof host !== 'string' || host === '') {
-    throw new TypeError(
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
       `host: expected an address such as 127.0.0.1 or 0.0.0.0, found ${JSON.stringify(host)}`,
     )
   }
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new TypeError(`port: expected a whole number from 0 to 65535, found ${port}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `port: expected a whole number from 0 to 65535, found ${port}`,
+    )
   }
   return { port, host }
 }

@@ -9,7 +9,7 @@ import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import { resolveSiteStoreOptions } from '../load/site-store-options.ts'
-import { startApplication } from '../application/start-application.ts'
+import { startApplication } from '../application/mount-application.ts'
 import { startOperations } from '../operations/start-operations.ts'
 import type { RequestListener } from '../transport/transport.ts'
 import { withHsts } from './with-hsts.ts'
@@ -40,8 +40,8 @@ export interface RunningServer {
 /**
  * Loads a build and serves it over HTTP. An option that does nothing beside the others is told to `site.onWarning`.
  *
- * @throws SiteError when the build cannot be served, ApplicationError when `ssr` cannot be mounted, TlsError when
- * `tls` has no certificate with its key, ListenError when the address cannot be had, OptionalPackageError without a
+ * @throws OperatorError when the build cannot be served, OperatorError when `ssr` cannot be mounted, OperatorError when
+ * `tls` has no certificate with its key, OperatorError when the address cannot be had, OperatorError without a
  * package that an option needs, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {

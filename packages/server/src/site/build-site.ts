@@ -1,13 +1,12 @@
 import type { Manifest, ManifestFile, ManifestLink } from '@serve-dist/manifest'
 import { buildTable } from './build-table.ts'
-import type { ManifestEntry } from '../files/inspect-file.ts'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import { overridesFor } from './field-rules.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
-import type { Representation, Resource, Site, StoredBytes } from './site.ts'
+import type { ManifestEntry, Representation, Resource, Site, StoredBytes } from './site.ts'
 
 /** A site, and a line for each redirect rule that can never count. */
 export interface BuiltSite {

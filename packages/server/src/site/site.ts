@@ -1,4 +1,11 @@
-import type { AppType, ContentCoding, FieldValues, RedirectStatus } from '@serve-dist/manifest'
+import type {
+  AppType,
+  FieldValues,
+  ManifestFile,
+  ManifestVariant,
+  RedirectStatus,
+} from '@serve-dist/manifest'
+import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
 
@@ -7,9 +14,6 @@ import type { PathPattern } from './path-pattern.ts'
  * own `404.html` (`404`), or nothing of ours (`none`).
  */
 export type Fallback = 'spa' | '404' | 'none'
-
-/** What a request selects between: a content coding, or none. */
-export type RepresentationCoding = ContentCoding | 'identity'
 
 /**
  * A build, ready to answer from: plain data, made at boot and never changed after, so that every decision is a
@@ -180,3 +184,6 @@ export type SiteSource = Site | SiteHolder
 export function toSiteHolder(source: SiteSource): SiteHolder {
   return 'current' in source ? source : { current: source }
 }
+
+/** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
+export type ManifestEntry = ManifestFile | ManifestVariant

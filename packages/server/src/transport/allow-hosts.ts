@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
@@ -43,12 +44,19 @@ function isNameOfHost(text: string): boolean {
  */
 export function checkHosts(names: unknown): void {
   if (!Array.isArray(names) || names.length === 0) {
-    throw new TypeError(`allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`,
+    )
   }
   try {
     createHostMatcher(names.map(String))
   } catch (cause) {
-    throw new TypeError(`allowHosts: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `allowHosts: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
   }
 }
 

@@ -10,6 +10,7 @@ import { mustBeRefused } from '../protocol/request-head.ts'
 import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
+import { whenItsTurn } from '../send/when-its-turn.ts'
 
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
@@ -17,7 +18,7 @@ export function createHttpTransport(
   { takesUploads, responseClass = ServerResponse, watcher }: TransportOptions,
 ): Transport {
   let isClosing = false
-  /** Connections that are closed after an answer that is under way: no further request is read (RFC 9112 §9.6). */
+  /** Connections that close after an answer that is under way: no further request is answered (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
 
   const refusals = {
@@ -30,9 +31,9 @@ export function createHttpTransport(
     tracker.track(response)
     refusals[status](request, response)
   }
-  /** Whether a request may be answered; else it is refused, or nothing is to be done. */
+  /** Whether the listener may answer a request; refuses it, or drops it, otherwise. */
   const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
-    // Nobody would get the answer.
+    // The client would not get the answer.
     if (ending.has(request.socket) || !request.socket.writable) return false
     const refusal = refusalOf(request)
     if (refusal !== undefined) refuse(request, response, refusal)
@@ -47,7 +48,7 @@ export function createHttpTransport(
     listener(request, response)
   }
 
-  // Without a Host we refuse ourselves: Node's refusal for it is told to nobody.
+  // We refuse a request without Host ourselves: nobody hears of Node's own refusal.
   const options = { ...connectionLimits, ServerResponse: responseClass, requireHostHeader: false }
   const server = createServer(options, (request, response) => {
     if (admits(request, response)) answer(request, response)
@@ -58,6 +59,7 @@ export function createHttpTransport(
       refuse(request, response, 417)
       return
     }
+    // Behind an answer under way, Node would put a 100 between the head and the body of its own answer.
     whenItsTurn(response, () => {
       response.writeContinue()
       answer(request, response)
@@ -74,7 +76,7 @@ export function createHttpTransport(
   })
   if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.noteConnection(socket))
   server.on('drop', () => watcher?.noteDrop())
-  // A client that has closed its half still waits for its answer (RFC 9112 §9.6); Node's types lack this.
+  // A client that has closed its half still waits for its answer (RFC 9112 §9.6). Node's types lack the option.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(socketTimeout)
   if (takesUploads) server.requestTimeout = uploadTimeout
@@ -86,9 +88,9 @@ export function createHttpTransport(
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(() => {
-        // Those from the queue may be taken later still.
+        // The system may hand over queued connections after this.
         server.on('connection', (socket: Socket) => socket.destroy())
-        tracker.cutOffAll()
+        tracker.destroyAll()
       }, gracePeriod)
       await tracker.drain()
       clearTimeout(deadline)
@@ -96,19 +98,13 @@ export function createHttpTransport(
   }
 }
 
-/** Behind an answer under way, Node would put a 100 between the head and the body of its own answer. */
-function whenItsTurn(response: ServerResponse, act: () => void): void {
-  if (response.socket === null) response.once('socket', act)
-  else act()
-}
-
-/** RFC 9110 §10.1.1: a list, of which but one member is known. */
+/** RFC 9110 §10.1.1: a list; `100-continue` is the one member that has a meaning. */
 function expectationsOf({ headers }: IncomingMessage): string[] {
   const members = (headers.expect ?? '').split(',').map((member) => member.trim().toLowerCase())
   return members.filter((member) => member !== '')
 }
 
-/** RFC 9110 §15.6.6: what another major version means is not known. */
+/** RFC 9110 §15.6.6: we do not know another major version. */
 function refusalOf(request: IncomingMessage): 400 | 505 | undefined {
   if (request.httpVersionMajor !== 1) return 505
   return mustBeRefused(request.rawHeaders, request.httpVersionMinor) ? 400 : undefined

@@ -1,6 +1,6 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { createRedirectTransport } from './create-redirect-transport.ts'
 import { listen } from './listen.ts'
-import { ListenError } from './listen-error.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
 
 /** Where plain HTTP is taken. */
@@ -24,7 +24,7 @@ export interface RedirectListener {
 /**
  * Listens for plain HTTP, if it is to be taken, and sends every request on to where a transport listens already.
  *
- * @throws ListenError when the address cannot be had.
+ * @throws OperatorError when the address cannot be had.
  */
 export async function listenForRedirects(
   to: Transport,
@@ -36,8 +36,10 @@ export async function listenForRedirects(
   const tlsPort = typeof address === 'object' && address !== null ? address.port : 443
   const transport = createRedirectTransport(tlsPort, { hosts, watcher })
   const origin = await listen(transport, { host, port }).catch((error: unknown) => {
-    if (!(error instanceof ListenError)) throw error
-    throw new ListenError(error.message.replaceAll('--port', '--redirect-http'), { cause: error })
+    if (!(error instanceof OperatorError)) throw error
+    throw new OperatorError('SD_LISTEN_FAILED', error.message.replaceAll('--port', '--redirect-http'), {
+      cause: error,
+    })
   })
   return { transport, url: `${origin}/` }
 }

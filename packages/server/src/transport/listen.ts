@@ -1,8 +1,8 @@
+import { OperatorError } from '@serve-dist/manifest'
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
 import type { ListenOptions } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
-import { ListenError } from './listen-error.ts'
 import { reachableName } from './reachable-name.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import type { Transport } from './transport.ts'
@@ -34,7 +34,7 @@ interface InheritedAddress {
  * Lets a transport's server listen.
  *
  * @returns the origin under which it is reached, without a slash at its end; a unix socket's is written as nginx has it.
- * @throws ListenError when the address is in use, not allowed or not this machine's.
+ * @throws OperatorError when the address is in use, not allowed or not this machine's.
  */
 export async function listen({ server, scheme }: Transport, address: ListenAddress): Promise<string> {
   // A worker's socket is its primary's, and may be in use by other workers.
@@ -43,7 +43,7 @@ export async function listen({ server, scheme }: Transport, address: ListenAddre
   const setsUmask = 'socket' in address && isMainThread && !cluster.isWorker
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
-      reject(new ListenError(explain(error, address), { cause: error }))
+      reject(new OperatorError('SD_LISTEN_FAILED', explain(error, address), { cause: error }))
     }
     server.once('error', fail)
     const before = setsUmask ? process.umask(umaskFor(address.socketMode)) : undefined

@@ -1,17 +1,17 @@
 import { readHost, splitTarget } from '../protocol/request-head.ts'
 
-/** Where a request over plain HTTP came in, and where HTTPS is. */
+/** The ports of plain HTTP and of HTTPS. */
 export interface HttpsPlace {
-  /** The port that the plain request came to. */
+  /** The port that received the plain request. */
   readonly plainPort: number
   readonly tlsPort: number
 }
 
 /**
- * Where a plain request is sent on to.
+ * The `Location` that sends a plain request to HTTPS.
  *
  * @param target - as it stands in the request line.
- * @returns `undefined` where the request names no host or no path that could be sent on.
+ * @returns `undefined` where the request has no usable host or path.
  */
 export function redirectToHttps(
   host: string | undefined,
@@ -20,11 +20,11 @@ export function redirectToHttps(
 ): string | undefined {
   // Nothing that a browser could read as another host than the one that it asked.
   const { name, port, isPlain = false } = readHost(host ?? '') ?? {}
-  // Of an absolute form (RFC 9112 §3.2.2) the path is taken; its host counts no more than `Host`.
+  // From an absolute form (RFC 9112 §3.2.2) only the path is used.
   const { scheme = 'http', path, query } = splitTarget(target)
   const isFit = isPlain && port !== '' && ['http', 'https'].includes(scheme) && path.startsWith('/')
   if (!isFit) return undefined
-  // Asked for at port 80 while we listen on another one, we stand behind a port mapping, and HTTPS is at 443.
+  // The client asked for port 80 but we listen on another: a mapping of ports, so HTTPS is at 443.
   const isMapped = port === undefined && plainPort !== 80
   const authority = tlsPort === 443 || isMapped ? name : `${name}:${tlsPort}`
   return `https://${authority}${path}${query}`

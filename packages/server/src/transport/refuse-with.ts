@@ -3,8 +3,7 @@ import type { RequestListener, TransportWatcher } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
 /**
- * Makes the listener that answers requests which nobody else is to see. Over HTTP/1.1 their connection ends with it
- * (RFC 9112 §9.6).
+ * Makes a listener that refuses every request. Over HTTP/1.1 it also closes the connection (RFC 9112 §9.6).
  */
 export function refuseWith(
   status: number,

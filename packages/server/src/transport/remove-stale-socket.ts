@@ -1,27 +1,35 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { lstat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { ListenError } from './listen-error.ts'
 
 /**
  * Makes room for a unix socket: what a server that was killed has left behind is removed.
  *
- * @throws ListenError when a server listens there, or something else than a socket is there.
+ * @throws OperatorError when a server listens there, or something else than a socket is there.
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw new ListenError(
+    throw new OperatorError(
+      'SD_LISTEN_FAILED',
       `${path} is there, and is no socket; remove it, or choose another path with --socket`,
     )
   }
   if (await isListening(path)) {
-    throw new ListenError(`a server listens on ${path}; stop it, or choose another path with --socket`)
+    throw new OperatorError(
+      'SD_LISTEN_FAILED',
+      `a server listens on ${path}; stop it, or choose another path with --socket`,
+    )
   }
   await unlink(path).catch((cause: Error) => {
-    throw new ListenError(`${path} is left from an earlier server and cannot be removed: ${cause.message}`, {
-      cause,
-    })
+    throw new OperatorError(
+      'SD_LISTEN_FAILED',
+      `${path} is left from an earlier server and cannot be removed: ${cause.message}`,
+      {
+        cause,
+      },
+    )
   })
 }
 

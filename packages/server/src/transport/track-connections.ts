@@ -1,52 +1,50 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { youth } from '../protocol/connection-limits.ts'
-import { cutOff, endsWithConnection } from '../send/cut-off.ts'
-import { destroySoonAsNode, endLingering } from './end-lingering.ts'
+import { newConnectionGrace } from '../protocol/connection-limits.ts'
+import { resetOrDestroy, endsWithConnection } from '../send/reset-or-destroy.ts'
+import { destroySoonAsNode, lingeringClose } from './lingering-close.ts'
 import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
-import { readWhatHasCome, takeWhatHasCome } from './take-what-has-come.ts'
+import { readPending, drainBacklog } from './drain-backlog.ts'
 
-/** Knows which connections of a server have an answer under way, and how each of them ends. */
+/** Knows which connections of a server have an answer under way, and ends each of them in the right way. */
 export interface ConnectionTracker {
-  /** Notes that an answer is under way, until it is sent or its client has gone. */
+  /** Counts an answer as under way until it is sent or its client has gone. */
   track(response: ServerResponse): void
   /**
-   * Takes no new connections, and closes each as soon as nothing is under way on it: at once, after the
-   * last answer, or, when it is so young that its first request is on its way, a second after it came.
-   * Settles when all are closed.
+   * Accepts no new connections, and closes each as soon as it is idle: at once, after the last answer, or, where its
+   * first request may be on its way, a second after it was opened. Settles when all are closed.
    */
   drain(): Promise<void>
-  /** Closes all connections, whatever is under way. */
-  cutOffAll(): void
+  /** Closes all connections, with answers under way or not. */
+  destroyAll(): void
 }
 
 interface ConnectionState {
   readonly since: number
   answersUnderWay: number
-  /** What had come when the last answer was sent: more than that is a next request. */
+  /** What was read when the last answer was sent: more than that is a next request. */
   bytesRead: number
-  /** The answer to the last request that came. */
+  /** The answer to the last request. */
   last: ServerResponse | undefined
   /** Why nothing more can be read. */
   failure: Error | undefined
 }
 
-/** What connections are for, and who is told of their ends. */
+/** How connections are treated. */
 export interface ConnectionOptions {
-  /** Whether requests' bodies may be waited for. */
+  /** Whether an application may wait for requests' bodies. */
   readonly takesUploads: boolean
-  /** Told of each refusal of what is no request, or of the body of one that has no other answer. */
+  /** Called when the server refuses bytes that are no request, or the body of one that has no other answer. */
   readonly noteRefusal: (socket: Socket, failure: Error, response?: ServerResponse) => void
 }
 
 /**
  * Watches a server's connections from now on.
  *
- * Node's own `closeIdleConnections` (and `close`, which calls it) takes an answer that is still being
- * flushed for done and cuts it off, and a connection on which nothing ever came for busy. Its own refusal of what
- * it cannot read is also sent behind the answer to the very request whose body that is, and cuts off the answers to
- * the requests before it.
+ * Node's `closeIdleConnections` (and `close`, which calls it) cuts off an answer that it is still flushing, and keeps a
+ * connection that never sent anything. Node's refusal of a malformed body follows the answer to that very request, and
+ * cuts off the answers to the requests before it.
  */
 export function trackConnections(
   server: Server,
@@ -66,8 +64,8 @@ export function trackConnections(
     connections.set(socket, state)
     socket.destroySoon = destroySoon
     socket.once('close', () => connections.delete(socket))
-    // Its handshake of TLS took until now.
-    if (isDraining) closeWhenGrown(socket, state)
+    // Its TLS handshake lasted until now.
+    if (isDraining) closeAfterGrace(socket, state)
   })
 
   server.on('clientError', (failure: Error, socket) => {
@@ -77,38 +75,38 @@ export function trackConnections(
       state.failure = failure
       endUnreadable(socket, state, failure)
     }
-    // What comes behind it is told as an error again; it is no sign of a client that still reads.
+    // Node reports what comes after it as an error again; that is no sign of a client that still reads.
     else if (socket.writable) socket.pause()
   })
 
-  /** Ends a connection of which nothing more can be read, or that took too long. */
+  /** Ends a connection from which nothing more can be read, or that took too long. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
     if (status === undefined) {
       socket.destroy(failure)
       return
     }
-    // Its end is under way.
+    // It is being closed already.
     if (!socket.writable) return
     const isOfBody = last?.req.complete === false
     const isOfOnlyAnswer = isOfBody && answersUnderWay === 1
     if (isOfBody && answersUnderWay === 0) {
-      // 1. It belongs to a request that was answered: there is no second answer.
+      // 1. Its request has its answer already, and gets no second one.
       socket.destroySoon()
     } else if (answersUnderWay > 0 && status !== 408 && !(isOfOnlyAnswer && mayWaitForBody(last))) {
-      // 2. What came before it is answered first; nothing is read meanwhile.
+      // 2. The requests before it are answered first; nothing is read meanwhile.
       socket.pause()
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
-      // 3. What has begun is cut off: its end may never come. What is before it is sent, where nobody takes it for whole.
-      if (status !== 408 && !endsWithConnection(last)) endLingering(socket)
-      else cutOff(socket, last, failure)
+      // 3. An answer that has begun is cut off, as its end may never come; those before it are sent.
+      if (status !== 408 && !endsWithConnection(last)) lingeringClose(socket)
+      else resetOrDestroy(socket, last, failure)
     } else {
-      // 4. Nothing was said to it.
+      // 4. It has no answer yet.
       noteRefusal(socket, failure, isOfBody ? last : undefined)
       const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
-      // Behind a 408 nothing may be read: the request could still come to its end.
+      // After a 408 nothing may be read: the request could still become complete.
       if (status === 408) destroySoonAsNode(socket.end(refusal))
-      else endLingering(socket, refusal)
+      else lingeringClose(socket, refusal)
     }
   }
 
@@ -117,7 +115,7 @@ export function trackConnections(
     return takesUploads && !writableEnded
   }
 
-  /** Where something is still coming, a request's body for instance, its connection lingers. */
+  /** Lingers where more bytes are coming, a request's body for instance. */
   function destroySoon(this: Socket): void {
     const state = connections.get(this)
     const request = state?.last?.req
@@ -126,7 +124,7 @@ export function trackConnections(
       destroySoonAsNode(this)
       return
     }
-    const close = endLingering(this)
+    const close = lingeringClose(this)
     if (isBodyComing) request.once('end', close)
   }
 
@@ -137,9 +135,9 @@ export function trackConnections(
     if (state === undefined) return
     state.answersUnderWay -= 1
     state.bytesRead = socket.bytesRead
-    // What is still coming of its request is no next one.
+    // The rest of its body is no next request.
     if (!this.req.complete) this.req.once('end', () => (state.bytesRead = socket.bytesRead))
-    // Others are told of the answer's end first.
+    // Other listeners hear of the answer's end first.
     if (state.failure !== undefined) process.nextTick(endUnreadable, socket, state, state.failure)
     else if (isDraining) closeIfIdle(socket, state)
   }
@@ -153,36 +151,36 @@ export function trackConnections(
       response.on('close', noteEnd)
     },
     async drain() {
-      await takeWhatHasCome(server)
+      await drainBacklog(server)
       isDraining = true
       const closed = new Promise((resolve) => {
         // Not `server.close`: see above.
         NetServer.prototype.close.call(server, resolve)
       })
-      for (const [socket, state] of connections) closeWhenGrown(socket, state)
+      for (const [socket, state] of connections) closeAfterGrace(socket, state)
       await closed
-      // One that does not listen, as behind TLS, is closed at once. What is added meanwhile is waited for, too.
+      // Behind TLS this server does not listen, and is closed at once. Connections that come meanwhile count, too.
       for (const socket of connections.keys()) {
         await new Promise((resolve) => {
           socket.once('close', resolve)
         })
       }
-      // Only to let go of Node's timer.
+      // Only to release Node's timer.
       server.close()
     },
-    cutOffAll() {
-      for (const [socket, { last }] of connections) cutOff(socket, last)
+    destroyAll() {
+      for (const [socket, { last }] of connections) resetOrDestroy(socket, last)
     },
   }
 }
 
-/** A client that has just connected is about to send; it was told of no limit, and would see a failure. */
-function closeWhenGrown(socket: Socket, state: ConnectionState): void {
-  const rest = state.since + youth - performance.now()
-  const isYoung = socket.bytesRead === 0 && rest > 0
-  if (!isYoung) closeIfIdle(socket, state)
-  // On a busy machine the timer is late, and what has come meanwhile is not read before it.
-  else setTimeout(() => void readWhatHasCome().then(() => closeIfIdle(socket, state)), rest)
+/** A client that has just connected is about to send: it would see a failure. */
+function closeAfterGrace(socket: Socket, state: ConnectionState): void {
+  const rest = state.since + newConnectionGrace - performance.now()
+  const isNew = socket.bytesRead === 0 && rest > 0
+  if (!isNew) closeIfIdle(socket, state)
+  // On a busy machine the timer fires late, before what has arrived meanwhile is read.
+  else setTimeout(() => void readPending().then(() => closeIfIdle(socket, state)), rest)
 }
 
 function closeIfIdle(socket: Socket, { answersUnderWay, bytesRead, last }: ConnectionState): void {

@@ -1,41 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 
-/** Answers what a transport received; it calls nobody else. */
+/** Answers a request. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Who is told what a transport does by itself. */
+/** Observes what a transport does by itself. */
 export interface TransportWatcher {
-  /** Makes a listener whose answers are known. */
+  /** Makes a listener that reports its answers. */
   watch(listener: RequestListener): RequestListener
-  /** A connection came; once it has gone, nobody knows whose it was. */
+  /** Called for each connection while its peer's address is still known. */
   noteConnection(socket: Socket): void
-  /** What came on a connection was refused: before it was a request, or as the body of one that had no other answer. */
+  /** Called when the transport refuses bytes that are no request, or the body of one that has no other answer. */
   noteRefusal(socket: Socket, failure: Error, response?: ServerResponse): void
-  /** A connection was closed unheard: there are as many as there may be. */
+  /** Called when a connection is closed at once because too many are open. */
   noteDrop(): void
 }
 
-/** What a transport is to be prepared for. */
+/** How a transport works. */
 export interface TransportOptions {
-  /** Whether an application wants requests' bodies, which take their time. */
+  /** Whether an application reads requests' bodies, which take their time. */
   readonly takesUploads: boolean
-  /** How answers over HTTP/1.1 are made; Node's own class where nothing is said. */
+  /** The class of answers over HTTP/1.1; Node's own by default. */
   readonly responseClass?: typeof ServerResponse
-  /** Nobody where nothing is said. */
   readonly watcher?: TransportWatcher
 }
 
-/** A way in which requests come: HTTP/1.1 over TCP, or TLS with HTTP/2. */
+/** HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. */
 export interface Transport {
   readonly scheme: 'http' | 'https'
   /** Not listening yet. */
   readonly server: Server
-  /** Reads again what new connections are met with: a certificate. It never rejects. */
+  /** Reads the certificate again, for new connections. It never rejects. */
   reload?(): Promise<void>
   /**
-   * Takes no new connections; idle ones are closed at once, answers in flight are finished within so many
-   * milliseconds. Settles when the last socket is closed.
+   * Accepts no new connections, closes idle ones at once, and gives answers in flight so many milliseconds. Settles when
+   * the last socket is closed.
    */
   drain(gracePeriod: number): Promise<void>
 }

@@ -186,7 +186,7 @@ describe('serve-dist', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
+      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
     ])
   })
 
@@ -195,7 +195,7 @@ describe('serve-dist', () => {
       'a missing folder',
       (folder) => rm(folder, { recursive: true }),
       [],
-      /^serve-dist: \S+: no such folder; build first, or name the folder to serve\n$/,
+      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: no such folder; build first, or name the folder to serve\n$/,
     ],
     ['a missing variant', (folder) => rm(join(folder, 'app.js.br')), [], /\n {2}app\.js\.br: is missing\n$/],
     [

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import {
+  OperatorError,
   type Manifest,
   manifestPath,
   parseManifest,
@@ -16,7 +17,6 @@ import {
 import { describeDirectory, precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from '../../src/load/load-site.ts'
-import { SiteError } from '../../src/site/site-error.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../support/build-fixture.ts'
 import { createRandom } from '../support/soak/soak-random.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -135,7 +135,7 @@ async function judge(folder: string, { before, after }: Record<'before' | 'after
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
     const isClear =
-      error instanceof SiteError && /not what the manifest says|did not finish/.test(error.message)
+      error instanceof OperatorError && /not what the manifest says|did not finish/.test(error.message)
     return isClear ? 'refused' : String(error)
   }
   const { originals, variants } = claimsOf(await manifestOf(folder))

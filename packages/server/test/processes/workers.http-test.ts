@@ -138,7 +138,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: ${missing}: no such folder; build first, or name the folder to serve\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${missing}: no such folder; build first, or name the folder to serve\n`,
     ])
   })
 
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { code, stderr } = await spawnCommand([directory, '--port', String(port), '--workers', '2']).exited
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^serve-dist: port \d+ on 127\.0\.0\.1 is in use; .+\n$/),
+      expect.stringMatching(/^serve-dist: SD_LISTEN_FAILED: port \d+ on 127\.0\.0\.1 is in use; .+\n$/),
     ])
     await stop(first)
   })
@@ -168,7 +168,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
     expect(stderr).toMatch(
-      /\nserve-dist: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
+      /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
     )
     expect(stderr).not.toMatch(/^\s+at /m)
   })

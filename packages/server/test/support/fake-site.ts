@@ -10,9 +10,8 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../../src/site/build-site.ts'
-import type { ManifestEntry } from '../../src/files/inspect-file.ts'
+import type { ManifestEntry, Resource, Site, StoredBytes } from '../../src/site/site.ts'
 import { resolveServing } from '../../src/site/resolve-serving.ts'
-import type { Resource, Site, StoredBytes } from '../../src/site/site.ts'
 
 /** A file of a site that has no disk. */
 export interface FakeFile {

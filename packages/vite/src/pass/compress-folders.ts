@@ -1,11 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path'
-import {
-  createProgressLine,
-  precompress,
-  PrecompressError,
-  type PrecompressReport,
-} from '@serve-dist/precompress'
-import { servedBase } from '@serve-dist/precompress/served-base'
+import { createProgressLine, precompress, type PrecompressReport } from '@serve-dist/precompress'
+import { OperatorError, servedBase } from '@serve-dist/manifest'
 import { type Budget, checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import type { Environment, ResolvedConfig } from 'vite'
@@ -113,7 +108,7 @@ function escapeGlob(path: string): string {
 }
 
 function failureOf(folder: string, error: unknown): string {
-  const problems = error instanceof PrecompressError ? error.problems : [String(error)]
+  const problems = error instanceof OperatorError ? error.problems : [String(error)]
   return [`serve-dist could not compress ${folder}:`, ...problems].join('\n  ')
 }
 
@@ -152,7 +147,7 @@ function enforceBudgets(
 function failPass(context: PassContext, log: { message: string; cause?: unknown }): void {
   // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
   if (context.meta.watchMode) context.environment.logger.error(log.message)
-  else if (log.cause === undefined || log.cause instanceof PrecompressError) {
+  else if (log.cause === undefined || log.cause instanceof OperatorError) {
     // Neither a second time, as its cause.
     context.error({ message: log.message, stack: log.message })
   } else context.error(log)

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { servedBase } from '@serve-dist/precompress/served-base'
+import { servedBase } from '@serve-dist/manifest'
 import type { Handler } from '../handler.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import { isBeyondDoubt, isForProxy } from './preview-guards.ts'

@@ -41,6 +41,8 @@ describe('previewDist', () => {
     ],
   ])('refuses %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)
-    expect(() => previewDist(options)).toThrow(new TypeError(message))
+    expect(() => previewDist(options)).toThrow(
+      expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),
+    )
   })
 })

@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { type HandlerOptions, resolveHandlerOptions } from '../handler-options.ts'
 import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-site-options.ts'
 import { withDefaults } from '../../with-defaults.ts'
@@ -18,11 +19,12 @@ const siteOptionNames = ['verify', 'memoryBudget', 'largestBody', 'rules']
 /**
  * Checks the options when the configuration is read, not when a preview starts.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolvePreviewDistOptions(options: PreviewDistOptions): ResolvedPreviewDistOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
       `previewDist: expected an object such as { fallback: 'spa' }, found ${JSON.stringify(options)}`,
     )
   }
@@ -34,8 +36,12 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
     resolveLoadSiteOptions(site)
     return { handler, site }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new TypeError(`previewDist option ${error.message}`, { cause: error })
+    if (!(error instanceof OperatorError)) throw error
+    throw new OperatorError(
+      error.code,
+      error.problems.map((problem) => `previewDist option ${problem}`),
+      { cause: error },
+    )
   }
 }
 

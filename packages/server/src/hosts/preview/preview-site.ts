@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestPath } from '@serve-dist/manifest'
+import { OperatorError, manifestPath } from '@serve-dist/manifest'
 import { createHandler, type Handler } from '../handler.ts'
 import { loadSite } from '../../load/load-site.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import type { PreviewLogger } from './preview-server.ts'
-import { SiteError } from '../../site/site-error.ts'
 
 /** The build that a preview shows; a new build of the same folder takes its place. */
 export interface PreviewSite {
@@ -58,7 +57,7 @@ async function loadHandler(
       return createHandler(site, { ...options.handler, onProblem: ({ message }) => tell(message) })
     warn(logger, directory, [`it was built for base "${builtFor}", this preview has "${base}"; build again`])
   } catch (error) {
-    if (!(error instanceof SiteError)) throw error
+    if (!(error instanceof OperatorError)) throw error
     warn(logger, directory, error.problems)
   }
   return undefined

@@ -1,4 +1,4 @@
-import { isForOperator } from '../is-for-operator.ts'
+import { OperatorError } from '@serve-dist/manifest'
 import type { StagedSiteStore } from '../../load/open-site-store.ts'
 import type { StagedServer } from '../serve.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
@@ -29,8 +29,8 @@ export async function runWorker(
     await allowed
   }
   server = await start(mayListen).catch(async (error: unknown) => {
-    if (!isForOperator(error)) throw error
-    await tell({ type: 'serve-dist:failed', message: error.message })
+    if (!(error instanceof OperatorError)) throw error
+    await tell({ type: 'serve-dist:failed', code: error.code, message: error.message })
     return process.exit(1)
   })
   const { url, redirectUrl, site } = server

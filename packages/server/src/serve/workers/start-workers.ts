@@ -1,17 +1,17 @@
+import { OperatorError } from '@serve-dist/manifest'
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import { describeReload } from '../../load/describe-reload.ts'
 import { oneAtATime } from '../../load/one-at-a-time.ts'
 import type { ReloadOutcome } from '../../load/open-site-store.ts'
-import { longestTimeout } from '../../command/parse-duration.ts'
+import { longestTimeout } from '../../protocol/connection-limits.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from '../../site/site.ts'
 import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
 import { type Place, tellWorker } from './worker-place.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
-import { WorkersError } from '../workers-error.ts'
 
 /** What `startWorkers` takes. */
 export interface WorkersOptions {
@@ -44,7 +44,7 @@ export interface RunningWorkers {
   reload(): Promise<ReloadOutcome>
   /** Lets all workers drain; settles when the last has ended. */
   close(): Promise<void>
-  /** Rejects with a WorkersError when none of them stays alive. */
+  /** Rejects with an OperatorError when none of them stays alive. */
   readonly collapse: Promise<never>
 }
 
@@ -54,7 +54,7 @@ const patience = 1000
 /**
  * Starts this very command again as so many workers, and keeps them alive.
  *
- * @throws WorkersError when one is refused at the first start, or all end again and again.
+ * @throws OperatorError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
   const { count, role, gracePeriod, watcher } = options
@@ -62,7 +62,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
   let isStopping = false
-  let failure: WorkersError | undefined
+  let failure: OperatorError | undefined
 
   // What is measured to be best: docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -129,7 +129,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         place.buildId = message.buildId
         void admit(place, worker)
       } else if (message.type === 'serve-dist:ready') place.ready = message
-      else if (message.type === 'serve-dist:failed') refuse(message.message)
+      else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
     })
     worker.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
@@ -171,16 +171,17 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     tellWorker(worker, { type: 'serve-dist:listen' })
   }
 
-  /** What one cannot serve at the start, no other can: it is told once. */
-  function refuse(message: string): void {
-    if (listening === undefined) giveUp(message)
-    else process.stderr.write(`serve-dist: ${message}\n`)
+  /** A start-up error would hit every worker alike: report the first and stop. */
+  function refuse(error: OperatorError): void {
+    if (listening === undefined) giveUp(error)
+    else process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
   }
 
   function replace(place: Place, reason: string): void {
     const isServing = listening !== undefined && readyOnes().length > 0
     if (place.failures >= crashLoop && !isServing) {
-      giveUp(`${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`)
+      const ended = `${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`
+      giveUp(new OperatorError('SD_WORKERS_FAILED', ended))
       return
     }
     const delay = restartDelay(place.failures)
@@ -188,8 +189,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     place.timer = setTimeout(launch, delay, place)
   }
 
-  function giveUp(message: string): void {
-    failure ??= new WorkersError(message)
+  function giveUp(error: OperatorError): void {
+    failure ??= error
     killAll()
   }
 

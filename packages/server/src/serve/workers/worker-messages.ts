@@ -1,3 +1,5 @@
+import type { OperatorErrorCode } from '@serve-dist/manifest'
+import { hasType } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
 import type { SiteSummary } from '../../site/site.ts'
 
@@ -30,6 +32,7 @@ export interface WorkerReady {
 /** It cannot start, for a reason that an operator can mend. */
 interface WorkerFailed {
   readonly type: 'serve-dist:failed'
+  readonly code: OperatorErrorCode
   readonly message: string
 }
 
@@ -74,10 +77,4 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
     'serve-dist:drop',
     'serve-dist:drain',
   ] satisfies PrimaryMessage['type'][])
-}
-
-/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
-export function hasType(message: unknown, types: readonly string[]): boolean {
-  if (typeof message !== 'object' || message === null || !('type' in message)) return false
-  return typeof message.type === 'string' && types.includes(message.type)
 }

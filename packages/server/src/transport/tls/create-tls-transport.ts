@@ -7,7 +7,7 @@ import {
 } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
-import { connectionLimits, maximumConnections, youth } from '../../protocol/connection-limits.ts'
+import { connectionLimits, maximumConnections, newConnectionGrace } from '../../protocol/connection-limits.ts'
 import { createHttpTransport } from '../create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits, maximumStreams } from '../../protocol/http2-limits.ts'
@@ -16,12 +16,12 @@ import { limitSession } from './limit-session.ts'
 import { refuseWith } from '../refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
-import { takeWhatHasCome } from '../take-what-has-come.ts'
+import { drainBacklog } from '../drain-backlog.ts'
 import type { RequestListener, Transport, TransportOptions } from '../transport.ts'
 
-/** A transport whose certificate can be exchanged while it listens. */
+/** A transport whose certificate can be replaced while it listens. */
 export interface TlsTransport extends Transport {
-  /** Connections that are opened from now on get this certificate; the others go on. */
+  /** New connections get this certificate; open ones go on. */
   readonly setCredentials: (credentials: TlsCredentials) => void
 }
 
@@ -31,13 +31,13 @@ export function createTlsTransport(
   options: TransportOptions,
   credentials: TlsCredentials,
 ): TlsTransport {
-  // HTTP/1.1 is what it is without TLS, but for how bodies are handed over.
+  // HTTP/1.1 works as without TLS, except that large bodies are written in slices.
   const http1 = createHttpTransport(listener, { ...options, responseClass: Http1TlsResponse })
   const refusals = { 400: refuseWith(400, options.watcher), 431: refuseWith(431, options.watcher) }
   const sessions = new Map<ServerHttp2Session, TLSSocket>()
   const sockets = new Set<Socket>()
   const handshaking = new Map<string, Socket>()
-  // Node does not tell which connection an encrypted one was made of; to a unix socket none has a name.
+  // Node does not say which socket a TLS socket wraps: tell them by the peer, which a unix socket's has no name for.
   const isHandshaking = (socket: Socket): boolean =>
     socket.remotePort === undefined ? socket.bytesRead === 0 : handshaking.get(peerOf(socket)) === socket
   let isClosing = false
@@ -64,7 +64,7 @@ export function createTlsTransport(
     })
   })
 
-  // 1. HTTP/1.1: all that did not ask for HTTP/2.
+  // 1. HTTP/1.1: clients that did not ask for HTTP/2.
   server.on('unknownProtocol', (socket: TLSSocket) => {
     socket.setNoDelay()
     socket.allowHalfOpen = true
@@ -77,7 +77,7 @@ export function createTlsTransport(
     opened = session
     limitSession(session)
     session.once('close', () => sessions.delete(session))
-    if (isClosing) closeWhenAsked(session)
+    if (isClosing) closeAfterRequest(session)
   })
   server.on('secureConnection', (socket: TLSSocket) => {
     handshaking.delete(peerOf(socket))
@@ -87,19 +87,19 @@ export function createTlsTransport(
   server.on('timeout', (session: ServerHttp2Session) => {
     const socket = sessions.get(session)
     session.destroy()
-    // Without it Node would wait for the client to take what is still to be sent.
+    // Otherwise Node would wait until the client has read the rest.
     setTimeout(() => socket?.destroy(), 1000).unref()
   })
   server.on('stream', (stream) => {
     streams += 1
     stream.once('close', () => (streams -= 1))
-    // The client knows that nothing was done, and may ask again (RFC 9113 §8.7).
+    // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
     if (streams > maximumStreams) stream.close(http2Constants.NGHTTP2_REFUSED_STREAM)
   })
   server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
     if (response.stream.closed) return
     const refusal = refusalOverHttp2(request)
-    // The compatibility API's objects are what a handler for HTTP/1.1 uses of them.
+    // Node's compatibility API has what a handler for HTTP/1.1 uses.
     const answer = refusal === undefined ? listener : refusals[refusal]
     Reflect.apply(answer, undefined, [request, response])
   })
@@ -111,32 +111,32 @@ export function createTlsTransport(
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(() => {
-        // Those from the queue may be taken later still.
+        // The system may hand over queued connections after this.
         server.on('connection', (socket: Socket) => socket.destroy())
         destroyAll(sockets)
       }, gracePeriod)
-      await takeWhatHasCome(server)
+      await drainBacklog(server)
       const closed = new Promise((resolve) => {
-        // Not `server.close`: since Node 24 it ends sessions that are about to ask, too.
+        // Not `server.close`: since Node 24 it also ends sessions whose first request is on its way.
         NetServer.prototype.close.call(server, resolve)
       })
       const http1Closed = http1.drain(gracePeriod)
-      for (const session of sessions.keys()) closeWhenAsked(session)
-      setTimeout(() => destroyAll([...sockets].filter(isHandshaking)), youth).unref()
+      for (const session of sessions.keys()) closeAfterRequest(session)
+      setTimeout(() => destroyAll([...sockets].filter(isHandshaking)), newConnectionGrace).unref()
       await Promise.all([http1Closed, closed])
       clearTimeout(deadline)
     },
   }
 }
 
-/** GOAWAY, then the end with the last stream; a client that has just connected is given time to ask. */
-function closeWhenAsked(session: ServerHttp2Session): void {
-  const hasBeenAsked = (session.state.lastProcStreamID ?? 0) > 0
-  if (hasBeenAsked) {
+/** GOAWAY, then the end after the last stream; a client that has just connected gets time for its first request. */
+function closeAfterRequest(session: ServerHttp2Session): void {
+  const hasRequest = (session.state.lastProcStreamID ?? 0) > 0
+  if (hasRequest) {
     session.close()
     return
   }
-  const timer = setTimeout(() => session.close(), youth).unref()
+  const timer = setTimeout(() => session.close(), newConnectionGrace).unref()
   session.once('stream', () => {
     clearTimeout(timer)
     session.close()
@@ -151,13 +151,13 @@ function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Node's ciphers and groups are those of its OpenSSL, without what is broken: who wants others has a proxy. */
+/** Node's default ciphers and groups have no broken ones; for others, put a proxy in front. */
 function secureContextOf({ cert, key }: TlsCredentials): SecureContextOptions {
   return {
     cert,
     key,
     minVersion: 'TLSv1.2',
-    // A client that asks for new keys again and again costs more than it pays.
+    // Renegotiation costs the server more than the client.
     secureOptions: cryptoConstants.SSL_OP_NO_RENEGOTIATION,
   }
 }

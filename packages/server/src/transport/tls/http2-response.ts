@@ -1,43 +1,38 @@
-import { constants, Http2ServerResponse } from 'node:http2'
+import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { socketTimeout } from '../../protocol/connection-limits.ts'
-import { refuseLateWrite } from '../../send/refuse-late-write.ts'
-import { actAfterSlices, isBeingSliced, tellEndOfSlices, wantsSlices, writeSlices } from './write-slices.ts'
+import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
+import { endInSlices, isBeingSliced } from './end-in-slices.ts'
 
 /** An answer over HTTP/2. */
-export class Http2Response extends Http2ServerResponse {
+export class Http2Response<
+  Request extends Http2ServerRequest = Http2ServerRequest,
+> extends Http2ServerResponse<Request> {
+  #deadline: NodeJS.Timeout | undefined
+
   override write(...given: readonly unknown[]): boolean {
-    if (!wasEnded(this)) return writeAsNode(this, given)
+    if (!wasEnded(this)) return callAs(Http2ServerResponse.prototype, 'write', this, given) === true
     // Node would give up what it was ended with.
-    refuseLateWrite(this, given.find(isCallback))
+    refuseLateWrite(this, given)
     return false
   }
 
   override end(...given: readonly unknown[]): this {
-    if (isBeingSliced(this)) {
-      actAfterSlices(this, () => endAsNode(this, given))
-      return this
-    }
-    const body = given[0]
-    // A stream may stall while its session goes on: Node's own time limits look at the session alone.
-    const deadline = setTimeout(cutOff, socketTimeout, this).unref()
-    // Of a stream that has gone no end is told any more.
-    if (this.stream.destroyed) clearTimeout(deadline)
-    else this.once('close', () => clearTimeout(deadline))
-    if (wantsSlices(body) && this.req.method !== 'HEAD') {
-      writeSlices(this, body, {
-        write: (slice, done) => {
-          deadline.refresh()
-          writeAsNode(this, [slice, done])
-        },
-        end: (slice) => {
-          deadline.refresh()
-          endAsNode(this, [slice, ...given.slice(1)])
-        },
-      })
-    } else {
-      endAsNode(this, given)
-    }
+    endInSlices(this, given, (method, ...slice) => {
+      this.#postponeDeadline()
+      callAs(Http2ServerResponse.prototype, method, this, slice)
+    })
     return this
+  }
+
+  /** A stream may stall while its session goes on: Node's own time limits look at the session alone. */
+  #postponeDeadline(): void {
+    if (this.#deadline !== undefined) {
+      this.#deadline.refresh()
+    } else if (!this.stream.destroyed) {
+      const deadline = setTimeout(() => this.stream.close(constants.NGHTTP2_CANCEL), socketTimeout).unref()
+      this.#deadline = deadline
+      this.once('close', () => clearTimeout(deadline))
+    }
   }
 
   /** Without a code Node would say that all went well (RFC 9113 §7), and a part could be taken for the whole. */
@@ -57,7 +52,7 @@ export class Http2Response extends Http2ServerResponse {
   }
 }
 
-tellEndOfSlices(Http2Response.prototype)
+markEnded(Http2Response.prototype, isBeingSliced)
 
 const connectionFields: ReadonlySet<string> = new Set([
   'connection',
@@ -68,25 +63,7 @@ const connectionFields: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-function cutOff({ stream }: Http2ServerResponse): void {
-  stream.close(constants.NGHTTP2_CANCEL)
-}
-
 /** Whoever compresses what was ended says so too, and goes on writing. */
 function wasEnded(response: Http2ServerResponse): boolean {
   return isBeingSliced(response) || Reflect.get(Http2ServerResponse.prototype, 'writableEnded', response)
-}
-
-function isCallback(value: unknown): value is (error: Error) => void {
-  return typeof value === 'function'
-}
-
-function writeAsNode(response: Http2ServerResponse, given: readonly unknown[]): boolean {
-  // oxlint-disable-next-line typescript/unbound-method -- bound right here
-  return Reflect.apply(Http2ServerResponse.prototype.write, response, given)
-}
-
-function endAsNode(response: Http2ServerResponse, given: readonly unknown[]): void {
-  // oxlint-disable-next-line typescript/unbound-method -- bound right here
-  Reflect.apply(Http2ServerResponse.prototype.end, response, given)
 }

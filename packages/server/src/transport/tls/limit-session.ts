@@ -1,27 +1,26 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import { controlFrameLimit, resetLimit } from '../../protocol/http2-limits.ts'
-import { createRateLimiter } from './rate-limiter.ts'
+import { controlFrameLimit, type RateLimit, resetLimit } from '../../protocol/http2-limits.ts'
 
-/** Ends a session of HTTP/2 whose client lets the server work for nothing. */
+/** Ends an HTTP/2 session whose client makes the server work for nothing (rapid reset, floods of control frames). */
 export function limitSession(session: ServerHttp2Session): void {
-  const isOneResetTooMany = createRateLimiter(resetLimit)
-  const isOneFrameTooMany = createRateLimiter(controlFrameLimit)
+  const hasTooManyResets = createRateLimiter(resetLimit)
+  const hasTooManyFrames = createRateLimiter(controlFrameLimit)
 
   /** One function for all streams of a session. */
   function noteEnd(this: ServerHttp2Stream): void {
-    // Cancelled by the client, or by us for what the client sent.
+    // Cancelled by the client, or by us because of what the client sent.
     const isReset = this.aborted || this.rstCode !== constants.NGHTTP2_NO_ERROR
-    if (isReset && isOneResetTooMany()) end()
+    if (isReset && hasTooManyResets()) end()
   }
   const noteControlFrame = (): void => {
-    if (isOneFrameTooMany()) end()
+    if (hasTooManyFrames()) end()
   }
   let isEnding = false
   const end = (): void => {
     if (isEnding) return
     isEnding = true
-    // Not at once: we are called by nghttp2, and a session that is destroyed below it makes Node 20 end the
-    // process with a failed assertion (`current_nghttp2_memory_ >= previous_size`).
+    // Not at once: nghttp2 is calling us, and Node 20 ends the process with a failed assertion
+    // (`current_nghttp2_memory_ >= previous_size`) when the session is destroyed within the call.
     setImmediate(() => {
       session.destroy(new Error('the client cancels or asks too often'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
     })
@@ -30,4 +29,20 @@ export function limitSession(session: ServerHttp2Session): void {
   session.on('stream', (stream) => stream.once('close', noteEnd))
   session.on('ping', noteControlFrame)
   session.on('remoteSettings', noteControlFrame)
+}
+
+/** Says of each event whether it is one too many: a token bucket that refills over time. */
+export function createRateLimiter(
+  { burst, perSecond }: RateLimit,
+  now: number = performance.now(),
+): (time?: number) => boolean {
+  let tokens = burst
+  let then = now
+  return (time = performance.now()) => {
+    tokens = Math.min(burst, tokens + ((time - then) / 1000) * perSecond)
+    then = time
+    if (tokens < 1) return true
+    tokens -= 1
+    return false
+  }
 }

@@ -5,9 +5,9 @@ import { mustBeRefused } from '../../protocol/request-head.ts'
 const { maxHeaderSize = 16_384 } = connectionLimits
 
 /**
- * The status by which a request that nghttp2 lets through has to be refused: it names no host, a malformed
- * one or two that differ (RFC 9113 §8.3.1), or its fields are too long. What we tell about their length in
- * SETTINGS counts for Node only once the client has agreed to it.
+ * The status that refuses a request which nghttp2 lets through: it names no host, a malformed one or two that differ
+ * (RFC 9113 §8.3.1), or its fields are too long. Node enforces our SETTINGS for their length only once the client has
+ * acknowledged them.
  */
 export function refusalOverHttp2({ headers, rawHeaders }: Http2ServerRequest): 400 | 431 | undefined {
   if (sizeOf(rawHeaders) > maxHeaderSize) return 431

@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
@@ -17,15 +18,10 @@ export interface TlsCredentials {
   readonly validTo: number
 }
 
-/** A certificate or a key that cannot be used; the message says why and what to do. */
-export class TlsError extends Error {
-  override readonly name = 'TlsError'
-}
-
 /**
  * Reads a certificate and its key, and makes sure that they belong together.
  *
- * @throws TlsError that names all that is wrong.
+ * @throws OperatorError that names all that is wrong.
  */
 export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredentials> {
   const problems: string[] = []
@@ -49,7 +45,7 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
   if (problems.length === 0)
     attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot be used`))
   if (cert === undefined || key === undefined || certificate === undefined || problems.length > 0) {
-    throw new TlsError(`TLS cannot be had:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    throw new OperatorError('SD_TLS_UNUSABLE', problems, { heading: 'TLS cannot be had:' })
   }
   return { cert, key, validFrom: Date.parse(certificate.validFrom), validTo: Date.parse(certificate.validTo) }
 }

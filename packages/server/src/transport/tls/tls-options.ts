@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { parseHsts } from './parse-hsts.ts'
 import type { TlsFiles } from './tls-credentials.ts'
 import { withDefaults } from '../../with-defaults.ts'
@@ -24,14 +25,15 @@ export interface TlsOptions extends TlsFiles {
 /**
  * Checks what is given, and makes of `hsts` the field's value.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export function resolveTlsOptions(options: TlsOptions): TlsOptions {
   const names = ['redirectPort', 'hsts']
   const { cert, key, redirectPort, hsts } = withDefaults<TlsOptions>({ cert: '', key: '' }, options, names)
   for (const [name, file] of Object.entries({ cert, key })) {
     if (typeof file !== 'string' || file === '') {
-      throw new TypeError(
+      throw new OperatorError(
+        'SD_OPTION_INVALID',
         `tls.${name}: expected a PEM file, found ${JSON.stringify(file)}; a certificate and its key go together`,
       )
     }
@@ -40,7 +42,10 @@ export function resolveTlsOptions(options: TlsOptions): TlsOptions {
     redirectPort !== undefined &&
     !(Number.isInteger(redirectPort) && redirectPort >= 0 && redirectPort <= 65_535)
   ) {
-    throw new TypeError(`tls.redirectPort: expected a whole number from 0 to 65535, found ${redirectPort}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `tls.redirectPort: expected a whole number from 0 to 65535, found ${redirectPort}`,
+    )
   }
   return {
     cert,

@@ -1,14 +1,15 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { type FSWatcher, watch } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readTlsCredentials, type TlsCredentials, TlsError, type TlsFiles } from './tls-credentials.ts'
+import { readTlsCredentials, type TlsCredentials, type TlsFiles } from './tls-credentials.ts'
 
 /** Who wants to know what was found in the files. */
 export interface TlsFilesListener {
   readonly onCredentials: (credentials: TlsCredentials) => void
   /** Told once for the same contents. */
-  readonly onProblem: (problem: TlsError) => void
+  readonly onProblem: (problem: OperatorError) => void
 }
 
 /** Looks after the files of a certificate. */
@@ -40,7 +41,7 @@ export function watchTlsFiles(
     const content = await readContent(files)
     if (content === seen) return
     const found = await readTlsCredentials(files).catch(toTlsError)
-    if (!(found instanceof TlsError)) {
+    if (!(found instanceof OperatorError)) {
       seen = contentOf(found)
       onCredentials(found)
       return
@@ -100,6 +101,8 @@ function contentOf({ cert, key }: Pick<TlsCredentials, 'cert' | 'key'>): string 
   return `${cert.toString('latin1')}\0${key.toString('latin1')}`
 }
 
-function toTlsError(error: unknown): TlsError {
-  return error instanceof TlsError ? error : new TlsError(String(error), { cause: error })
+function toTlsError(error: unknown): OperatorError {
+  return error instanceof OperatorError
+    ? error
+    : new OperatorError('SD_TLS_UNUSABLE', String(error), { cause: error })
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Our own answers tell their lengths. */
+/** Our own answers have a length; these may have none. */
 const madeByApplications = new WeakSet<ServerResponse>()
 
-/** Tells that an answer is made by an application, which may leave its length open. */
+/** Marks an answer that an application makes, which may leave its length open. */
 export function noteApplication(response: ServerResponse): void {
   madeByApplications.add(response)
 }
@@ -13,23 +13,23 @@ export function noteApplication(response: ServerResponse): void {
 export function endsWithConnection(response: ServerResponse | undefined): boolean {
   if (response === undefined || !madeByApplications.has(response)) return false
   if (response.chunkedEncoding || response.hasHeader('Content-Length')) return false
-  // Of what is ended in one piece Node tells the length; HTTP/1.0 may have got pieces before the end.
+  // Node adds the length to an answer that is ended in one piece; with HTTP/1.0, pieces may have been sent before.
   return response.req.httpVersionMinor === 0 || !response.writableEnded
 }
 
 /**
- * Closes a connection, maybe in the middle of an answer: by a reset, where the client would take the close for the end
- * of the answer, and a part for the whole.
+ * Closes a connection, maybe in the middle of an answer: by a reset where the client would take a plain close for the
+ * end of the answer, and so a part for the whole.
  *
  * @param response - the last one of the connection.
  */
-export function cutOff(socket: Socket, response: ServerResponse | undefined, failure?: Error): void {
+export function resetOrDestroy(socket: Socket, response: ServerResponse | undefined, failure?: Error): void {
   const isPart = response?.headersSent === true && response.socket === socket && !response.writableFinished
   if (isPart && endsWithConnection(response) && canBeReset(socket)) socket.resetAndDestroy()
   else socket.destroy(failure)
 }
 
-/** TLS tells its end by a message of its own, a unix socket knows no reset, and no end may be under way. */
+/** TLS ends with a message of its own, a unix socket has no reset, and a socket that has ended cannot be reset. */
 function canBeReset(socket: Socket): boolean {
   return socket.remoteFamily !== undefined && !('encrypted' in socket) && socket.writable
 }

@@ -1,11 +1,11 @@
-import { isBasePath } from '@serve-dist/manifest'
-import { PrecompressError } from './precompress-error.ts'
+import { OperatorError } from './operator-error.ts'
+import { isBasePath } from './is-base-path.ts'
 
 /**
  * The path under which a build with Vite's `base` is served: `/` for a relative one, the path of a full
  * URL (what a CDN in front asks this server for). Decoded, as the manifest has it.
  *
- * @throws PrecompressError when no request can ask for a path below it.
+ * @throws OperatorError when no request can ask for a path below it.
  */
 export function servedBase(base: string): string {
   if (base === '' || base.startsWith('.')) return '/'
@@ -27,7 +27,7 @@ function decodeSegment(segment: string): string | undefined {
 }
 
 function refuse(base: string, segment: string): never {
-  throw new PrecompressError([
+  throw new OperatorError('SD_OPTION_INVALID', [
     `Vite's option "base": ${JSON.stringify(base)} cannot be served for its segment "${segment}"; choose one without empty segments, broken escapes, %2F, %5C, %3F, %23 and control characters`,
   ])
 }

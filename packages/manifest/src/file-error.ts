@@ -3,7 +3,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** What an error says, without the path that the message around it names anyway. */
+/** The message of whatever was thrown; of an error of the file system, without the path that the caller's text names. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message.replace(/, \w+(?: '.*)?$/s, '')

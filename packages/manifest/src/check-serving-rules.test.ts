@@ -27,7 +27,9 @@ describe('checkServingRules', () => {
     [{ redirects: { from: '/a' } }, 'serving.redirects: expected a list, found {"from":"/a"}'],
     ['smallest', 'serving: expected an object, found "smallest"'],
   ])('says what is wrong with %j', (rules, problem) => {
-    expect(() => checkServingRules(rules, 'serving')).toThrow(new TypeError(problem))
+    expect(() => checkServingRules(rules, 'serving')).toThrow(
+      expect.objectContaining({ code: 'SD_OPTION_INVALID', message: problem }),
+    )
   })
 
   test('lists every problem', () => {

@@ -1,5 +1,6 @@
+import { OperatorError } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { loadOptional, OptionalPackageError } from './load-optional.ts'
+import { loadOptional } from './load-optional.ts'
 
 const asked = { name: 'not-there', neededBy: 'the access log' }
 
@@ -16,7 +17,7 @@ describe('loadOptional', () => {
 
   test('says how to install what is not there', async () => {
     const loaded = loadOptional(asked, () => Promise.reject(notFound('not-there')))
-    await expect(loaded).rejects.toThrow(OptionalPackageError)
+    await expect(loaded).rejects.toThrow(OperatorError)
     await expect(loaded).rejects.toThrow(
       'the access log needs the package not-there, which is not installed: npm install not-there',
     )

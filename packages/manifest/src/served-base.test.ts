@@ -1,5 +1,5 @@
+import { OperatorError } from './operator-error.ts'
 import { describe, expect, test } from 'vitest'
-import { PrecompressError } from './precompress-error.ts'
 import { servedBase } from './served-base.ts'
 
 describe('servedBase', () => {
@@ -31,7 +31,7 @@ describe('servedBase', () => {
     ['/a//b/', ''],
     ['https://cdn.example.com/a%2Fb/', 'a%2Fb'],
   ])('refuses %j for its segment %j', (base, segment) => {
-    expect(() => servedBase(base)).toThrow(PrecompressError)
+    expect(() => servedBase(base)).toThrow(OperatorError)
     expect(() => servedBase(base)).toThrow(
       `Vite's option "base": ${JSON.stringify(base)} cannot be served for its segment "${segment}"; choose one without`,
     )

@@ -1,17 +1,14 @@
-import {
-  DocumentReader,
-  readServingRules,
-  redirectRuleNames,
-  servingRuleNames,
-  type ServingRules,
-} from '@serve-dist/manifest'
-import leven from 'leven'
+import { OperatorError } from './operator-error.ts'
+import { DocumentReader } from './document-reader.ts'
+import { nearestName } from './nearest-name.ts'
+import { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
+import type { ServingRules } from './serving-rules.ts'
 
 /**
  * Checks rules that a person wrote.
  *
  * @param place - where they stand, for the messages; `''` for a document of its own.
- * @throws TypeError that lists every wrong key (with the nearest right one) and every wrong value.
+ * @throws OperatorError that lists every wrong key (with the nearest right one) and every wrong value.
  */
 export function checkServingRules(document: unknown, place: string): ServingRules {
   const problems: string[] = []
@@ -22,18 +19,13 @@ export function checkServingRules(document: unknown, place: string): ServingRule
   const redirects = reader.field('redirects')
   if (Array.isArray(redirects.value))
     redirects.list((rule) => refuseOtherKeys(rule, 'key', redirectRuleNames))
-  if (problems.length > 0) throw new TypeError(problems.join('\n'))
+  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return rules
 }
 
 function refuseOtherKeys(document: DocumentReader, what: string, names: readonly string[]): void {
   for (const key of document.keys()) {
     if (!names.includes(key))
-      document.field(key).problem(`there is no such ${what}; did you mean "${nearestOf(names, key)}"?`)
+      document.field(key).problem(`there is no such ${what}; did you mean "${nearestName(key, names).name}"?`)
   }
-}
-
-function nearestOf(names: readonly string[], key: string): string {
-  const distance = (name: string): number => leven(name.toLowerCase(), key.toLowerCase())
-  return names.toSorted((a, b) => distance(a) - distance(b))[0] ?? ''
 }

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { mimes } from 'mrmime'
 
 /** What mrmime lacks, or answers as a tool of the shell would and not as a browser needs it. */
@@ -24,9 +23,11 @@ const names = new Map([['apple-app-site-association', 'application/json']])
  * nothing. All of `text/*` carries `charset=utf-8`.
  */
 export function mediaTypeOf(path: string): string {
-  const extension = posix.extname(path).slice(1).toLowerCase()
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  // A name that only begins with a dot, such as `.css`, has no extension.
+  const extension = /.\.([^.]*)$/.exec(name)?.[1]?.toLowerCase() ?? ''
   const mediaType =
-    names.get(posix.basename(path)) ??
+    names.get(name) ??
     additions.get(extension) ??
     // An own property only: `x.constructor` has no media type.
     (Object.hasOwn(mimes, extension) ? mimes[extension] : undefined) ??

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRateLimiter } from './rate-limiter.ts'
+import { createRateLimiter } from './limit-session.ts'
 
 describe('createRateLimiter', () => {
   test('lets a burst through, then says of each that it is too many', () => {

@@ -1,13 +1,9 @@
-/** A package that is not installed with the server, and that something asked for needs. */
-export class OptionalPackageError extends Error {
-  override readonly name = 'OptionalPackageError'
-}
-
+import { OperatorError } from '@serve-dist/manifest'
 /**
  * Loads a package that only some need.
  *
  * @param load - imports it, by a literal name.
- * @throws OptionalPackageError that says how to install it.
+ * @throws OperatorError that says how to install it.
  */
 export async function loadOptional<Module>(
   { name, neededBy }: { readonly name: string; readonly neededBy: string },
@@ -17,7 +13,8 @@ export async function loadOptional<Module>(
     return await load()
   } catch (cause) {
     if (!isNotFound(cause, name)) throw cause
-    throw new OptionalPackageError(
+    throw new OperatorError(
+      'SD_PACKAGE_MISSING',
       `${neededBy} needs the package ${name}, which is not installed: npm install ${name}`,
       { cause },
     )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escapeControls, escapeQuoted } from './escape-log-text.ts'
+import { escapeControls, escapeQuoted } from './log-entry.ts'
 
 describe('escapeControls', () => {
   test.each([

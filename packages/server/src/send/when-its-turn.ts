@@ -7,24 +7,23 @@ type Leave = () => void
 const waiting = new WeakMap<Socket, Set<Leave>>()
 
 /**
- * Waits until a response may be written. A pipelined request whose turn has not come has no socket of its
- * own, and Node never tells its response that the client has gone.
+ * Acts when a response may be written: a pipelined one has no socket before its turn comes, and Node does not tell it
+ * when the client goes away.
  *
- * @returns whether its turn has come: `false` when its client has gone before.
+ * @param leave - called instead when the client goes away before.
  */
-export async function awaitTurn(response: ServerResponse): Promise<boolean> {
+export function whenItsTurn(response: ServerResponse, act: () => void, leave: Leave = () => {}): void {
   const { socket } = response.req
-  if (response.socket !== null) return true
-  if (socket.destroyed) return false
-  return await new Promise((resolve) => {
+  if (response.socket !== null) act()
+  else if (socket.destroyed) leave()
+  else {
     const leavers = leaversOf(socket)
-    const leave = (): void => resolve(false)
     leavers.add(leave)
     response.once('socket', () => {
       leavers.delete(leave)
-      resolve(true)
+      act()
     })
-  })
+  }
 }
 
 function leaversOf(socket: Socket): Set<Leave> {

@@ -15,4 +15,27 @@ describe('isCompressible', () => {
       expect(isCompressible(mediaTypeOf(`a.${extension}`))).toBe(false)
     },
   )
+
+  test.each([
+    'TEXT/HTML; charset=utf-8',
+    'Application/JSON',
+    'application/json ; charset=utf-8',
+    'application/x-ndjson',
+    'application/yaml',
+    'application/javascript',
+    'application/problem+json',
+    'application/geo+json-seq',
+    'application/toml',
+    'model/gltf-binary',
+    'image/svg+xml',
+  ])('holds for %s', (mediaType) => {
+    expect(isCompressible(mediaType)).toBe(true)
+  })
+
+  test.each(['', 'application/octet-stream', 'image/png', 'font/woff2', 'application/xmlx', 'video/mp4'])(
+    'does not hold for "%s"',
+    (mediaType) => {
+      expect(isCompressible(mediaType)).toBe(false)
+    },
+  )
 })

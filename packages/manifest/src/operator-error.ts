@@ -1,0 +1,53 @@
+/** What went wrong, as a name that no release changes; docs/errors.md has the cure of each. */
+export type OperatorErrorCode =
+  | 'SD_APPLICATION_UNUSABLE'
+  | 'SD_BUILD_CHANGED'
+  | 'SD_BUILD_NOT_FOUND'
+  | 'SD_BUILD_UNFINISHED'
+  | 'SD_CONFIG_INVALID'
+  | 'SD_FOLDER_UNREADABLE'
+  | 'SD_LISTEN_FAILED'
+  | 'SD_MANIFEST_INVALID'
+  | 'SD_MANIFEST_MISMATCH'
+  | 'SD_MANIFEST_MISSING'
+  | 'SD_OPTION_INVALID'
+  | 'SD_PACKAGE_MISSING'
+  | 'SD_PASS_FAILED'
+  | 'SD_REPORT_FAILED'
+  | 'SD_TLS_UNUSABLE'
+  | 'SD_WORKERS_FAILED'
+  | 'SD_WRITE_FAILED'
+
+export interface OperatorErrorOptions extends ErrorOptions {
+  /** A line of the message above the problems, which are then indented. */
+  readonly heading?: string
+}
+
+/**
+ * Something that the operator of a build or a server can mend. The message lists every problem: what is wrong, where,
+ * and the fix.
+ */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError'
+  /** Stable across releases. */
+  readonly code: OperatorErrorCode
+  // Private, so that a program that prints the error's fields, as Vite does, does not print the problems twice.
+  readonly #problems: readonly string[]
+
+  constructor(
+    code: OperatorErrorCode,
+    problems: string | readonly string[],
+    { heading, ...options }: OperatorErrorOptions = {},
+  ) {
+    const list = typeof problems === 'string' ? [problems] : problems
+    const lines = heading === undefined ? list : [heading, ...list.map((problem) => `  ${problem}`)]
+    super(lines.join('\n'), options)
+    this.code = code
+    this.#problems = list
+  }
+
+  /** One entry each, such as `$.files[3].size: expected a whole number of bytes, found "12"`. */
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+}
