@@ -64,7 +64,7 @@ async function compressorsOf(name: string | undefined): Promise<PluginOption[]> 
     }
     case 'astro-compressor': {
       const { default: compressor } = await import('astro-compressor')
-      // It cannot be told levels: brotli's default is 11, gzip's 6.
+      // It has no options for levels: brotli's default is 11, gzip's 6.
       const { hooks } = compressor({ fileExtensions: ['.js', '.css', '.html', '.ttf'] })
       const logger = { info: () => {}, warn: () => {}, error: () => {} }
       const dir = pathToFileURL(`${outDir}/`)

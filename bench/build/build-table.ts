@@ -8,11 +8,11 @@ export interface BuildRow {
   readonly contender: string
   readonly version: string
   readonly samples: readonly BuildSample[]
-  /** Why the row says nothing. */
+  /** Why the row has no numbers. */
   readonly void: string | undefined
 }
 
-/** A tree and what building it cost everybody. */
+/** A tree, and what each contender took to build it. */
 export interface BuildTable {
   readonly tree: string
   readonly title: string
@@ -20,7 +20,7 @@ export interface BuildTable {
   readonly codecSeconds: number
   /** The same for zstd. */
   readonly zstdSeconds: number
-  /** With how many of the files both were measured, and scaled by bytes; absent when with all. */
+  /** The number of files that both were measured with and scaled from; absent when it was all. */
   readonly codecSample?: number
   readonly rows: readonly BuildRow[]
 }
@@ -60,7 +60,7 @@ export function aboveVite(row: BuildRow, table: BuildTable, quantity: Quantity):
   return median(eachAboveVite(row, table, quantity).filter((amount) => amount !== undefined))
 }
 
-/** The same as a share of what another takes, round by round: what slowed both in a round leaves it alone. */
+/** The same as a share of what another takes, round by round: a slower machine slows both of a round. */
 export function ratioAboveVite(row: BuildRow, other: BuildRow, table: BuildTable): number {
   const others = eachAboveVite(other, table, 'wallSeconds')
   const ratios = eachAboveVite(row, table, 'wallSeconds').flatMap((seconds, round) => {

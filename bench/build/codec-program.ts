@@ -11,17 +11,17 @@ export interface CodecSeconds {
   /** Of gzip and brotli. */
   readonly codecSeconds: number
   readonly zstdSeconds: number
-  /** With how many files it was measured; not there when with all. */
+  /** The number of files that were measured; absent when it was all. */
   readonly codecSample?: number
 }
 
-/** Node 20 has no zstd: the one that the passes use, whichever Node it is. */
+/** The zstd that the passes use: Node 20 has none of its own. */
 interface EncodeModule {
   readonly encode: (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
 }
 const ours = new URL('codecs/encode.js', import.meta.resolve('@serve-dist/precompress'))
 const { encode }: EncodeModule = await import(ours.href)
-// What it takes to be loaded is not of the codec.
+// Loading the codec is not part of its time.
 await encode(randomBytes(10_000), 'zstd')
 
 const [tree = '', sample] = process.argv.slice(2)

@@ -1,15 +1,15 @@
-/** What is measured: a plugin with settings, in a state of its cache. */
+/** A plugin with settings and a cache that is empty or full. */
 export interface Contender {
   readonly name: string
-  /** Whose version is shown, and whose plugin is loaded; none for Vite alone. */
+  /** The package of the plugin, whose version is shown; none for Vite alone. */
   readonly package?: string
   /** The extensions of the variants that must be there afterwards. */
   readonly extensions: readonly string[]
   /** Options of `serveDist`. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** Whether its cache is kept for those that begin with a filled one. */
+  /** Whether its cache is kept for contenders that begin with a full one. */
   readonly fillsCache?: boolean
-  /** Whether it begins with the cache of a build before: the one that was kept, else of one that is not measured. */
+  /** Whether it begins with a full cache: the one that was kept, else that of a build which is not measured. */
   readonly isWarm?: boolean
   /** Whether one chunk differs from the build before. */
   readonly isChanged?: boolean
@@ -21,7 +21,7 @@ const extensions = ['.br', '.gz']
 /** In bytes: smaller files are left alone. */
 export const smallestFile = 1024
 
-/** What the others can be told too. */
+/** Settings that the others have too. */
 const alike = { codings, minimumSize: smallestFile }
 const ours = { package: '@serve-dist/vite', extensions, options: alike }
 
@@ -40,10 +40,10 @@ export const contenders: readonly Contender[] = [
   },
   { name: 'compression2', package: 'vite-plugin-compression2', extensions },
   { name: 'rollup-gzip', package: 'rollup-plugin-gzip', extensions },
-  // Of two instances in one build the second finds what the first has noted as done, and writes nothing.
+  // Brotli alone: of two instances in one build, the second takes the files for done and writes nothing.
   { name: 'compression-br', package: 'vite-plugin-compression', extensions: ['.br'] },
   { name: 'astro', package: 'astro-compressor', extensions },
 ]
 
-/** What is compressed: the formats of the trees that all of them are told to take. */
+/** The files that every contender compresses. */
 export const compressible: RegExp = /\.(?:js|css|html|ttf)$/

@@ -29,7 +29,7 @@ export function emitTree(folder: string, changed: string | undefined): Plugin {
   }
 }
 
-/** What a changed constant does to a chunk. */
+/** Changes a chunk as a changed constant would. */
 export function change(source: Uint8Array): Buffer {
   return Buffer.concat([source, Buffer.from('\n//# changed\n')])
 }

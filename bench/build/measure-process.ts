@@ -1,4 +1,4 @@
-// Loaded before a program: when it ends, writes what it took into the file that SERVE_DIST_MEASURE names.
+// Loaded before a program: at its end, writes its cost into the file that SERVE_DIST_MEASURE names.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /** What a process took, its threads included. */

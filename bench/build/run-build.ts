@@ -17,7 +17,7 @@ export interface BuildSample extends ProcessCost {
   readonly variantBytes: Readonly<Record<string, number>>
 }
 
-/** A build that is to be run. */
+/** A build to run. */
 export interface BuildRun {
   readonly contender: Contender
   readonly tree: string
@@ -51,7 +51,7 @@ export async function runBuild({ contender, tree, kept }: BuildRun): Promise<Bui
   }
 }
 
-/** Whether there was one. */
+/** Copies the kept cache; answers whether there was one. */
 async function takeCache(kept: string, cache: string): Promise<boolean> {
   if ((await readdir(kept)).length === 0) return false
   await copy(join(kept, 'cache'), cache)
@@ -62,7 +62,7 @@ async function copy(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, force: true, preserveTimestamps: true })
 }
 
-/** The script in the middle, by name: of the editor's, a language; the others are all alike. */
+/** The script in the middle, by name: in the editor it is a language, elsewhere all are alike. */
 async function chunkToChange(tree: string): Promise<string | undefined> {
   const scripts = (await filesIn(tree)).filter((path) => path.endsWith('.js'))
   return scripts[scripts.length >> 1]

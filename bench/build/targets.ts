@@ -1,13 +1,13 @@
 import { aboveVite, type BuildRow, type BuildTable, ratioAboveVite } from './build-table.ts'
 
-/** What a pass must keep to, and whether it did. */
+/** A limit for a pass, and its measured value. */
 export interface Target {
   readonly name: string
   readonly value: number
   readonly limit: number
 }
 
-/** The targets that the table can tell of, with what was measured. */
+/** The targets that a table has rows for. */
 export function targetsOf(table: BuildTable, cores: number): readonly Target[] {
   const { codecSeconds, zstdSeconds } = table
   const cold = rowOf(table, 'serve-dist')
@@ -23,13 +23,13 @@ export function targetsOf(table: BuildTable, cores: number): readonly Target[] {
   if (cold !== undefined && warm !== undefined) add('warm ÷ cold', ratioAboveVite(warm, cold, table), 0.05)
   if (cold !== undefined && hasty !== undefined)
     add('durable ÷ not', ratioAboveVite(cold, hasty, table), 1.05)
-  // The default configuration; all others leave zstd out, as what they are compared with does.
+  // The default configuration. All other rows leave zstd out, as the other plugins do.
   const zstd = rowOf(table, 'serve-dist-zstd')
   if (zstd !== undefined) addPass(zstd, ' with zstd', codecSeconds + zstdSeconds)
   return targets
 }
 
-/** A line for each target, and one that says where what they are reckoned by is an estimate. */
+/** A line for each target, and one more when the codecs' time is an estimate. */
 export function formatTargets(targets: readonly Target[], codecSample?: number): string {
   return [
     ...targets.map(
@@ -42,7 +42,7 @@ export function formatTargets(targets: readonly Target[], codecSample?: number):
   ].join('\n')
 }
 
-/** One that can be told of. */
+/** The row of a contender, unless it is void. */
 function rowOf({ rows }: BuildTable, name: string): BuildRow | undefined {
   return rows.find(({ contender, void: reason }) => contender === name && reason === undefined)
 }

@@ -11,7 +11,7 @@ export interface Tree {
   readonly title: string
   /** Writes the files into an empty folder. */
   readonly fill: (folder: string) => Promise<void>
-  /** With how many of the files the codecs' own time is measured; all where it is not set. */
+  /** The number of files that the codecs' own time is measured with; by default all. */
   readonly codecSample?: number
 }
 
@@ -24,7 +24,7 @@ export const trees: readonly Tree[] = [
     name: 'huge',
     title: '20 files of 20 MB',
     fill: async (folder) => await cut(folder, 20, 20_000_000),
-    // All alike, and of each the codecs in one thread make a minute.
+    // They are all alike, and the codecs take a minute for each in one thread.
     codecSample: 2,
   },
 ]
@@ -84,7 +84,7 @@ async function cut(folder: string, count: number, size: number): Promise<void> {
       filled += length
       place = (place + length * 7 + index) % text.length
     }
-    // What comes round again must not be a copy.
+    // Text that comes round again must not be a copy.
     for (let at = index; size > text.length && at < size; at += 97) bytes[at] = (at * (index + 1)) & 127
     const path = join(folder, `assets/${index % 100}/file-${index}.js`)
     await mkdir(dirname(path), { recursive: true })

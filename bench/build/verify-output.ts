@@ -6,7 +6,7 @@ import { compressible, smallestFile } from './contender.ts'
 import { change } from './emit-tree.ts'
 import { filesIn } from './tree.ts'
 
-/** What a contender must have written. */
+/** The files that a contender must have written. */
 export interface ExpectedOutput {
   readonly tree: string
   readonly outDir: string

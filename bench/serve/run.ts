@@ -105,7 +105,8 @@ function printTables(report: Report): void {
     print(`\n${report.titles[workload] ?? workload} (${workload}), ${connections} connections\n`)
     print(formatTable(rows))
   }
-  print(`\nRatios of serve-dist\n\n${formatRatios(report)}`)
+  const hasOurs = report.rows.some(({ server }) => server === 'serve-dist')
+  if (hasOurs) print(`\nRatios of serve-dist\n\n${formatRatios(report)}`)
 }
 
 function warnOfNoise(rows: readonly Row[]): void {

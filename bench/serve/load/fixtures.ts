@@ -8,7 +8,7 @@ import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../bench-directory.ts'
 import { showProgress } from '../progress.ts'
 
-/** Minified JavaScript as bundlers write it, 7.9 MB in all: what the fixtures are cut from. */
+/** Minified JavaScript as bundlers write it, 7.9 MB in all: the fixtures are cut from it. */
 const scripts = ['typescript/ts.worker.js', 'css/css.worker.js', 'html/html.worker.js']
 
 let corpus: Promise<Buffer> | undefined
@@ -16,7 +16,7 @@ let corpus: Promise<Buffer> | undefined
 /**
  * Real JavaScript: `size` bytes from `offset` on, counted from the start again where it ends.
  *
- * @throws RangeError when `size` is more than there is: nothing is repeated within a fixture.
+ * @throws RangeError when `size` is more than the corpus: a fixture repeats nothing.
  */
 export async function cutScript(offset: number, size: number): Promise<Buffer> {
   corpus ??= readCorpus()

@@ -5,7 +5,7 @@ import { benchDirectory, cacheDirectory } from '../bench-directory.ts'
 import { readSiteManifest } from './fixtures.ts'
 import type { Workload, WorkloadRequest } from './workload.ts'
 
-/** What the page asks for once it runs: its route and the font of its letters. */
+/** Requests that the page makes once it runs: its route and its font. */
 const loadedLater = [
   /^assets\/home-.*\.js$/,
   /^assets\/home-.*\.css$/,
@@ -33,7 +33,7 @@ export const pageLoad: Workload = {
   },
 }
 
-/** Builds `examples/spa` as its users do, and answers the folder. */
+/** Builds `examples/spa` with its own configuration, and answers the folder. */
 export async function buildSpa(): Promise<string> {
   const directory = join(cacheDirectory, 'spa')
   await build({
@@ -44,7 +44,7 @@ export async function buildSpa(): Promise<string> {
   return directory
 }
 
-/** What the page itself names: first what blocks it, then icons. */
+/** Files that the page names: first those that block it, then icons. */
 function namedIn(html: string): string[] {
   const paths = Array.from(html.matchAll(/(?:href|src)="\/([^"]+)"/g), ([, path = '']) => path)
   return [

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL('socket-load-program.js', import.meta.url)
 
 /**
  * Loads by sockets of our own in a Node process: for HEAD, and where there is no `wrk`. Each answer must
- * have the status and the very number of bytes that the check saw.
+ * have the status and the number of bytes that the check saw.
  */
 export async function socketLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-load-'))

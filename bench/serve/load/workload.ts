@@ -24,7 +24,7 @@ export interface PreparedWorkload {
   readonly newConnections: boolean
 }
 
-/** Something to measure. */
+/** One kind of load. */
 export interface Workload {
   readonly name: string
   readonly title: string
@@ -34,7 +34,7 @@ export interface Workload {
   prepare(): Promise<PreparedWorkload>
 }
 
-/** A request that was checked: what is sent, and what every answer to it must be. */
+/** A request that was checked, and what every answer to it must be. */
 export interface PlannedRequest {
   readonly text: string
   readonly status: number
@@ -61,6 +61,6 @@ export interface LoadResult {
   readonly wireBytes: number
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
-  /** What went wrong, how often; a kind that never did may be there with 0. */
+  /** Counts by kind of error; a count may be 0. */
   readonly errors: Readonly<Record<string, number>>
 }

@@ -13,7 +13,7 @@ export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
     await writeFile(script, scriptOf(input))
     const workload = ['--script', script]
     const placement = ['-c', input.cores]
-    // Slow is not wrong: 256 rendered pages of ten milliseconds take longer than the two seconds of its default.
+    // A slow answer is not wrong: wrk's default of two seconds is too short for 256 connections.
     const load = [
       '--timeout',
       '10s',
@@ -22,7 +22,7 @@ export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
       '--connections',
       String(input.connections),
     ]
-    // wrk takes whole seconds; told to end, it reports what it has.
+    // wrk takes whole seconds only; SIGINT makes it report early.
     const length = ['--duration', `${Math.ceil(input.seconds)}s`]
     const end = ['timeout', '--preserve-status', '--signal', 'INT', String(input.seconds + 0.02)]
     const program = Number.isInteger(input.seconds) ? ['wrk'] : [...end, 'wrk']
@@ -97,7 +97,7 @@ function parseOutput(output: string): LoadResult {
   }
 }
 
-/** Of a list as `taskset -c` takes it: `1`, `0,1`, `0-3`. */
+/** Cores in a list as `taskset -c` takes it: `1`, `0,1`, `0-3`. */
 function countCores(list: string): number {
   return list
     .split(',')

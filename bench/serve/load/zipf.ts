@@ -59,7 +59,7 @@ function findFirst(list: readonly number[], passes: (value: number) => boolean):
   return low
 }
 
-/** From 0 up to 1, always the same for the same name. */
+/** A number from 0 up to 1, always the same for the same name. */
 function fraction(name: string): number {
   return createHash('sha256').update(name).digest().readUInt32BE() / 2 ** 32
 }

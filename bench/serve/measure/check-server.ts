@@ -8,10 +8,10 @@ import { exchange, type RawAnswer, type RawRequest, textOf } from './exchange.ts
 /** Requests that are checked at once. */
 const atOnce = 16
 
-/** Fields of which an answer has one at most. */
+/** Fields that an answer has at most once. */
 const singleFields = ['content-type', 'content-length', 'content-encoding', 'etag', 'last-modified']
 
-/** Why a server's numbers would say nothing. */
+/** The numbers of a server would mean nothing; the message says why. */
 export class VoidRow extends Error {
   override readonly name = 'VoidRow'
 }
@@ -21,7 +21,7 @@ export interface CheckedServer {
   readonly planned: readonly PlannedRequest[]
   /** The content codings that it chose. */
   readonly codings: readonly string[]
-  /** What is poor about its answers but does not make them wrong. */
+  /** Weak points of its answers that do not make them wrong. */
   readonly remarks: readonly string[]
 }
 
@@ -78,7 +78,7 @@ interface PlanInput extends RequestToCheck {
   readonly plain: RawAnswer
 }
 
-/** The text that will be sent, and what it must bring. */
+/** The request as it will be sent, and the answer that it must get. */
 async function plan(port: number, { workload, request, plain }: PlanInput): Promise<PlannedRequest> {
   const condition = request.condition === undefined ? undefined : conditionFrom(plain, request.condition)
   const conditional = requestFor(port, request, workload.newConnections, condition)

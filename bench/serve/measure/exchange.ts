@@ -41,7 +41,7 @@ export async function exchange(port: number, { method, target, fields }: RawRequ
       agent: false,
       signal,
     })
-    // Node would add one that the load generators do not send.
+    // Node adds the field by itself, the load generators do not.
     if (fields['Connection'] === undefined) sent.removeHeader('Connection')
     sent.on('error', reject)
     sent.on('response', (response) => {

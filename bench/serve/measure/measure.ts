@@ -98,7 +98,7 @@ function sampleOf(
 /** On each connection, in the mean. */
 const leastAnswers = 4
 
-/** The generators count bytes, so an answer that was cut short or was another one shows in their sum. */
+/** The generators count bytes, so the sum shows an answer that was cut short or was another one. */
 function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResult): void {
   // wrk counts a connection that the server closes as asked, but without saying so (RFC 9112 §9.6), as a failed
   // read; the sum of bytes still shows whether answers were whole.
@@ -107,7 +107,7 @@ function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResu
   if (seen.length > 0) {
     throw new VoidRow(`errors under load: ${seen.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
   }
-  // The first downloads of many side by side say little, and the longest waits are not among them.
+  // The first few answers of many connections leave out the longest waits.
   if (requests < leastAnswers * input.connections) {
     throw new VoidRow(
       `${requests} answers on ${input.connections} connections: a longer --duration is needed`,

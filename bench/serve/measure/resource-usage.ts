@@ -4,15 +4,15 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 export interface ProcessUsage {
   /** User and system time since start. */
   readonly cpuSeconds: number
-  /** Peak resident bytes, summed: what processes share counts once for each. */
+  /** Peak resident bytes, summed: shared memory counts once for each process. */
   readonly peakBytes: number
 }
 
 /** CPU time on this machine so far, in seconds. */
 export interface MachineClocks {
-  /** By everybody here, and by others on the same hardware while we wanted it. */
+  /** Used by all processes, and stolen by other machines on the same hardware. */
   readonly everybody: number
-  /** By the harness and the processes that it started and that have ended. */
+  /** Used by the harness and by its children that have ended. */
   readonly harness: number
 }
 

@@ -66,7 +66,7 @@ async function addRound(
     }
   } catch (error) {
     if (!(error instanceof VoidRow)) throw error
-    // The rounds before say nothing either.
+    // Numbers of earlier rounds mean nothing either.
     return { ...row, samples: [], void: withoutPaths(error.message) }
   }
 }

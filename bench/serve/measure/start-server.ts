@@ -17,7 +17,7 @@ export interface StartedServer {
   /** From the start of the process to its first whole answer. */
   readonly bootMilliseconds: number
   usage(): Promise<ProcessUsage>
-  /** Lets the peak of memory begin anew. */
+  /** Resets the peak of memory. */
   forgetPeak(): Promise<void>
   stop(): Promise<void>
 }
@@ -31,7 +31,7 @@ export interface StartOptions {
 
 const bootDeadline = 30_000
 
-/** Servers of a harness that is stopped itself must not stay. */
+/** Servers to stop when the harness itself is stopped. */
 const running = new Set<number>()
 process.on('exit', () => {
   for (const pid of running) signalGroup(pid, 'SIGKILL')
@@ -60,7 +60,7 @@ export async function startServer(
   const child = spawn('taskset', ['-c', cores, launch.command, ...launch.arguments], {
     cwd: launch.directory ?? scratch,
     env: { ...process.env, NODE_ENV: 'production', ...launch.environment },
-    // A group of its own, so that stopping it reaches all that it started.
+    // A process group of its own, so that a signal also reaches its children.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -101,7 +101,7 @@ async function findFreePort(): Promise<number> {
   return address.port
 }
 
-/** What an error message has room for. */
+/** The end of a text, short enough for an error message. */
 function endOf(text: string): string {
   return text.replaceAll(/\s+/g, ' ').slice(-400)
 }
@@ -145,7 +145,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
     await ended
     clearTimeout(patience)
   }
-  // Whatever it left behind.
+  // Children may have outlived it.
   signalGroup(pid, 'SIGKILL')
   running.delete(pid)
 }

@@ -7,10 +7,10 @@ import { benchDirectory } from '../bench-directory.ts'
 import { runProcess } from '../run-process.ts'
 import type { FoundServer, LaunchInput, ServerDefinition } from './server-definition.ts'
 
-/** The peers that are too large for everybody's install. */
+/** Peers that are too large for everybody's install. */
 export const morePeersDirectory: string = join(benchDirectory, 'more-peers')
 
-/** What to do where they are not. */
+/** How to install them. */
 export const installMorePeers = 'to have it, npm install --prefix bench/more-peers'
 
 /** Our own command, with flags. */

@@ -1,4 +1,4 @@
-/** What a server is started for. */
+/** What a server needs to start. */
 export interface LaunchInput {
   /** The folder to serve. */
   readonly directory: string
@@ -7,7 +7,7 @@ export interface LaunchInput {
   readonly workers: number
   /** An empty folder for configuration and state. */
   readonly scratch: string
-  /** The codings that the workload asks for: only the floor, which does not negotiate, wants to know. */
+  /** The codings that the workload asks for, for servers that do not negotiate. */
   readonly accept: readonly string[]
 }
 
@@ -23,7 +23,7 @@ interface Launch {
 /** A server that is on this machine. */
 export interface FoundServer {
   readonly version: string
-  /** Under which request target it has what others have under the one given; by default the same. */
+  /** Maps a request target to the one under which this server has the file; by default the same. */
   readonly targetOf?: (target: string) => string
   launch(input: LaunchInput): Promise<Launch>
 }
@@ -34,7 +34,7 @@ export interface ServerDefinition {
   /**
    * Looks for it.
    *
-   * @returns what is missing, in words, if it cannot run here.
+   * @returns a text that says what is missing, if it cannot run here.
    */
   find(): Promise<FoundServer | string>
 }

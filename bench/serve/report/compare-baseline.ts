@@ -8,14 +8,14 @@ export interface Comparison {
   /** Of requests per second: 0.1 is 10 % more than before. */
   readonly change: number
   readonly isNoise: boolean
-  /** Of the ratios to the references: they stand apart from the machine. */
+  /** Of the ratios to the references, which depend less on the machine. */
   readonly ratioChanges: readonly RatioChange[]
 }
 
 /** How a ratio has changed. */
 interface RatioChange {
   readonly reference: string
-  /** Today's ratio divided by the ratio of then. */
+  /** Today's ratio divided by the baseline's. */
   readonly factor: number
   readonly isNoise: boolean
 }
@@ -66,8 +66,8 @@ function noted(isHidden: boolean): string {
 const lowestRatioChange = 0.8
 
 /**
- * What a gate does not let pass: void rows, and our own ratios that fell below 0.8 of
- * the baseline's by more than noise.
+ * Reasons for a gate to fail: void rows, and our own ratios that fell below 0.8 of the
+ * baseline's by more than noise.
  */
 export function findFailures(report: Report, comparisons: readonly Comparison[]): readonly string[] {
   const voids = report.rows.flatMap(({ server, workload, void: reason }) =>

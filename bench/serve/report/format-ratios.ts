@@ -2,10 +2,10 @@ import { markdownTable } from 'markdown-table'
 import { isSameLoad, medianOf, ratioTo } from './ratios.ts'
 import { describeRun, type Report, type Row } from './report.ts'
 
-/** Whom ours is compared with, in the order of the columns. */
+/** Servers that ours is compared with, in the order of the columns. */
 const compared = ['floor', 'sirv', 'express', 'fastify', 'vinext', 'nginx'] as const
 
-/** Servers of users on Node, whose p99 is looked at; the floor is none. */
+/** Servers that users run on Node, for the lowest p99; the floor is not one. */
 const onNode = new Set([
   'sirv',
   'polka-sirv',
@@ -24,7 +24,7 @@ const onNode = new Set([
 /** Below this share of its core, the load generator was the limit and not the server. */
 const busy = 0.8
 
-/** What documents say of a run: a line for each workload and number of connections, as Markdown. */
+/** The table for documents: a line for each workload and number of connections, as Markdown. */
 export function formatRatios(report: Report): string {
   const headings = [
     'workload',

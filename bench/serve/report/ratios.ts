@@ -1,7 +1,7 @@
 import { median } from '../statistics.ts'
 import type { Row, Sample } from './report.ts'
 
-/** Servers that others are compared with, where they are there. */
+/** Servers that every other one is compared with, when the run has them. */
 export const references = ['floor', 'sirv', 'nginx'] as const
 
 /** How many times a reference's requests per second a row has, in the same run; none if either is void. */
@@ -10,7 +10,7 @@ export function ratioTo(reference: string, row: Row, rows: readonly Row[]): numb
   return ratios.length === 0 ? undefined : median(ratios)
 }
 
-/** The same round by round: what slowed both in a round leaves it alone. */
+/** The same round by round: a slower machine slows both servers of a round. */
 export function ratiosTo(reference: string, row: Row, rows: readonly Row[]): readonly number[] {
   const other = rows.find(({ server, ...rest }) => server === reference && isSameLoad(row, rest))
   if (other === undefined) return []

@@ -40,7 +40,7 @@ export function reportOf(rates: Readonly<Record<string, number | readonly number
   }
 }
 
-/** A row of the same workload that says nothing. */
+/** A void row of the same workload. */
 export function voidRow(server: string): Row {
   return { ...row, server, samples: [], void: 'why' }
 }

@@ -12,7 +12,7 @@ export interface Sample {
   readonly cpuShare: number
   readonly peakBytes: number
   readonly bootMilliseconds: number
-  /** Of one core, while the load ran: what neither server nor load generator used. */
+  /** Of one core, while the load ran: the share that neither server nor load generator used. */
   readonly foreignCpuShare: number
 }
 
@@ -26,7 +26,7 @@ export interface Row {
   readonly samples: readonly Sample[]
   readonly codings: readonly string[]
   readonly remarks: readonly string[]
-  /** Why the row says nothing. */
+  /** Why the row has no numbers. */
   readonly void: string | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Report {
   readonly rows: readonly Row[]
 }
 
-/** What the numbers depend on. */
+/** The machine that the numbers depend on. */
 export interface Machine {
   readonly processor: string
   readonly cores: number

@@ -1,4 +1,4 @@
-// Runs the program that is named as argument in several processes that share its port.
+// Runs the program of its argument in several processes that share a port.
 import cluster from 'node:cluster'
 import { readPeerInput } from './peer-input.ts'
 

@@ -11,8 +11,8 @@ export interface ConstantAnswer {
 }
 
 /**
- * Every path of a site with the answer that all of the workload's clients get, with our very fields: for servers
- * that do not negotiate.
+ * Every path of a site with the answer that all clients of the workload get, for servers that do not negotiate. Our
+ * own handler makes the answers, so the fields are ours.
  */
 export async function readConstantAnswers(
   directory: string,
@@ -27,7 +27,7 @@ export async function readConstantAnswers(
   }
   const { files } = await readSiteManifest(directory)
   const answers = new Map<string, ConstantAnswer>()
-  for (const path of ['/', ...files.map((file) => `/${file.path}`)]) {
+  for (const path of ['/', ...files.map((file) => encodeURI(`/${file.path}`))]) {
     const ok = await ask(path, {})
     const notModified = await ask(path, { 'If-None-Match': ok.headers.get('etag') ?? '' })
     answers.set(path, {

@@ -1,4 +1,4 @@
-// The plainest server of `node:http` that sends our very fields: what is above it, we spend ourselves.
+// The plainest server of `node:http` that sends our fields: our own work is what lies above it.
 import { createServer } from 'node:http'
 import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'

@@ -1,4 +1,4 @@
-/** What a program under this folder is told by the harness. */
+/** What the harness tells a program in this folder. */
 export interface PeerInput {
   readonly directory: string
   readonly port: number
