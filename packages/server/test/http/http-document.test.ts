@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseAst } from 'vite'
 import { describe, expect, test } from 'vitest'
 
-/** The rows of docs/http.md by their headings. `vitest run --project unit http-document -u` writes them there. */
+/** The rows of docs/http.md by their headings. `pnpm test:unit http-document -u` writes them there. */
 const document = fileURLToPath(new URL('../../../../docs/http.md', import.meta.url))
 const rows: Readonly<Record<string, readonly Row[]>> = JSON.parse(
   readFileSync(new URL('../../../../docs/http-rows.json', import.meta.url), 'utf8'),
