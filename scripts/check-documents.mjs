@@ -152,7 +152,7 @@ async function checkNames() {
   })
   const flags = new Set((await Promise.all(outputs)).join().match(/--[a-z][\w-]*/g))
   const scripts = (await readManifests()).flatMap(({ manifest }) => Object.keys(manifest.scripts ?? {}))
-  const names = new Set([...scripts, 'install', 'changeset'])
+  const names = new Set([...scripts, 'install', 'exec', 'changeset'])
   for (const { path, text } of documents) {
     const codes = Array.from(
       text.matchAll(/```sh\n(.*?)```|`([^`\n]+)`/gs),

@@ -1,91 +1,73 @@
 // `pnpm check:http`: what independent judges say of the command's answers. They come from PyPI.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installJudges } from './judges/install-judges.mjs'
+import { fileURLToPath } from 'node:url'
 import { writeSites } from './judges/write-sites.mjs'
 import { runCommand } from './run-command.mjs'
+import { startProgram } from './start-program.mjs'
 
 const bin = fileURLToPath(new URL('../packages/server/bin/serve-dist.js', import.meta.url))
 const judges = fileURLToPath(new URL('judges', import.meta.url))
-
 const python = await installJudges()
-if (python === undefined) {
-  const isRequired = process.env['CI'] !== undefined
-  console.log(
-    `${isRequired ? '✗' : '⚠ SKIPPED:'} the judges of HTTP could not be installed, so nothing was judged`,
-  )
-  process.exit(isRequired ? 1 : 0)
-}
 
 const directory = await mkdtemp(join(tmpdir(), 'serve-dist-judges-'))
-/** @type {import('node:child_process').ChildProcess[]} */
-const servers = []
 try {
   const { spa, mpa } = await writeSites(directory, bin)
-  const held = await startServer(spa)
-  const streamed = await startServer(spa, '--memory-budget', '0')
-  const pages = await startServer(mpa)
-
-  const isRight = [
-    await hear('httplint, bodies from memory', [python, join(judges, 'lint.py'), held, pages]),
-    await hear('httplint, bodies streamed', [python, join(judges, 'lint.py'), streamed, pages]),
-    await hear('redbot', [python, join(judges, 'ask_redbot.py'), held, pages]),
-    await hear('hypothesis and h11, bodies from memory', [python, join(judges, 'fuzz.py'), held]),
-    await hear('hypothesis and h11, bodies streamed', [python, join(judges, 'fuzz.py'), streamed]),
-    await haveSurvived(),
-  ]
-  if (isRight.includes(false)) process.exitCode = 1
+  const serve = (/** @type {string[]} */ ...args) =>
+    startProgram([process.execPath, bin, ...args, '--port', '0', '--immutable', 'assets/**'])
+  const servers = [await serve(spa), await serve(spa, '--memory-budget', '0'), await serve(mpa)]
+  const [held = '', streamed = '', pages = ''] = servers.map(({ url }) => url.port)
+  await hear('REDbot and httplint, bodies from memory', 'redbot_judge.py', held, pages)
+  await hear('REDbot and httplint, bodies streamed', 'redbot_judge.py', streamed, pages)
+  await hear('hypothesis and h11, bodies from memory', 'fuzz.py', held)
+  await hear('hypothesis and h11, bodies streamed', 'fuzz.py', streamed)
+  const ends = await Promise.all(servers.map((server) => server.stop()))
+  const isWhole = ends.every(({ exitCode, errors }) => exitCode === 0 && errors === '')
+  if (!isWhole) process.exitCode = 1
+  console.log(
+    isWhole ? '✓ the servers are alive to the end' : `✗ the servers ended so: ${JSON.stringify(ends)}`,
+  )
 } finally {
-  for (const server of servers) server.kill('SIGKILL')
   await rm(directory, { recursive: true, force: true })
 }
 
 /**
- * Starts the command on a free port, and answers the port.
+ * The Python that has the judges, in a folder of its own. Ends this program where it cannot be had.
  *
- * @param {string} site
- * @param {string[]} flags
+ * @returns {Promise<string>}
  */
-async function startServer(site, ...flags) {
-  const args = [bin, site, '--port', '0', '--immutable', 'assets/**', ...flags]
-  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  servers.push(server)
-  const [line] = await once(server.stdout, 'data')
-  const port = /:(\d+)\//.exec(String(line))?.[1]
-  if (port === undefined) throw new Error(`the command did not say where it listens: ${String(line)}`)
-  return port
+async function installJudges() {
+  const environment = fileURLToPath(new URL('../node_modules/.cache/http-judges', import.meta.url))
+  const isWindows = process.platform === 'win32'
+  const ours = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python')
+  const requirements = ['-r', join(judges, 'requirements.txt')]
+  /** @type {[string, ...string[]][]} */
+  const steps = [
+    [isWindows ? 'python' : 'python3', '-m', 'venv', environment],
+    [ours, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements],
+  ]
+  for (const step of steps) {
+    const { exitCode, output } = await runCommand(step, { isQuiet: true, timeLimit: 300_000 })
+    if (exitCode === 0) continue
+    console.log(output.trimEnd().split('\n').slice(-5).join('\n'))
+    console.log(`⚠ SKIPPED: ${step.join(' ')} failed, so nothing was judged`)
+    process.exit(process.env['CI'] === undefined ? 77 : 1)
+  }
+  return ours
 }
 
 /**
  * @param {string} title
- * @param {[string, ...string[]]} command
+ * @param {string} judge
+ * @param {string[]} ports
  */
-async function hear(title, command) {
+async function hear(title, judge, ...ports) {
   console.log(`\n▸ ${title}`)
-  const { exitCode } = await runCommand(command, {
-    environment: {
-      PYTHONDONTWRITEBYTECODE: '1',
-      HYPOTHESIS_STORAGE_DIRECTORY: join(directory, 'hypothesis'),
-    },
-  })
-  return exitCode === 0
-}
-
-/** Every server still runs, and ends as it should. */
-async function haveSurvived() {
-  const codes = await Promise.all(
-    servers.map(async (server) => {
-      if (server.exitCode !== null || server.signalCode !== null) return server.exitCode ?? server.signalCode
-      server.kill('SIGTERM')
-      const [code] = await once(server, 'exit')
-      return code
-    }),
-  )
-  const isRight = codes.every((code) => code === 0)
-  console.log(`\n${isRight ? '✓' : '✗'} the servers ended with ${codes.join(', ')}`)
-  return isRight
+  const environment = {
+    PYTHONDONTWRITEBYTECODE: '1',
+    HYPOTHESIS_STORAGE_DIRECTORY: join(directory, 'hypothesis'),
+  }
+  const { exitCode } = await runCommand([python, join(judges, judge), ...ports], { environment })
+  if (exitCode !== 0) process.exitCode = 1
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { buildExample } from './build-example.ts'
 import { sendRequest } from './send-request.ts'
-import { startProgram } from './start-program.ts'
+import { startCommand } from './start-command.ts'
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
@@ -28,7 +28,7 @@ export async function askHostExample(
 ): Promise<Record<string, unknown>> {
   const project = path.join(examples, name)
   await buildExample(name, project)
-  const running = await startProgram(program, args, project)
+  const running = await startCommand([program], { args, cwd: project, environment: { PORT: '0' } })
   try {
     const page = await sendRequest(running.url)
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.body.toString())?.[1] ?? ''

@@ -7,7 +7,6 @@ import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
 import { openPage } from '../src/open-page.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { startCommand } from '../src/start-command.ts'
-import { startProgram } from '../src/start-program.ts'
 
 const project = fileURLToPath(new URL('../../examples/ssr', import.meta.url))
 const asking = 'Asking the stations'
@@ -28,7 +27,11 @@ const hosts: readonly (readonly [string, () => Promise<{ readonly url: URL; stop
           cwd: project,
         }),
     ],
-    ['Fastify', () => startProgram(process.execPath, ['fastify.js'], project)],
+    [
+      'Fastify',
+      () =>
+        startCommand([process.execPath], { args: ['fastify.js'], cwd: project, environment: { PORT: '0' } }),
+    ],
   ]
 
 describe.each(hosts)('examples/ssr in %s', (_host, start) => {

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+
+/**
+ * How a program ended.
+ *
+ * @typedef {object} ProgramEnd
+ * @property {number | null} exitCode `null` when a signal ended it.
+ * @property {string} output
+ * @property {string} errors
+ */
+
+/**
+ * @typedef {object} RunningProgram
+ * @property {URL} url The first that it printed.
+ * @property {number} pid
+ * @property {() => ProgramEnd} output What it has printed so far.
+ * @property {() => boolean} isAlive
+ * @property {() => Promise<ProgramEnd>} stop Asks it to end with SIGTERM, and waits until it has.
+ */
+
+/**
+ * @typedef {object} ProgramPlace
+ * @property {string} [cwd]
+ * @property {Readonly<Record<string, string | undefined>>} [environment] Added to the environment of this process.
+ */
+
+/**
+ * Starts a program, and waits until it prints the URL that it listens on.
+ *
+ * @param {readonly string[]} command
+ * @param {ProgramPlace} [place]
+ * @returns {Promise<RunningProgram>}
+ * @throws Error with what it printed, when it ends before.
+ */
+export async function startProgram(command, place) {
+  const { child, ended, output } = spawnProgram(command, place)
+  /** @type {URL} */
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const address = /\bhttps?:\/\/\S+(?=\s)/.exec(output().output)?.[0]
+      if (address !== undefined) resolve(new URL(address))
+    })
+    void ended.then((end) => reject(new Error(`it ended before it listened: ${JSON.stringify(end)}`)))
+  })
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/**
+ * Runs a program that is expected to end by itself.
+ *
+ * @param {readonly string[]} command
+ * @param {ProgramPlace} [place]
+ * @returns {Promise<ProgramEnd>}
+ */
+export function runProgram(command, place) {
+  return spawnProgram(command, place).ended
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {ProgramPlace} [place]
+ */
+function spawnProgram([file = '', ...args], { cwd, environment } = {}) {
+  const env = { ...process.env, ...environment }
+  const child = spawn(file, args, {
+    ...(cwd !== undefined && { cwd }),
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  let output = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (/** @type {string} */ text) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => (errors += text))
+  /** @type {Promise<ProgramEnd>} */
+  const ended = new Promise((resolve) => {
+    child.once('error', (error) => resolve({ exitCode: 127, output, errors: String(error) }))
+    child.once('close', (exitCode) => resolve({ exitCode, output, errors }))
+  })
+  void ended.then(() => process.removeListener('exit', kill))
+  return { child, ended, output: () => ({ exitCode: child.exitCode, output, errors }) }
+}
