@@ -91,7 +91,7 @@ export async function runPass(
   warnOfCaseTwins(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
 
-  // 2. Describe and encode, each file from one read; keep what pays, written aside.
+  // 2. Describe and encode each file from one read; keep what pays, written aside.
   const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
   const cache = openCache(folder, settings, warn)
   const failOfWriting = (error: unknown): never => {
@@ -115,10 +115,12 @@ export async function runPass(
     })
     signal?.throwIfAborted()
     const linked = await linkPages(compressed, settings.linksOf)
+
+    // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
     await refuseChanged(folder, compressed, earlier)
     signal?.throwIfAborted()
 
-    // 3. Write: the variants into their places, the manifest last.
+    // 4. Commit: the variants into their places, the manifest last.
     const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
     const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
     prune(cache, settings.cacheSize)

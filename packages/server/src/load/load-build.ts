@@ -54,7 +54,7 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
     // 1. The folder.
     const mark = await markManifest(directory)
     if (mark === undefined && needsManifest) {
-      throw new OperatorError('SD_BUILD_CHANGED', [
+      throw new OperatorError('SD_MANIFEST_MISSING', [
         `${resolve(directory)}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
       ])
     }
