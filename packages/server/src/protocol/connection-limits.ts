@@ -1,29 +1,26 @@
-import type { ServerOptions } from 'node:http'
-
-/**
- * What one client may cost. Node's parser is the strict one: `insecureHTTPParser` is never set.
- */
-export const connectionLimits: ServerOptions = {
-  /** Milliseconds for the whole head of a request: a slow sender is cut off (408). */
+/** What clients may cost. Node's parser is the strict one: `insecureHTTPParser` is never set. */
+export const connectionLimits = {
+  /** Milliseconds for the whole head of a request; a slower client gets a 408. */
   headersTimeout: 15_000,
-  /** Milliseconds for a whole request; it has no body that we would want. */
+  /** Milliseconds for a whole request, whose body nobody wants. */
   requestTimeout: 30_000,
-  /** Milliseconds a socket may idle between requests: above the 60 s of the usual load balancers. */
+  /** Milliseconds for a whole request where an application wants its body: Node's own default. */
+  uploadTimeout: 300_000,
+  /** Milliseconds that a socket may idle between requests: above the 60 s of the usual load balancers. */
   keepAliveTimeout: 65_000,
-  /** Milliseconds between looks at the limits above. */
+  /** Milliseconds without a byte either way amid a request, after which a connection is cut off. */
+  socketTimeout: 60_000,
+  /** Milliseconds between checks of the first two limits. */
   connectionsCheckingInterval: 5000,
   /** Bytes of a request's head. */
   maxHeaderSize: 16_384,
+  /** Sockets at once in one process, so that memory stays bounded; more are closed at once. */
+  maximumConnections: 10_000,
+  /** Requests under way over HTTP/2 in one process, over all sessions: as many as there may be connections. */
+  maximumStreams: 10_000,
 }
 
-/** Milliseconds for a whole request where an application wants its body: Node's own default. */
-export const uploadTimeout = 300_000
-
-/** Milliseconds without a byte either way, in mid-request: a reader that stalls is cut off. */
-export const socketTimeout: number = 60_000
-
-/** Sockets at once in one process; more are refused, so that memory stays bounded. */
-export const maximumConnections = 10_000
+export type ConnectionLimits = Readonly<typeof connectionLimits>
 
 /** Milliseconds that a new connection has for its first request before a server that stops counts it as idle. */
 export const newConnectionGrace = 1000

@@ -1,13 +1,10 @@
 import type { SecureServerOptions } from 'node:http2'
-import { connectionLimits } from './connection-limits.ts'
 
 /** What one session of HTTP/2 may cost, where Node has an option for it; the rest is in `limit-session.ts`. */
 export const http2Limits: SecureServerOptions = {
   settings: {
     /** Requests at once on one connection: what nginx and h2o allow. */
     maxConcurrentStreams: 128,
-    /** Bytes of a request's fields, 32 more for each (RFC 9113 §6.5.2): as over HTTP/1.1. */
-    maxHeaderListSize: connectionLimits.maxHeaderSize ?? 16_384,
   },
   /** Fields of a request. */
   maxHeaderListPairs: 128,
@@ -28,9 +25,6 @@ export const resetLimit: RateLimit = { burst: 1000, perSecond: 33 }
 
 /** PING and SETTINGS frames of a client, each of which wants an answer (CVE-2019-9512, CVE-2019-9515). */
 export const controlFrameLimit: RateLimit = { burst: 100, perSecond: 10 }
-
-/** Requests under way in one process, over all sessions: as many as there may be connections. */
-export const maximumStreams = 10_000
 
 /** How often something may happen. */
 export interface RateLimit {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { socketTimeout } from '../protocol/connection-limits.ts'
+import { connectionLimits } from '../protocol/connection-limits.ts'
 import { fingerprintOf } from '../files/open-regular-file.ts'
 import { sendFile } from './send-file.ts'
 import { chunkSize, type FileContent } from '../files/stored-file.ts'
@@ -52,12 +52,12 @@ describe('sendFile', () => {
     const outcome = sent.catch((error: unknown) => String(error))
     for (let chunk = 0; chunk < 2; chunk += 1) {
       const take = await nextWrite()
-      vi.advanceTimersByTime(socketTimeout - 1)
+      vi.advanceTimersByTime(connectionLimits.socketTimeout - 1)
       expect(response.destroyed).toBe(false)
       take()
     }
     await nextWrite()
-    vi.advanceTimersByTime(socketTimeout)
+    vi.advanceTimersByTime(connectionLimits.socketTimeout)
     expect(response.destroyed).toBe(true)
     expect(await outcome).toMatch(/the client has gone/)
   })

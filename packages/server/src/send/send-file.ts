@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { socketTimeout } from '../protocol/connection-limits.ts'
+import { connectionLimits } from '../protocol/connection-limits.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
 import { whenItsTurn } from './when-its-turn.ts'
@@ -34,7 +34,7 @@ export async function sendFile(
 }
 
 async function sendNow(
-  response: ServerResponse,
+  response: ServerResponse & { readonly stallTimeout?: number },
   content: FileContent,
   { lease, writeHead }: { readonly lease: FileLease | undefined; readonly writeHead: () => void },
 ): Promise<void> {
@@ -47,7 +47,8 @@ async function sendNow(
     const write = createWriter(response)
     // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for
     // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
-    deadline = setTimeout(() => response.destroy(), socketTimeout).unref()
+    const { stallTimeout = connectionLimits.socketTimeout } = response
+    deadline = setTimeout(() => response.destroy(), stallTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, content.end - content.first))
     for await (const chunk of readRange(file, content, buffer)) {

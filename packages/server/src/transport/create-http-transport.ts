@@ -1,11 +1,6 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import {
-  connectionLimits,
-  maximumConnections,
-  socketTimeout,
-  uploadTimeout,
-} from '../protocol/connection-limits.ts'
+import { connectionLimits } from '../protocol/connection-limits.ts'
 import { mustBeRefused } from '../protocol/request-head.ts'
 import { refuseWith } from './refuse-with.ts'
 import { trackConnections } from './track-connections.ts'
@@ -15,7 +10,7 @@ import { whenItsTurn } from '../send/when-its-turn.ts'
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
   listener: RequestListener,
-  { takesUploads, responseClass = ServerResponse, watcher }: TransportOptions,
+  { takesUploads, responseClass = ServerResponse, watcher, limits = connectionLimits }: TransportOptions,
 ): Transport {
   let isClosing = false
   /** Connections that close after an answer that is under way: no further request is answered (RFC 9112 §9.6). */
@@ -49,7 +44,7 @@ export function createHttpTransport(
   }
 
   // We refuse a request without Host ourselves: nobody hears of Node's own refusal.
-  const options = { ...connectionLimits, ServerResponse: responseClass, requireHostHeader: false }
+  const options = { ...limits, ServerResponse: responseClass, requireHostHeader: false }
   const server = createServer(options, (request, response) => {
     if (admits(request, response)) answer(request, response)
   })
@@ -78,9 +73,9 @@ export function createHttpTransport(
   server.on('drop', () => watcher?.noteDrop())
   // A client that has closed its half still waits for its answer (RFC 9112 §9.6). Node's types lack the option.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.setTimeout(socketTimeout)
-  if (takesUploads) server.requestTimeout = uploadTimeout
-  server.maxConnections = maximumConnections
+  server.setTimeout(limits.socketTimeout)
+  if (takesUploads) server.requestTimeout = limits.uploadTimeout
+  server.maxConnections = limits.maximumConnections
 
   return {
     scheme: 'http',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import type { ConnectionLimits } from '../protocol/connection-limits.ts'
 
 /** Answers a request. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
@@ -23,6 +24,7 @@ export interface TransportOptions {
   /** The class of answers over HTTP/1.1; Node's own by default. */
   readonly responseClass?: typeof ServerResponse
   readonly watcher?: TransportWatcher
+  readonly limits?: ConnectionLimits
 }
 
 /** HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. */

@@ -1,49 +1,78 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
-import type * as ConnectionLimits from '../../src/protocol/connection-limits.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { startOperations } from '../../src/operations/start-operations.ts'
+import { connectionLimits } from '../../src/protocol/connection-limits.ts'
+import { createHttpTransport } from '../../src/transport/create-http-transport.ts'
+import { listen } from '../../src/transport/listen.ts'
+import type { RequestListener, TransportOptions } from '../../src/transport/transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { dialTls } from '../support/dial-tls.ts'
-import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
-import { type StartedServer, startServer } from '../support/start-server.ts'
+import { startTlsServer } from '../support/start-tls-server.ts'
 
-// The real limits are minutes; what is tested here is that each of them reaches its socket.
-vi.mock('../../src/protocol/connection-limits.ts', async (importOriginal) => ({
-  ...(await importOriginal<typeof ConnectionLimits>()),
-  connectionLimits: {
-    headersTimeout: 300,
-    requestTimeout: 600,
-    keepAliveTimeout: 400,
-    connectionsCheckingInterval: 50,
-    maxHeaderSize: 4096,
-  },
+// The real limits are minutes; the tests show that each of them reaches its socket.
+const limits = {
+  ...connectionLimits,
+  headersTimeout: 300,
+  requestTimeout: 600,
+  keepAliveTimeout: 400,
+  connectionsCheckingInterval: 50,
+  maxHeaderSize: 4096,
   socketTimeout: 500,
   maximumConnections: 20,
-}))
+}
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
-let held: StartedServer
-let streamed: StartedServer
-let encrypted: StartedServer
+interface Limited {
+  readonly port: number
+  readonly opsUrl: string
+}
+
+let held: Limited
+let streamed: Limited
+let encrypted: Limited
+const closers: (() => Promise<void>)[] = []
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-  const operations = { ops: { host: '127.0.0.1', port: 0 } }
-  held = await startServer(directory, { operations })
-  streamed = await startServer(directory, { operations, site: { largestBody: 1024 } })
-  encrypted = await startServer(directory, { operations, tls: await writeCertificate() })
+  const site = await loadSite(directory)
+  const start = async (listener: RequestListener, startTransport: StartTransport): Promise<Limited> => {
+    const operations = await startOperations({ ops: { host: '127.0.0.1', port: 0 } })
+    closers.push(async () => operations.close())
+    const options = { takesUploads: false, watcher: operations, limits }
+    return { port: await startTransport(operations.watch(listener), options), opsUrl: operations.url ?? '' }
+  }
+  held = await start(createHandler(site), startPlain)
+  streamed = await start(createHandler(await loadSite(directory, { largestBody: 1024 })), startPlain)
+  encrypted = await start(createHandler(site), async (listener, options) => {
+    const { port } = await startTlsServer(listener, options)
+    return port
+  })
+})
+afterAll(async () => {
+  await Promise.all(closers.map((close) => close()))
 })
 
-async function metricsOf({ opsUrl }: StartedServer): Promise<ReadonlyMap<string, number>> {
+type StartTransport = (listener: RequestListener, options: TransportOptions) => Promise<number>
+
+async function startPlain(listener: RequestListener, options: TransportOptions): Promise<number> {
+  const transport = createHttpTransport(listener, options)
+  closers.push(async () => transport.drain(0))
+  return Number(new URL(await listen(transport, { port: 0, host: '127.0.0.1' })).port)
+}
+
+async function metricsOf({ opsUrl }: Limited): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${opsUrl}metrics`)
   return parseMetrics(await response.text())
 }
 
 /** How many requests were refused that nobody could read. */
-async function refusedBy(server: StartedServer): Promise<number> {
+async function refusedBy(server: Limited): Promise<number> {
   const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
   return (await metricsOf(server)).get(name) ?? 0
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
-import { connectionLimits, socketTimeout } from '../../src/protocol/connection-limits.ts'
+import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
@@ -10,8 +10,8 @@ import { incompressibleBytes } from '../support/soak/soak-sites.ts'
 // The command as it is, with its real limits: so these take as long as the limits do, all at once.
 const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
+const { headersTimeout, socketTimeout, connectionsCheckingInterval } = connectionLimits
 const patience = 6 * socketTimeout
-const { headersTimeout = 0, connectionsCheckingInterval = 0 } = connectionLimits
 
 async function start(flags: readonly string[] = []): Promise<SoakCommand> {
   return startSoakCommand([await buildFixture({ 'index.html': 'page', 'large.bin': large }), ...flags])

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll } from 'vitest'
 import { createTlsTransport, type TlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
 import { readTlsCredentials } from '../../src/transport/tls/tls-credentials.ts'
-import type { RequestListener } from '../../src/transport/transport.ts'
+import type { RequestListener, TransportOptions } from '../../src/transport/transport.ts'
 import { writeCertificate } from './make-certificate.ts'
 
 /** A transport that listens. */
@@ -19,10 +19,10 @@ afterAll(async () => {
 /** Lets a listener answer over TLS on a free port until the test file is done. */
 export async function startTlsServer(
   listener: RequestListener,
-  { takesUploads = false }: { readonly takesUploads?: boolean } = {},
+  options: Partial<TransportOptions> = {},
 ): Promise<StartedTlsServer> {
   const credentials = await readTlsCredentials(await writeCertificate())
-  const transport = createTlsTransport(listener, { takesUploads }, credentials)
+  const transport = createTlsTransport(listener, { takesUploads: false, ...options }, credentials)
   transport.server.listen(0, '127.0.0.1')
   await once(transport.server, 'listening')
   running.push(transport)

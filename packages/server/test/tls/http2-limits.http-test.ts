@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type * as ConnectionLimits from '../../src/protocol/connection-limits.ts'
+import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
-import type * as Http2Limits from '../../src/protocol/http2-limits.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { dialTls } from '../support/dial-tls.ts'
@@ -23,23 +22,18 @@ import {
 import { formatRequest } from '../support/raw-request.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 
-// The real limits of time are minutes; what is tested here is that each of them reaches its connection.
-vi.mock('../../src/protocol/connection-limits.ts', async (importOriginal) => ({
-  ...(await importOriginal<typeof ConnectionLimits>()),
-  connectionLimits: {
-    headersTimeout: 600,
-    requestTimeout: 1200,
-    keepAliveTimeout: 900,
-    connectionsCheckingInterval: 50,
-    maxHeaderSize: 4096,
-  },
+// The real limits of time are minutes; the tests show that each of them reaches its connection.
+const limits = {
+  ...connectionLimits,
+  headersTimeout: 600,
+  requestTimeout: 1200,
+  keepAliveTimeout: 900,
+  connectionsCheckingInterval: 50,
+  maxHeaderSize: 4096,
   socketTimeout: 700,
   maximumConnections: 20,
-}))
-vi.mock('../../src/protocol/http2-limits.ts', async (importOriginal) => ({
-  ...(await importOriginal<typeof Http2Limits>()),
   maximumStreams: 150,
-}))
+}
 
 const noError = 0
 const enhanceYourCalm = 11
@@ -57,7 +51,7 @@ beforeAll(async () => {
     const handle = createHandler(await loadSite(directory, { memoryBudget }), {
       onProblem: (problem) => problems.push(problem),
     })
-    const server = await startTlsServer((request, response) => handle(request, response))
+    const server = await startTlsServer((request, response) => handle(request, response), { limits })
     return server.port
   }
   port = await start(64 * 1024 * 1024)

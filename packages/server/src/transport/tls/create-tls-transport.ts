@@ -7,10 +7,10 @@ import {
 } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
-import { connectionLimits, maximumConnections, newConnectionGrace } from '../../protocol/connection-limits.ts'
+import { connectionLimits, newConnectionGrace } from '../../protocol/connection-limits.ts'
 import { createHttpTransport } from '../create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
-import { http2Limits, maximumStreams } from '../../protocol/http2-limits.ts'
+import { http2Limits } from '../../protocol/http2-limits.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
 import { refuseWith } from '../refuse-with.ts'
@@ -33,6 +33,7 @@ export function createTlsTransport(
 ): TlsTransport {
   // HTTP/1.1 works as without TLS, except that large bodies are written in slices.
   const http1 = createHttpTransport(listener, { ...options, responseClass: Http1TlsResponse })
+  const { limits = connectionLimits } = options
   const refusals = { 400: refuseWith(400, options.watcher), 431: refuseWith(431, options.watcher) }
   const sessions = new Map<ServerHttp2Session, TLSSocket>()
   const sockets = new Set<Socket>()
@@ -46,12 +47,14 @@ export function createTlsTransport(
   const server = createSecureServer({
     ...secureContextOf(credentials),
     ...http2Limits,
+    // Fields count as over HTTP/1.1, and 32 bytes more for each (RFC 9113 §6.5.2).
+    settings: { ...http2Limits.settings, maxHeaderListSize: limits.maxHeaderSize },
     Http2ServerResponse: Http2Response,
     ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((ours) => protocols.includes(ours)),
-    handshakeTimeout: connectionLimits.headersTimeout,
+    handshakeTimeout: limits.headersTimeout,
   })
-  server.maxConnections = maximumConnections
-  server.setTimeout(connectionLimits.keepAliveTimeout)
+  server.maxConnections = limits.maximumConnections
+  server.setTimeout(limits.keepAliveTimeout)
   server.on('drop', () => options.watcher?.noteDrop())
   server.on('listening', () => http1.server.emit('listening'))
   server.on('connection', (socket: Socket) => {
@@ -94,11 +97,12 @@ export function createTlsTransport(
     streams += 1
     stream.once('close', () => (streams -= 1))
     // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
-    if (streams > maximumStreams) stream.close(http2Constants.NGHTTP2_REFUSED_STREAM)
+    if (streams > limits.maximumStreams) stream.close(http2Constants.NGHTTP2_REFUSED_STREAM)
   })
   server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
     if (response.stream.closed) return
-    const refusal = refusalOverHttp2(request)
+    response.stallTimeout = limits.socketTimeout
+    const refusal = refusalOverHttp2(request, limits.maxHeaderSize)
     // Node's compatibility API has what a handler for HTTP/1.1 uses.
     const answer = refusal === undefined ? listener : refusals[refusal]
     Reflect.apply(answer, undefined, [request, response])

@@ -1,5 +1,5 @@
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import { socketTimeout } from '../../protocol/connection-limits.ts'
+import { connectionLimits } from '../../protocol/connection-limits.ts'
 import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
 import { endInSlices, isBeingSliced } from './end-in-slices.ts'
 
@@ -7,6 +7,8 @@ import { endInSlices, isBeingSliced } from './end-in-slices.ts'
 export class Http2Response<
   Request extends Http2ServerRequest = Http2ServerRequest,
 > extends Http2ServerResponse<Request> {
+  /** Milliseconds that its client may stall. */
+  stallTimeout: number = connectionLimits.socketTimeout
   #deadline: NodeJS.Timeout | undefined
 
   override write(...given: readonly unknown[]): boolean {
@@ -29,7 +31,10 @@ export class Http2Response<
     if (this.#deadline !== undefined) {
       this.#deadline.refresh()
     } else if (!this.stream.destroyed) {
-      const deadline = setTimeout(() => this.stream.close(constants.NGHTTP2_CANCEL), socketTimeout).unref()
+      const deadline = setTimeout(
+        () => this.stream.close(constants.NGHTTP2_CANCEL),
+        this.stallTimeout,
+      ).unref()
       this.#deadline = deadline
       this.once('close', () => clearTimeout(deadline))
     }

@@ -1,15 +1,15 @@
 import type { Http2ServerRequest } from 'node:http2'
-import { connectionLimits } from '../../protocol/connection-limits.ts'
 import { mustBeRefused } from '../../protocol/request-head.ts'
-
-const { maxHeaderSize = 16_384 } = connectionLimits
 
 /**
  * The status that refuses a request which nghttp2 lets through: it names no host, a malformed one or two that differ
  * (RFC 9113 §8.3.1), or its fields are too long. Node enforces our SETTINGS for their length only once the client has
  * acknowledged them.
  */
-export function refusalOverHttp2({ headers, rawHeaders }: Http2ServerRequest): 400 | 431 | undefined {
+export function refusalOverHttp2(
+  { headers, rawHeaders }: Http2ServerRequest,
+  maxHeaderSize: number,
+): 400 | 431 | undefined {
   if (sizeOf(rawHeaders) > maxHeaderSize) return 431
   const authority = headers[':authority']
   const host = headers.host
