@@ -1,13 +1,12 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { createServer, type ServerResponse } from 'node:http'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { textAnswer } from '../site/answers.ts'
-import { reachableName } from '../transport/reachable-name.ts'
+import { listen } from '../transport/listen.ts'
 
-/** Where operators ask. */
+/** Where operators send their requests. */
 export interface OpsAddress {
   /** 0 picks a free one. */
   readonly port: number
@@ -15,7 +14,7 @@ export interface OpsAddress {
   readonly host: string
 }
 
-/** What there is to be told. */
+/** What the answers are made of. */
 export interface OpsSources {
   readonly readiness: () => Readiness
   readonly metrics: Pick<Metrics, 'contentType' | 'read'>
@@ -27,13 +26,13 @@ export interface OpsServer {
   close(): Promise<void>
 }
 
-/** More than probes and a scraper ever open; what is reached by mistake must not be a way to exhaust descriptors. */
+/** More than probes and a scraper ever open: this listener must not be a way to exhaust descriptors. */
 const maximumConnections = 100
 
 /**
  * Listens for operators: `/healthz`, `/readyz` and `/metrics`.
  *
- * @throws OperatorError when the address cannot be had.
+ * @throws OperatorError when it cannot listen there.
  */
 export async function startOpsServer(
   { host, port }: OpsAddress,
@@ -55,28 +54,13 @@ export async function startOpsServer(
         void answerMetrics(response, metrics)
         break
       default:
-        sendAnswer(response, textAnswer(404, 'there are /healthz, /readyz and /metrics\n'))
+        sendAnswer(response, textAnswer(404, 'only /healthz, /readyz and /metrics are here\n'))
     }
   })
   server.maxConnections = maximumConnections
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      reject(
-        new OperatorError(
-          'SD_LISTEN_FAILED',
-          `cannot listen for operators: ${cause.message}; choose another address with --ops`,
-          {
-            cause,
-          },
-        ),
-      )
-    })
-    server.listen({ port, ...(host !== '*' && { host }) }, resolve)
-  })
-  const address = server.address()
-  const actualPort = typeof address === 'object' && address !== null ? address.port : port
+  const origin = await listen({ server, scheme: 'http' }, { host, port, flag: '--ops' })
   return {
-    url: `http://${reachableName(host)}:${actualPort}/`,
+    url: `${origin}/`,
     async close() {
       await new Promise((resolve) => {
         server.close(resolve)

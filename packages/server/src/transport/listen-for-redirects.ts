@@ -1,45 +1,52 @@
-import { OperatorError } from '@serve-dist/manifest'
-import { createRedirectTransport } from './create-redirect-transport.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { bareRefusal, redirectTo } from '../site/answers.ts'
+import { sendAnswer } from '../send/send-answer.ts'
+import { allowHosts } from './allow-hosts.ts'
+import { createHttpTransport } from './create-http-transport.ts'
 import { listen } from './listen.ts'
+import { redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
 
-/** Where plain HTTP is taken. */
+/** Where plain HTTP is received. */
 export interface RedirectAddress {
   readonly host: string
-  /** 0 picks a free one; `undefined`: nowhere. */
+  /** 0 picks a free one; `undefined` means nowhere. */
   readonly port: number | undefined
-  /** The only ones that are sent on. */
+  /** The hosts whose requests are redirected; the default is all. */
   readonly allowHosts: readonly string[] | undefined
-  /** Who is told of them. */
   readonly watcher: TransportWatcher
 }
 
 /** A listener for plain HTTP. */
 export interface RedirectListener {
   readonly transport: Transport
-  /** Where it is reached. */
   readonly url: string
 }
 
+/** To a request without a usable host or path. */
+const badRequest = bareRefusal(400)
+
 /**
- * Listens for plain HTTP, if it is to be taken, and sends every request on to where a transport listens already.
+ * Listens for plain HTTP, and redirects every request to where a transport listens already.
  *
- * @throws OperatorError when the address cannot be had.
+ * 308 for every method (RFC 9110 §15.4.9): browsers cache it like a 301, and post a form again instead of getting it.
+ *
+ * @throws OperatorError when the server cannot listen there.
  */
 export async function listenForRedirects(
   to: Transport,
   { host, port, allowHosts: hosts, watcher }: RedirectAddress,
 ): Promise<RedirectListener | undefined> {
   if (port === undefined) return undefined
-  // Once it stops it has no address any more, and requests may still come here.
+  // When that server stops it has no address any more, and requests may still come here.
   const address = to.server.address()
   const tlsPort = typeof address === 'object' && address !== null ? address.port : 443
-  const transport = createRedirectTransport(tlsPort, { hosts, watcher })
-  const origin = await listen(transport, { host, port }).catch((error: unknown) => {
-    if (!(error instanceof OperatorError)) throw error
-    throw new OperatorError('SD_LISTEN_FAILED', error.message.replaceAll('--port', '--redirect-http'), {
-      cause: error,
-    })
-  })
-  return { transport, url: `${origin}/` }
+  const redirect = (request: IncomingMessage, response: ServerResponse): void => {
+    const plainPort = request.socket.localPort ?? 80
+    const location = redirectToHttps(request.headers.host, request.url ?? '', { plainPort, tlsPort })
+    sendAnswer(response, location === undefined ? badRequest : redirectTo({ status: 308, location }, ''))
+  }
+  const listener = watcher.watch(allowHosts(redirect, hosts))
+  const transport = createHttpTransport(listener, { takesUploads: false, watcher })
+  return { transport, url: `${await listen(transport, { host, port, flag: '--redirect-http' })}/` }
 }

@@ -1,9 +1,8 @@
 import { OperatorError } from '@serve-dist/manifest'
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
-import type { ListenOptions } from 'node:net'
+import { isIPv6, type ListenOptions } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
-import { reachableName } from './reachable-name.ts'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import type { Transport } from './transport.ts'
 
@@ -14,7 +13,13 @@ export type ListenAddress = TcpAddress | SocketAddress | InheritedAddress
 interface TcpAddress {
   /** 0 picks a free one. */
   readonly port: number
+  /** `*` listens on all addresses. */
   readonly host: string
+  /**
+   * The flag that chooses it, for error messages.
+   * @default '--port'
+   */
+  readonly flag?: string
 }
 
 /** A unix socket. */
@@ -24,22 +29,31 @@ interface SocketAddress {
   readonly socketMode: number
 }
 
-/** A socket that somebody else has opened. */
+/** A socket that a service manager has opened. */
 interface InheritedAddress {
   /** Its descriptor; in a worker, that of the primary. */
   readonly descriptor: number
 }
 
+/** A named pipe of Windows is no path of a file. */
+const socketPathLimits: Readonly<Record<string, number>> = { darwin: 103, win32: Number.POSITIVE_INFINITY }
+
+/** Bytes of a unix socket's path: libuv of Node 20 truncates a longer one, and listens there. */
+export const longestSocketPath: number = socketPathLimits[process.platform] ?? 107
+
 /**
- * Lets a transport's server listen.
+ * Makes a server listen.
  *
- * @returns the origin under which it is reached, without a slash at its end; a unix socket's is written as nginx has it.
+ * @returns its origin, without a slash at its end; a unix socket's is written as nginx has it.
  * @throws OperatorError when the address is in use, not allowed or not this machine's.
  */
-export async function listen({ server, scheme }: Transport, address: ListenAddress): Promise<string> {
-  // A worker's socket is its primary's, and may be in use by other workers.
+export async function listen(
+  { server, scheme }: Pick<Transport, 'server' | 'scheme'>,
+  address: ListenAddress,
+): Promise<string> {
+  // A worker's socket belongs to its primary, and other workers may listen on it.
   if ('socket' in address && !cluster.isWorker) await removeStaleSocket(address.socket)
-  // A worker's socket is made by its primary, which may be somebody else's; a thread cannot set it.
+  // The primary makes a worker's socket, and may be another program; a thread cannot set the umask.
   const setsUmask = 'socket' in address && isMainThread && !cluster.isWorker
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
@@ -53,7 +67,7 @@ export async function listen({ server, scheme }: Transport, address: ListenAddre
         resolve()
       })
     } catch (error) {
-      // A descriptor of another kind.
+      // The descriptor is no socket.
       fail(error instanceof Error ? error : new Error(String(error)))
     } finally {
       if (before !== undefined) process.umask(before)
@@ -67,7 +81,7 @@ export async function listen({ server, scheme }: Transport, address: ListenAddre
   return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
 }
 
-/** With which a socket is made with its permissions, so that there is no moment with more. */
+/** The umask that gives a new socket its permissions from the start. */
 export function umaskFor(socketMode: number): number {
   return 0o777 & ~socketMode
 }
@@ -75,21 +89,28 @@ export function umaskFor(socketMode: number): number {
 function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number } {
   if ('descriptor' in address) return { fd: address.descriptor }
   if ('socket' in address) return { path: address.socket }
-  return { port: address.port, host: address.host }
+  const { port, host } = address
+  return { port, ...(host !== '*' && { host }) }
+}
+
+/** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
+function reachableName(host: string): string {
+  if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
   if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS: ${message}`
   if ('socket' in address) return explainSocket(code, message, address.socket)
-  const { port, host } = address
+  const { port, host, flag = '--port' } = address
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is in use; stop what listens there, or choose another port with --port (0 picks a free one)`
+      return `port ${port} on ${host} is in use; stop what listens there, or choose another port with ${flag} (0 picks a free one)`
     case 'EACCES':
-      return `port ${port} on ${host} is not allowed to this user; choose one from 1024 up with --port`
+      return `this user may not listen on port ${port} of ${host}; choose one from 1024 up with ${flag}`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine; choose one with --host (0.0.0.0 listens on all)`
+      return `${host} is not an address of this machine; choose one with ${flag === '--ops' ? flag : '--host'} (0.0.0.0 listens on all)`
     default:
       return `cannot listen on port ${port} of ${host}: ${message}`
   }
@@ -98,14 +119,14 @@ function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddres
 function explainSocket(code: string | undefined, message: string, socket: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `a server listens on ${socket}; stop it, or choose another path with --socket`
-    // What libuv makes of a folder that is not there, and of a path that is too long.
+      return `a server already listens on ${socket}; stop it, or choose another path with --socket`
+    // libuv's codes for a missing folder, and for a path that is too long.
     case 'EACCES':
     case 'ENOENT':
-      return `cannot make ${socket}: its folder is not there, or this user may not write to it; choose another path with --socket`
+      return `cannot make ${socket}: its folder does not exist, or this user may not write to it; choose another path with --socket`
     case 'EINVAL':
     case 'ENAMETOOLONG':
-      return `cannot make ${socket}: a socket's path has at most 107 bytes; choose a shorter one with --socket`
+      return `cannot make ${socket}: a socket's path has at most ${longestSocketPath} bytes; choose a shorter one with --socket`
     default:
       return `cannot listen on ${socket}: ${message}`
   }

@@ -1,7 +1,7 @@
 import { readHost, splitTarget } from '../protocol/request-head.ts'
 
 /** The ports of plain HTTP and of HTTPS. */
-export interface HttpsPlace {
+interface HttpsPlace {
   /** The port that received the plain request. */
   readonly plainPort: number
   readonly tlsPort: number

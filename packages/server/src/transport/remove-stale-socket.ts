@@ -3,37 +3,29 @@ import { lstat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 
 /**
- * Makes room for a unix socket: what a server that was killed has left behind is removed.
+ * Removes the unix socket that a killed server has left behind.
  *
- * @throws OperatorError when a server listens there, or something else than a socket is there.
+ * @throws OperatorError when a server listens there, or the path is no socket.
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw new OperatorError(
-      'SD_LISTEN_FAILED',
-      `${path} is there, and is no socket; remove it, or choose another path with --socket`,
-    )
+    throw refused(`${path} exists but is not a socket; remove it, or choose another path with --socket`)
   }
   if (await isListening(path)) {
-    throw new OperatorError(
-      'SD_LISTEN_FAILED',
-      `a server listens on ${path}; stop it, or choose another path with --socket`,
-    )
+    throw refused(`a server already listens on ${path}; stop it, or choose another path with --socket`)
   }
   await unlink(path).catch((cause: Error) => {
-    throw new OperatorError(
-      'SD_LISTEN_FAILED',
-      `${path} is left from an earlier server and cannot be removed: ${cause.message}`,
-      {
-        cause,
-      },
-    )
+    throw refused(`${path} is left from an earlier server and cannot be removed: ${cause.message}`, cause)
   })
 }
 
-/** Whoever is not refused has met a server, also one that is busy or of somebody else. */
+function refused(message: string, cause?: Error): OperatorError {
+  return new OperatorError('SD_LISTEN_FAILED', message, { cause })
+}
+
+/** A connection that is not refused has reached a server, even one that is busy or another user's. */
 async function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

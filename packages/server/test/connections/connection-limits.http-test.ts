@@ -41,12 +41,6 @@ const closers: (() => Promise<void>)[] = []
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
   const site = await loadSite(directory)
-  const start = async (listener: RequestListener, startTransport: StartTransport): Promise<Limited> => {
-    const operations = await startOperations({ ops: { host: '127.0.0.1', port: 0 } })
-    closers.push(async () => operations.close())
-    const options = { takesUploads: false, watcher: operations, limits }
-    return { port: await startTransport(operations.watch(listener), options), opsUrl: operations.url ?? '' }
-  }
   held = await start(createHandler(site), startPlain)
   streamed = await start(createHandler(await loadSite(directory, { largestBody: 1024 })), startPlain)
   encrypted = await start(createHandler(site), async (listener, options) => {
@@ -57,6 +51,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(closers.map((close) => close()))
 })
+
+async function start(listener: RequestListener, startTransport: StartTransport): Promise<Limited> {
+  const operations = await startOperations({ ops: { host: '127.0.0.1', port: 0 } })
+  closers.push(async () => operations.close())
+  const options = { takesUploads: false, watcher: operations, limits }
+  return { port: await startTransport(operations.watch(listener), options), opsUrl: operations.url ?? '' }
+}
 
 type StartTransport = (listener: RequestListener, options: TransportOptions) => Promise<number>
 

@@ -152,7 +152,7 @@ describe('serve-dist', () => {
       'a host that is not of this machine',
       ['--host', '192.0.2.1', '--port', '0'],
       {},
-      /192\.0\.2\.1 is no address of this machine; choose one with --host/,
+      /192\.0\.2\.1 is not an address of this machine; choose one with --host/,
     ],
   ])('refuses %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
     const folder = args[0] === 'a' ? [] : [directory]

@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', path, ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: a server listens on ${path}; stop it, or choose another path with --socket\n`,
+      `serve-dist: SD_LISTEN_FAILED: a server already listens on ${path}; stop it, or choose another path with --socket\n`,
     ])
     expect(await getOverSocket(path, '/app/')).toBe('page')
     await stop(first)
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', path, ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: ${path} is there, and is no socket; remove it, or choose another path with --socket\n`,
+      `serve-dist: SD_LISTEN_FAILED: ${path} exists but is not a socket; remove it, or choose another path with --socket\n`,
     ])
     expect(existsSync(path)).toBe(true)
   })
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', '/nowhere/a.sock', ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_LISTEN_FAILED: cannot make /nowhere/a.sock: its folder is not there, or this user may not write to it; choose another path with --socket\n',
+      'serve-dist: SD_LISTEN_FAILED: cannot make /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
     ])
   })
 })
