@@ -1,7 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { chooseLiveCoding } from './choose-live-coding.ts'
 import { extendVary } from '../protocol/field-list.ts'
-import { createLiveEncoder, liveCodings, type LiveEncoder } from './live-encoder.ts'
+import { chooseLiveCoding, createLiveEncoder, liveCodings, type LiveEncoder } from './live-coding.ts'
 import { intercept, markEnded, refuseLateWrite } from '../send/intercept.ts'
 
 type Callback = (error?: Error | null) => void

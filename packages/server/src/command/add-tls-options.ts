@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { type Command, Option } from 'commander'
 import { commandArgument } from './command-argument.ts'
-import { parseHsts } from '../transport/tls/parse-hsts.ts'
+import { parseHsts } from '../transport/tls/tls-options.ts'
 import { parsePort } from './parse-port.ts'
 import type { TlsOptions } from '../transport/tls/tls-options.ts'
 

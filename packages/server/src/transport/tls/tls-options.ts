@@ -1,29 +1,28 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { parseHsts } from './parse-hsts.ts'
 import type { TlsFiles } from './tls-credentials.ts'
 import { withDefaults } from '../../with-defaults.ts'
 
-/** How a server speaks TLS. */
+/** How a server uses TLS. */
 export interface TlsOptions extends TlsFiles {
   /** A PEM file: the server's certificate, then those between it and a root. Read again when it changes. */
   readonly cert: string
   /** A PEM file: the certificate's private key, not encrypted. Read again when it changes. */
   readonly key: string
   /**
-   * A port on the same host whose plain HTTP sends every request on to HTTPS; 0 picks a free one.
+   * A port on the same host where plain HTTP redirects every request to HTTPS; 0 picks a free one.
    * @default none: nothing listens for plain HTTP
    */
   readonly redirectPort?: number
   /**
-   * How long browsers are to use HTTPS alone for this host (RFC 6797): `1y`, `30d`, or the value of
-   * `Strict-Transport-Security`. There is no way back before that time is over.
+   * How long browsers must use HTTPS for this host (RFC 6797): `1y`, `30d`, or the value of
+   * `Strict-Transport-Security`. Nobody can take it back before that time is over.
    * @default none
    */
   readonly hsts?: string
 }
 
 /**
- * Checks what is given, and makes of `hsts` the field's value.
+ * Checks the options, and turns `hsts` into the field's value.
  *
  * @throws OperatorError that names the option, what was found and what is expected.
  */
@@ -53,4 +52,24 @@ export function resolveTlsOptions(options: TlsOptions): TlsOptions {
     ...(redirectPort !== undefined && { redirectPort }),
     ...(hsts !== undefined && { hsts: parseHsts(hsts) }),
   }
+}
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
+
+/**
+ * Reads how long browsers must use HTTPS: `1y`, `30d`, `3600s`, or the field's own value, such as
+ * `max-age=63072000; includeSubDomains`.
+ *
+ * @returns the value of `Strict-Transport-Security` (RFC 6797 §6.1).
+ * @throws TypeError when it is neither.
+ */
+export function parseHsts(text: string): string {
+  const value = text.trim()
+  const match = /^(\d{1,9})([smhdwy])$/i.exec(value)
+  if (match?.[1] !== undefined)
+    return `max-age=${Number(match[1]) * (units[match[2]?.toLowerCase() ?? ''] ?? 1)}`
+  if (/^max-age=\d{1,12}(?:\s*;\s*(?:includeSubDomains|preload))*$/i.test(value)) return value
+  throw new TypeError(
+    `expected a time such as 1y or 30d, or a value such as "max-age=31536000; includeSubDomains", found "${text}"`,
+  )
 }

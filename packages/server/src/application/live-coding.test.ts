@@ -1,6 +1,6 @@
 import type { ContentCoding } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { chooseLiveCoding, type LiveAnswer } from './choose-live-coding.ts'
+import { chooseLiveCoding, type LiveAnswer } from './live-coding.ts'
 
 const page: LiveAnswer = {
   status: 200,
