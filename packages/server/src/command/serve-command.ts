@@ -11,6 +11,7 @@ import { keepRunning } from '../application/mount-application.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readConfig } from '../load/read-config.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
+import { askMetrics } from '../serve/workers/ask-worker.ts'
 import { runWorker } from '../serve/workers/run-worker.ts'
 import { serveStaged } from '../serve/serve.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
@@ -102,7 +103,7 @@ async function serveByWorkers(flags: ServeFlags): Promise<Serving> {
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
   // What is wrong with the host, the workers will say.
   const found = hasPort && port === 0 ? await findFreePort(host).catch(() => undefined) : undefined
-  const operations = await startPrimaryOperations(ops)
+  const operations = await startPrimaryOperations(ops, askMetrics)
   const fail = async (error: unknown): Promise<never> => {
     await operations.close()
     throw error

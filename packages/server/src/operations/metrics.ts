@@ -4,15 +4,17 @@ import type { Exchange } from './exchange.ts'
 import { loadOptional } from '../load-optional.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import type { Site } from '../site/site.ts'
-import { answerMetrics, createWorkersReader } from './worker-metrics.ts'
+import { type AskMetrics, createWorkersReader, type RegistryContent } from './worker-metrics.ts'
 
 /** What Prometheus reads, and who counts for it. */
 export interface Metrics extends RequestObserver {
   readonly contentType: string
   /** In the text format of Prometheus. */
   read(): Promise<string>
-  /** Lets a cluster's primary process read these metrics, from a worker: see `createClusterMetrics`. */
-  answerPrimary(): void
+  /** For a cluster's primary process: see `createClusterMetrics`. */
+  readContent(): Promise<RegistryContent>
+  /** Lets the primary process of another program ask as `prom-client` does. */
+  answerAggregator(): void
 }
 
 /** Seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
@@ -120,9 +122,9 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
       if (exchange.milliseconds !== undefined) durations.observe(exchange.milliseconds / 1000)
     },
     read: async () => await registry.metrics(),
-    answerPrimary() {
-      answerMetrics(async () => await registry.getMetricsAsJSON())
-      // A primary of somebody else's making asks as `prom-client` does; making one is what lets it listen.
+    readContent: async () => await registry.getMetricsAsJSON(),
+    answerAggregator() {
+      // Creating one is what makes this process answer.
       client.AggregatorRegistry.setRegistries([registry])
       void new client.AggregatorRegistry()
     },
@@ -137,9 +139,10 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
  */
 export async function createClusterMetrics(
   workers: () => readonly Worker[],
+  ask: AskMetrics,
 ): Promise<Pick<Metrics, 'contentType' | 'read'>> {
   const client = await loadClient()
-  const readWorkers = createWorkersReader(workers)
+  const readWorkers = createWorkersReader(workers, ask)
   return {
     contentType: client.Registry.PROMETHEUS_CONTENT_TYPE,
     async read() {

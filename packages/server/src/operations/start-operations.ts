@@ -1,11 +1,12 @@
 import { openAccessLog } from './access-log.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
 import { nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
 import type { SiteHolder } from '../site/site.ts'
+import type { RegistryContent } from './worker-metrics.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
@@ -19,6 +20,8 @@ export interface Operations extends TransportWatcher {
   becomeReady(holder: SiteHolder): void
   /** A reload has ended: `/readyz` has its outcome. */
   noteReload(result: ReloadResult): void
+  /** For a cluster's primary process: the metrics, or why they cannot be read. */
+  readMetrics(): Promise<RegistryContent | string>
   /** From now on no new requests are to be sent here. */
   beginDraining(): void
   /** Writes what is left of the log, and answers operators no more. */
@@ -42,11 +45,12 @@ export async function startOperations({
   const toClose: { close(): Promise<void> }[] = []
 
   let server: OpsServer | undefined
+  let metrics: Metrics | undefined
   if (ops !== undefined) {
-    const metrics = await createMetrics(() => site?.current)
+    metrics = await createMetrics(() => site?.current)
     observers.push(metrics)
     if (ops === 'primary') {
-      metrics.answerPrimary()
+      metrics.answerAggregator()
     } else {
       const readiness = (): Readiness => ({ status, buildId: site?.current.buildId, reload })
       server = await startOpsServer(ops, { readiness, metrics })
@@ -84,6 +88,8 @@ export async function startOperations({
     noteReload(result) {
       reload = nextReload(reload, result)
     },
+    // A rejection that nobody handles would end the worker, at each scrape.
+    readMetrics: async () => (await metrics?.readContent().catch(String)) ?? 'they are off',
     beginDraining() {
       status = 'draining'
     },

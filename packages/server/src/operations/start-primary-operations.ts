@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { createClusterMetrics } from './metrics.ts'
 import { type OpsAddress, startOpsServer } from './ops-server.ts'
 import { nextReload, noReload } from './readiness.ts'
+import type { AskMetrics } from './worker-metrics.ts'
 import type { Operations } from './start-operations.ts'
 
 /** What operators see of several workers, told by their primary process. */
@@ -21,6 +22,7 @@ export interface PrimaryOperations extends Pick<
  */
 export async function startPrimaryOperations(
   ops: OpsAddress | 'primary' | undefined,
+  askMetrics: AskMetrics,
 ): Promise<PrimaryOperations> {
   if (ops === undefined || ops === 'primary') {
     return { url: undefined, noteBuild() {}, noteReload() {}, beginDraining() {}, async close() {} }
@@ -33,7 +35,7 @@ export async function startPrimaryOperations(
   cluster.on('exit', ({ id }) => listening.delete(id))
   const metrics = await createClusterMetrics(() => {
     return [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
-  })
+  }, askMetrics)
   const server = await startOpsServer(ops, {
     readiness() {
       const status = listening.size > 0 ? 'ready' : 'starting'

@@ -1,116 +1,68 @@
 import type { Worker } from 'node:cluster'
-import { hearFrom } from './hear-from.ts'
 
-/** What a registry of `prom-client` has, as JSON. */
-type RegistryContent = readonly object[]
+/** The content of a registry of `prom-client`, as JSON. */
+export type RegistryContent = readonly object[]
 
-interface MetricsQuestion {
-  readonly type: 'serve-dist:metrics'
-  readonly id: number
-}
+/**
+ * Asks a worker for its metrics: the answer is their content, why the worker cannot read them, or `undefined` when the
+ * signal comes first.
+ */
+export type AskMetrics = (
+  worker: Worker,
+  signal: AbortSignal,
+) => Promise<RegistryContent | string | undefined>
 
-interface MetricsAnswer {
-  readonly type: 'serve-dist:counted'
-  readonly id: number
-  /** The metrics, or why they cannot be read. */
-  readonly content: RegistryContent | string
-}
-
-/** What is known of workers' metrics. */
+/** The metrics of all workers. */
 export interface WorkersContent {
-  /** Of each worker what it tells, or what it told last. */
+  /** Each worker's content: the current one, or the last known. */
   readonly contents: readonly RegistryContent[]
   readonly answering: number
   readonly silent: number
 }
 
-/** Milliseconds that a worker may take: whoever scrapes waits for 10 seconds, as a rule, and wants the others' then. */
+/** Milliseconds that a worker may take: a scraper usually waits for 10 seconds, and then wants the others' metrics. */
 const patience = 2000
 
-/** Lets the primary process read a worker's metrics. */
-export function answerMetrics(read: () => Promise<RegistryContent>): void {
-  process.on('message', (message: unknown) => {
-    if (!isQuestion(message)) return
-    void tellMetrics(message.id, read)
-  })
-}
-
-async function tellMetrics(id: number, read: () => Promise<RegistryContent>): Promise<void> {
-  // A rejection that nobody handles would end the worker, at each scrape.
-  const content = await read().catch(String)
-  const answer: MetricsAnswer = { type: 'serve-dist:counted', id, content }
-  process.send?.(answer, () => {})
-}
-
 /**
- * Reads workers' metrics; one that does not tell them is named once on standard error, and counts with what it told
- * last: without it, counters would fall, and seem to have begun anew.
+ * Makes a reader of workers' metrics. It names a worker that does not answer once on standard error, and uses its last
+ * content: without it, counters would fall, and seem to have begun anew.
  *
- * @param workers - that listen.
+ * @param workers - those that listen.
  */
-export function createWorkersReader(workers: () => readonly Worker[]): () => Promise<WorkersContent> {
+export function createWorkersReader(
+  workers: () => readonly Worker[],
+  ask: AskMetrics,
+): () => Promise<WorkersContent> {
   const latest = new Map<Worker, RegistryContent>()
   const silent = new Set<Worker>()
-  let questions = 0
 
+  const read = async (worker: Worker): Promise<boolean> => {
+    const content = await ask(worker, AbortSignal.timeout(patience))
+    const isContent = typeof content === 'object'
+    if (isContent) {
+      latest.set(worker, content)
+      silent.delete(worker)
+    } else if (!silent.has(worker) && worker.isConnected()) {
+      silent.add(worker)
+      const problem =
+        content === undefined
+          ? `did not send its metrics within ${patience / 1000} s`
+          : `cannot read its metrics (${content})`
+      process.stderr.write(
+        `serve-dist: worker ${worker.process.pid} ${problem}; the last known ones still count\n`,
+      )
+    }
+    return isContent
+  }
   return async () => {
     const asked = workers()
     for (const worker of latest.keys()) if (!asked.includes(worker)) latest.delete(worker)
     for (const worker of silent) if (!asked.includes(worker)) silent.delete(worker)
-    questions += 1
-    const id = questions
-    const answers = await Promise.all(
-      asked.map(async (worker) => {
-        const content = await askMetrics(worker, id)
-        if (isContent(content)) {
-          latest.set(worker, content)
-          silent.delete(worker)
-        } else if (!silent.has(worker) && worker.isConnected()) {
-          silent.add(worker)
-          const problem =
-            content === undefined
-              ? `did not tell its metrics within ${patience / 1000} s`
-              : `cannot read its metrics (${content})`
-          process.stderr.write(
-            `serve-dist: worker ${worker.process.pid} ${problem}; what it told last is counted on\n`,
-          )
-        }
-        return content
-      }),
-    )
-    const answering = answers.filter(isContent).length
+    const answering = (await Promise.all(asked.map(read))).filter(Boolean).length
     const contents = asked.flatMap((worker) => {
       const content = latest.get(worker)
       return content === undefined ? [] : [content]
     })
     return { contents, answering, silent: asked.length - answering }
   }
-}
-
-/** @returns what it has, why it cannot be read, or `undefined` without an answer. */
-async function askMetrics(worker: Worker, id: number): Promise<MetricsAnswer['content'] | undefined> {
-  const read = (message: unknown): MetricsAnswer['content'] | undefined =>
-    isAnswer(message) && message.id === id ? message.content : undefined
-  const answered = hearFrom(worker, read, AbortSignal.timeout(patience))
-  const question: MetricsQuestion = { type: 'serve-dist:metrics', id }
-  if (worker.isConnected()) worker.send(question, () => {})
-  return await answered
-}
-
-function isContent(content: MetricsAnswer['content'] | undefined): content is RegistryContent {
-  return typeof content === 'object'
-}
-
-function isQuestion(message: unknown): message is MetricsQuestion {
-  return hasType(message, ['serve-dist:metrics'])
-}
-
-function isAnswer(message: unknown): message is MetricsAnswer {
-  return hasType(message, ['serve-dist:counted'])
-}
-
-/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
-export function hasType(message: unknown, types: readonly string[]): boolean {
-  if (typeof message !== 'object' || message === null || !('type' in message)) return false
-  return typeof message.type === 'string' && types.includes(message.type)
 }

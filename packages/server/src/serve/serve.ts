@@ -10,7 +10,7 @@ import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import { resolveSiteStoreOptions } from '../load/site-store-options.ts'
 import { startApplication } from '../application/mount-application.ts'
-import { startOperations } from '../operations/start-operations.ts'
+import { type Operations, startOperations } from '../operations/start-operations.ts'
 import type { RequestListener } from '../transport/transport.ts'
 import { withHsts } from './with-hsts.ts'
 
@@ -58,11 +58,11 @@ export interface StagedServer extends RunningServer {
   reloadCertificate(): Promise<void>
 }
 
+/** Settles when a worker may listen; its primary may read the metrics from now on. */
+export type MayListen = (store: StagedSiteStore, readMetrics: Operations['readMetrics']) => Promise<void>
+
 /** As {@link serve}; it listens once that is allowed. */
-export async function serveStaged(
-  options: ServeOptions,
-  mayListen: (store: StagedSiteStore) => Promise<void>,
-): Promise<StagedServer> {
+export async function serveStaged(options: ServeOptions, mayListen: MayListen): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
@@ -100,7 +100,7 @@ export async function serveStaged(
     await transport.drain(0)
     return giveUp(error)
   }
-  await mayListen(store).catch(hangUp)
+  await mayListen(store, async () => operations.readMetrics()).catch(hangUp)
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts, watcher: operations }

@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     ]).toEqual([20, 1, 1])
     await metricsOf(opsPort)
     expect(command.complaints()).toMatch(
-      /^serve-dist: worker \d+ did not tell its metrics within 2 s; what it told last is counted on\n$/,
+      /^serve-dist: worker \d+ did not send its metrics within 2 s; the last known ones still count\n$/,
     )
     command.child.kill('SIGTERM')
     expect((await command.exited).code).toBe(0)
@@ -148,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     }
     expect((await rawRequest(port)).status).toBe(200)
     expect(command.complaints()).toMatch(
-      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); what it told last is counted on\n){2}$/,
+      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); the last known ones still count\n){2}$/,
     )
     expect(await childrenOf(command.child.pid)).toEqual(workers)
     command.child.kill('SIGTERM')

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { hearFrom } from '../../operations/hear-from.ts'
+import type { AskMetrics } from '../../operations/worker-metrics.ts'
 import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 import { tellWorker } from './worker-place.ts'
 
@@ -11,9 +11,11 @@ const rollCall = 5000
  */
 const longestTurn = 60_000
 
+type Answer<Type> = Extract<WorkerMessage, { type: Type }>
+
 /**
- * Asks a worker, and waits as long as its event loop turns. One that is stuck is killed: its place is taken by
- * another one, and nobody waits for it.
+ * Asks a worker, and waits as long as its event loop turns. A worker that is stuck is killed: another one takes its
+ * place, and nobody waits for it.
  *
  * @returns its answer, or `undefined` where it has ended.
  */
@@ -21,10 +23,14 @@ export async function askWorker<Type extends WorkerMessage['type']>(
   worker: Worker,
   question: Exclude<PrimaryMessage['type'], 'serve-dist:ping'>,
   answer: Type,
-): Promise<Extract<WorkerMessage, { type: Type }> | undefined> {
+): Promise<Answer<Type> | undefined> {
   const patience = question === 'serve-dist:certify' ? rollCall : longestTurn
   const stuck = new AbortController()
   let hasAnswered = false
+  const note = (message: unknown): void => {
+    hasAnswered ||= isWorkerMessage(message)
+  }
+  worker.on('message', note)
   const timer = setInterval(() => {
     if (hasAnswered) {
       hasAnswered = false
@@ -37,20 +43,47 @@ export async function askWorker<Type extends WorkerMessage['type']>(
     worker.process.kill('SIGKILL')
     stuck.abort()
   }, patience)
-  const read = (message: unknown): Extract<WorkerMessage, { type: Type }> | undefined => {
-    if (!isWorkerMessage(message)) return undefined
-    hasAnswered = true
-    return isOfType(message, answer) ? message : undefined
-  }
-  const answered = hearFrom(worker, read, stuck.signal)
   tellWorker(worker, { type: 'serve-dist:ping' })
-  tellWorker(worker, { type: question })
-  return await answered.finally(() => clearInterval(timer))
+  return await awaitReply(worker, { question, answer }, stuck.signal).finally(() => {
+    clearInterval(timer)
+    worker.off('message', note)
+  })
+}
+
+/** Asks a worker for its metrics. One that is stuck stays: only a reload has to replace it. */
+export const askMetrics: AskMetrics = async (worker, signal) => {
+  const names = { question: 'serve-dist:metrics', answer: 'serve-dist:counted' } as const
+  return (await awaitReply(worker, names, signal))?.content
+}
+
+/** @returns `undefined` when the worker ends, or the signal ends the wait. */
+async function awaitReply<Type extends WorkerMessage['type']>(
+  worker: Worker,
+  { question, answer }: { readonly question: PrimaryMessage['type']; readonly answer: Type },
+  signal: AbortSignal,
+): Promise<Answer<Type> | undefined> {
+  return await new Promise((resolve) => {
+    const settle = (reply?: Answer<Type>): void => {
+      worker.off('message', onMessage)
+      worker.off('exit', giveUp)
+      signal.removeEventListener('abort', giveUp)
+      resolve(reply)
+    }
+    const giveUp = (): void => settle()
+    const onMessage = (message: unknown): void => {
+      if (isWorkerMessage(message) && isOfType(message, answer)) settle(message)
+    }
+    worker.on('message', onMessage)
+    worker.on('exit', giveUp)
+    signal.addEventListener('abort', giveUp)
+    if (signal.aborted || !worker.isConnected()) giveUp()
+    else tellWorker(worker, { type: question })
+  })
 }
 
 function isOfType<Type extends WorkerMessage['type']>(
   message: WorkerMessage,
   type: Type,
-): message is Extract<WorkerMessage, { type: Type }> {
+): message is Answer<Type> {
   return message.type === type
 }

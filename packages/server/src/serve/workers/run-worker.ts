@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import type { StagedSiteStore } from '../../load/open-site-store.ts'
-import type { StagedServer } from '../serve.ts'
+import type { MayListen, StagedServer } from '../serve.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 
 /**
@@ -8,20 +8,19 @@ import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './wor
  *
  * @param start - begins to serve; it asks before it listens.
  */
-export async function runWorker(
-  start: (mayListen: (store: StagedSiteStore) => Promise<void>) => Promise<StagedServer>,
-): Promise<void> {
+export async function runWorker(start: (mayListen: MayListen) => Promise<StagedServer>): Promise<void> {
   // Terminals and systemd signal all processes at once; the primary says what it means for the workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.removeAllListeners(signal)
     process.on(signal, () => {})
   }
   let server: StagedServer | undefined
-  const mayListen = async (store: StagedSiteStore): Promise<void> => {
+  const mayListen: MayListen = async (store, readMetrics) => {
     const allowed = new Promise<void>((resolve) => {
       process.on('message', (message: unknown) => {
         if (!isPrimaryMessage(message)) return
         if (message.type === 'serve-dist:listen') resolve()
+        else if (message.type === 'serve-dist:metrics') void tellMetrics(readMetrics)
         else obey(message, store, server)
       })
     })
@@ -65,10 +64,15 @@ function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedSe
       void server?.close().finally(() => process.exit())
       break
     case 'serve-dist:listen':
+    case 'serve-dist:metrics':
       break
     default:
       throw new TypeError(`no such message: ${String(type satisfies never)}`)
   }
+}
+
+async function tellMetrics(readMetrics: Parameters<MayListen>[1]): Promise<void> {
+  await tell({ type: 'serve-dist:counted', content: await readMetrics() })
 }
 
 /** Settles when it is sent; where the primary has gone, Node ends this process by itself. */

@@ -1,5 +1,5 @@
 import type { OperatorErrorCode } from '@serve-dist/manifest'
-import { hasType } from '../../operations/worker-metrics.ts'
+import type { RegistryContent } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
 import type { SiteSummary } from '../../site/site.ts'
 
@@ -9,6 +9,7 @@ export type WorkerMessage =
   | WorkerReady
   | WorkerFailed
   | WorkerPrepared
+  | WorkerCounted
   | { readonly type: 'serve-dist:certified' }
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
@@ -41,11 +42,18 @@ interface WorkerPrepared {
   readonly outcome: PrepareOutcome
 }
 
+/** Its metrics, or why it cannot read them. */
+interface WorkerCounted {
+  readonly type: 'serve-dist:counted'
+  readonly content: RegistryContent | string
+}
+
 /** What a primary tells its workers. */
 export interface PrimaryMessage {
   readonly type:
     | 'serve-dist:listen'
     | 'serve-dist:ping'
+    | 'serve-dist:metrics'
     | 'serve-dist:certify'
     | 'serve-dist:prepare'
     | 'serve-dist:swap'
@@ -61,6 +69,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
     'serve-dist:failed',
     'serve-dist:certified',
     'serve-dist:prepared',
+    'serve-dist:counted',
     'serve-dist:swapped',
     'serve-dist:pong',
   ] satisfies WorkerMessage['type'][])
@@ -71,10 +80,17 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   return hasType(message, [
     'serve-dist:listen',
     'serve-dist:ping',
+    'serve-dist:metrics',
     'serve-dist:certify',
     'serve-dist:prepare',
     'serve-dist:swap',
     'serve-dist:drop',
     'serve-dist:drain',
   ] satisfies PrimaryMessage['type'][])
+}
+
+/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
+function hasType(message: unknown, types: readonly string[]): boolean {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false
+  return typeof message.type === 'string' && types.includes(message.type)
 }
