@@ -19,6 +19,18 @@ export type LinksOf = (
 /** What `describeDirectory` takes. */
 export interface DescribeOptions {
   /**
+   * Glob patterns of the files that belong to the build, relative to the folder; with `!` before it one takes files out.
+   *
+   * @default ['**']
+   */
+  readonly include?: readonly string[]
+  /**
+   * Glob patterns of files that are left out of the manifest altogether: neither compressed nor served.
+   *
+   * @default []
+   */
+  readonly exclude?: readonly string[]
+  /**
    * The path under which the build is served; begins and ends with `/`.
    *
    * @default '/'
@@ -49,18 +61,6 @@ export interface DescribeOptions {
 
 /** What `precompress` takes. */
 export interface PrecompressOptions extends DescribeOptions {
-  /**
-   * Glob patterns of the files that belong to the build, relative to the folder; with `!` before it one takes files out.
-   *
-   * @default ['**']
-   */
-  readonly include?: readonly string[]
-  /**
-   * Glob patterns of files that are left out of the manifest altogether: neither compressed nor served.
-   *
-   * @default []
-   */
-  readonly exclude?: readonly string[]
   /**
    * The content codings to make variants in.
    *
@@ -128,9 +128,4 @@ export interface PrecompressOptions extends DescribeOptions {
   readonly signal?: AbortSignal
   /** Called at the start, and after each variant and each file. */
   readonly onProgress?: (progress: Progress) => void
-}
-
-/** Whether a pattern takes files out; `!(a|b).js` is a pattern of its own. */
-export function isNegative(pattern: string): boolean {
-  return /^!(?!\()/.test(pattern)
 }

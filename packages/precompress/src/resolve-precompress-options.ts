@@ -1,42 +1,18 @@
-import {
-  OperatorError,
-  type AppType,
-  type ContentCoding,
-  contentCodings,
-  isBasePath,
-  pathProblem,
-  type ServingRules,
-  checkServingRules,
-} from '@serve-dist/manifest'
-import { isNegative, type LinksOf, type PrecompressOptions, type Progress } from './precompress-options.ts'
+import { checkServingRules, contentCodings, isBasePath, OperatorError, pathProblem } from '@serve-dist/manifest'
+import type { PrecompressOptions } from './precompress-options.ts'
 
-/**
- * Every option with a value; `appType` is the one that only the files can decide, `serving` may say nothing,
- * `cacheDirectory` depends on the folder, and nobody needs to have a `signal`.
- */
-export interface ResolvedPrecompressOptions {
-  readonly include: readonly string[]
-  readonly exclude: readonly string[]
-  readonly base: string
-  readonly appType: AppType | undefined
-  readonly assetsDirectory: string
-  readonly isHashed: (path: string, sha256: string) => boolean
-  readonly codings: readonly ContentCoding[]
-  readonly minimumSize: number
-  readonly bytesInFlight: number
-  readonly cache: boolean
-  readonly cacheDirectory: string | undefined
-  readonly cacheSize: number
-  readonly durable: boolean
-  readonly serving: ServingRules | undefined
-  readonly linksOf: LinksOf
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (progress: Progress) => void
-  readonly onWarning: (message: string) => void
-}
+/** Only the files decide `appType`, and the folder `cacheDirectory`; `serving` and `signal` may be left out. */
+type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'signal'
+
+/** Every option with a value. */
+export type ResolvedPrecompressOptions = Readonly<
+  Required<Omit<PrecompressOptions, WithoutDefault>> & {
+    [Name in WithoutDefault]: PrecompressOptions[Name] | undefined
+  }
+>
 
 const codingNames = contentCodings.map(({ name }) => name)
-const appTypes: readonly AppType[] = ['spa', 'mpa', 'custom']
+const appTypes = ['spa', 'mpa', 'custom'] as const
 
 const defaults: ResolvedPrecompressOptions = {
   include: ['**'],
@@ -59,109 +35,82 @@ const defaults: ResolvedPrecompressOptions = {
   onWarning: () => {},
 }
 
+/** What is expected of an option, and whether a value is that. */
+type Check = readonly [expected: string, holds: (value: unknown) => boolean]
+
+const isFunction: Check = ['a function', (value) => typeof value === 'function']
+const isBoolean: Check = ['true or false', (value) => typeof value === 'boolean']
+const isByteCount: Check = ['a whole number of bytes', (value) => isWhole(value, 0)]
+const patterns = 'a list of glob patterns relative to the folder, such as "assets/**"'
+
+/** `serving` says itself what is wrong with it. */
+const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving'>, Check>> = {
+  include: [
+    `${patterns}, at least one of them without "!"`,
+    (value) => isPatternList(value) && value.some((pattern) => !isNegative(pattern)),
+  ],
+  exclude: [
+    `${patterns}, none of them with "!": each pattern is matched by itself, so that one would leave out everything else`,
+    (value) => isPatternList(value) && !value.some(isNegative),
+  ],
+  base: [
+    'a path that begins and ends with "/", such as "/app/"',
+    (value) => typeof value === 'string' && isBasePath(value),
+  ],
+  appType: [
+    `one of ${appTypes.map(show).join(', ')}`,
+    (value) => value === undefined || appTypes.some((appType) => appType === value),
+  ],
+  assetsDirectory: [
+    'a relative folder without a slash at its end, such as "assets", or ""',
+    (value) => typeof value === 'string' && (value === '' || pathProblem(value) === undefined),
+  ],
+  isHashed: isFunction,
+  codings: [
+    `a list of ${codingNames.map(show).join(', ')}`,
+    (value) => Array.isArray(value) && value.every((item) => codingNames.some((coding) => coding === item)),
+  ],
+  minimumSize: isByteCount,
+  bytesInFlight: ['a whole number of bytes, at least 1', (value) => isWhole(value, 1)],
+  cache: isBoolean,
+  cacheDirectory: [
+    'a folder, such as "node_modules/.cache/serve-dist"',
+    (value) => value === undefined || (typeof value === 'string' && value !== ''),
+  ],
+  cacheSize: isByteCount,
+  durable: isBoolean,
+  linksOf: isFunction,
+  signal: ['an AbortSignal', (value) => value === undefined || value instanceof AbortSignal],
+  onProgress: isFunction,
+  onWarning: isFunction,
+}
+
 /**
  * Checks the options and fills in the defaults; codings come out in the order of the manifest.
  *
  * @throws {@link OperatorError} that lists every wrong option.
  */
 export function resolvePrecompressOptions(options: PrecompressOptions): ResolvedPrecompressOptions {
-  const resolved: ResolvedPrecompressOptions = {
-    include: options.include ?? defaults.include,
-    exclude: options.exclude ?? defaults.exclude,
-    base: options.base ?? defaults.base,
-    appType: options.appType ?? defaults.appType,
-    assetsDirectory: options.assetsDirectory ?? defaults.assetsDirectory,
-    isHashed: options.isHashed ?? defaults.isHashed,
-    codings: options.codings ?? defaults.codings,
-    minimumSize: options.minimumSize ?? defaults.minimumSize,
-    bytesInFlight: options.bytesInFlight ?? defaults.bytesInFlight,
-    cache: options.cache ?? defaults.cache,
-    cacheDirectory: options.cacheDirectory ?? defaults.cacheDirectory,
-    cacheSize: options.cacheSize ?? defaults.cacheSize,
-    durable: options.durable ?? defaults.durable,
-    serving: options.serving ?? defaults.serving,
-    linksOf: options.linksOf ?? defaults.linksOf,
-    signal: options.signal ?? defaults.signal,
-    onProgress: options.onProgress ?? defaults.onProgress,
-    onWarning: options.onWarning ?? defaults.onWarning,
-  }
+  const known = Object.keys(defaults)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const resolved: ResolvedPrecompressOptions = { ...defaults, ...Object.fromEntries(given) }
   const problems = [
-    ...unknownNames(options),
+    ...Object.keys(options)
+      .filter((name) => !known.includes(name))
+      .map((name) => `option "${name}": not known; the options are ${known.join(', ')}`),
     ...servingProblems(resolved.serving),
-    ...checks.flatMap(({ name, expected, holds }) =>
-      holds(resolved[name]) ? [] : [`option "${name}": expected ${expected}, found ${show(resolved[name])}`],
-    ),
+    ...Object.entries(checks).flatMap(([name, [expected, holds]]) => {
+      const value: unknown = Reflect.get(resolved, name)
+      return holds(value) ? [] : [`option "${name}": expected ${expected}, found ${show(value)}`]
+    }),
   ]
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return { ...resolved, codings: codingNames.filter((name) => resolved.codings.includes(name)) }
 }
 
-interface Check {
-  readonly name: keyof ResolvedPrecompressOptions
-  readonly expected: string
-  readonly holds: (value: unknown) => boolean
-}
-
-const patterns = 'a list of glob patterns relative to the folder, such as "assets/**"'
-
-const checks: readonly Check[] = [
-  {
-    name: 'include',
-    expected: `${patterns}, at least one of them without "!"`,
-    holds: (value) => isPatternList(value) && value.some((pattern) => !isNegative(pattern)),
-  },
-  {
-    name: 'exclude',
-    expected: `${patterns}, none of them with "!", for each is asked by itself and would leave out everything else`,
-    holds: (value) => isPatternList(value) && !value.some(isNegative),
-  },
-  { name: 'base', expected: 'a path that begins and ends with "/", such as "/app/"', holds: isBase },
-  {
-    name: 'appType',
-    expected: `one of ${appTypes.map(show).join(', ')}`,
-    holds: (value) => value === undefined || appTypes.some((appType) => appType === value),
-  },
-  {
-    name: 'assetsDirectory',
-    expected: 'a relative folder without a slash at its end, such as "assets", or ""',
-    holds: (value) => typeof value === 'string' && (value === '' || pathProblem(value) === undefined),
-  },
-  { name: 'isHashed', expected: 'a function', holds: isFunction },
-  {
-    name: 'codings',
-    expected: `a list of ${codingNames.map(show).join(', ')}`,
-    holds: (value) =>
-      Array.isArray(value) && value.every((item) => codingNames.some((coding) => coding === item)),
-  },
-  { name: 'minimumSize', expected: 'a whole number of bytes', holds: (value) => isWhole(value, 0) },
-  {
-    name: 'bytesInFlight',
-    expected: 'a whole number of bytes, at least 1',
-    holds: (value) => isWhole(value, 1),
-  },
-  { name: 'linksOf', expected: 'a function', holds: isFunction },
-  { name: 'cache', expected: 'true or false', holds: isBoolean },
-  {
-    name: 'cacheDirectory',
-    expected: 'a folder, such as "node_modules/.cache/serve-dist"',
-    holds: (value) => value === undefined || (typeof value === 'string' && value !== ''),
-  },
-  { name: 'cacheSize', expected: 'a whole number of bytes', holds: (value) => isWhole(value, 0) },
-  { name: 'durable', expected: 'true or false', holds: isBoolean },
-  {
-    name: 'signal',
-    expected: 'an AbortSignal',
-    holds: (value) => value === undefined || value instanceof AbortSignal,
-  },
-  { name: 'onProgress', expected: 'a function', holds: isFunction },
-  { name: 'onWarning', expected: 'a function', holds: isFunction },
-]
-
-function unknownNames(options: PrecompressOptions): string[] {
-  const known = Object.keys(defaults)
-  return Object.keys(options)
-    .filter((name) => !known.includes(name))
-    .map((name) => `option "${name}": not known; the options are ${known.join(', ')}`)
+/** Whether a pattern takes files out; `!(a|b).js` is a pattern of its own. */
+export function isNegative(pattern: string): boolean {
+  return /^!(?!\()/.test(pattern)
 }
 
 function servingProblems(serving: unknown): string[] {
@@ -183,20 +132,8 @@ function isInnerPattern(pattern: string): boolean {
   return pattern !== '' && !/^!?(?:\/|[A-Za-z]:|(?:\.\/)*\.\.(?:\/|$))/.test(pattern)
 }
 
-function isBase(value: unknown): boolean {
-  return typeof value === 'string' && isBasePath(value)
-}
-
 function isWhole(value: unknown, minimum: number): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === 'boolean'
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function'
 }
 
 function show(value: unknown): string {

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { OperatorError, isMissing, reasonOf, pathProblem, stateDirectory } from '@serve-dist/manifest'
-import { isNegative } from '../precompress-options.ts'
+import { isMissing, OperatorError, pathProblem, reasonOf, stateDirectory } from '@serve-dist/manifest'
+import { isNegative } from '../resolve-precompress-options.ts'
 
 /** A regular file of the build. */
 export interface ListedFile {
@@ -14,7 +14,7 @@ export interface ListedFile {
 
 export interface ListOptions {
   /** Which files belong to the build; without them all do, and no library is loaded. */
-  readonly patterns?: FilePatterns
+  readonly patterns?: FilePatterns | undefined
   /** Paths that are known to be variants of earlier passes: no files of the build, and not looked at. */
   readonly variants?: ReadonlyMap<string, unknown>
   readonly warn: (message: string) => void

@@ -85,6 +85,12 @@ describe('describeDirectory', () => {
     ])
   })
 
+  test('leaves out what is excluded', async () => {
+    const folder = await makeFolder({ 'a.js': script, 'a.js.map': script })
+    const { files } = await describeDirectory(folder, { exclude: ['**/*.map'] })
+    expect(files.map(({ path }) => path)).toEqual(['a.js'])
+  })
+
   test('refuses a folder in which a pass was killed', async () => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.br': 'of an earlier build' })
     await mkdir(join(folder, '.serve-dist'))

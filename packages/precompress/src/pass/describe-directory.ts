@@ -33,7 +33,9 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
-  const files = await listFiles(folder, { warn: settings.onWarning })
+  // The server's look at a folder asks for no pattern, and loads no library for one.
+  const patterns = options.include === undefined && options.exclude === undefined ? undefined : settings
+  const files = await listFiles(folder, { patterns, warn: settings.onWarning })
 
   const described = new Map<string, DescribedFile>()
   const problems: string[] = []
