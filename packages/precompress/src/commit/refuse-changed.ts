@@ -30,15 +30,17 @@ export async function refuseChanged(
   )
   for (const [path, sha256] of earlier.variants) {
     await looked()
-    const state = await stateOf(folder, path, earlier)
+    const stamp = stampAt(folder, path)
+    if (stamp === earlier.stamps.get(path)) continue
     // One that is about to be replaced or removed may be gone.
-    if (state === 'other' || (state === 'gone' && next.get(path) === sha256)) problems.push(changed(path))
+    if (stamp === undefined ? next.get(path) !== sha256 : await holds(folder, path, sha256)) continue
+    problems.push(changed(path))
   }
   for (const [path, sha256] of next) {
     await looked()
     if (earlier.variants.has(path) || stampAt(folder, path) === undefined) continue
     // Another pass over the same folder, of another environment, may have been quicker.
-    if ((await digestOfFile(join(folder, path)))?.sha256 === sha256) continue
+    if (await holds(folder, path, sha256)) continue
     problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
   }
   if (problems.length > 0) throw new OperatorError('SD_BUILD_CHANGED', problems.toSorted())
@@ -59,17 +61,8 @@ function changed(path: string): string {
   return `${path}: changed during the pass; ${advice}`
 }
 
-/** What became of a variant of ours; its bytes are read only where something was changed. */
-async function stateOf(
-  folder: string,
-  path: string,
-  { variants, stamps }: EarlierBuild,
-): Promise<'same' | 'gone' | 'other'> {
-  const stamp = stampAt(folder, path)
-  if (stamp === undefined) return 'gone'
-  if (stamp === stamps.get(path)) return 'same'
-  const found = await digestOfFile(join(folder, path))
-  return found?.sha256 === variants.get(path) ? 'same' : 'other'
+async function holds(folder: string, path: string, sha256: string): Promise<boolean> {
+  return (await digestOfFile(join(folder, path)))?.sha256 === sha256
 }
 
 /** Not asynchronous, as in `describe-file.ts`: there are three variants of each file. */

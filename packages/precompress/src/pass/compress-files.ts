@@ -1,5 +1,4 @@
-import { type ContentCoding, variantPath, isCompressible, mediaTypeOf } from '@serve-dist/manifest'
-import type { EncodingCache } from '../cache/encoding-cache.ts'
+import { isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
@@ -7,24 +6,17 @@ import { compressFile, type FileContext, type FileTask } from '../encode/compres
 import { createSharedMemory, type SharedMemory } from '../encode/create-shared-memory.ts'
 import type { Encoder } from '../encode/open-encoder.ts'
 import type { ListedFile } from '../folder/list-files.ts'
-import type { Progress } from '../precompress-options.ts'
+import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import { type Compressed, createTally, type Tally } from './create-tally.ts'
 import { runBounded } from './run-bounded.ts'
 
 /** Where the files stand, how they are encoded and where the results go. */
-export interface Compression {
-  readonly folder: string
-  readonly codings: readonly ContentCoding[]
-  readonly minimumSize: number
-  readonly bytesInFlight: number
+export interface Compression
+  extends
+    Pick<FileContext, 'folder' | 'ours' | 'cache'>,
+    Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize' | 'bytesInFlight' | 'signal' | 'onProgress'> {
   readonly encoder: Encoder
-  readonly cache: EncodingCache
-  /** The variants of earlier passes, path to digest: only those may be replaced. */
-  readonly ours: ReadonlyMap<string, string>
   readonly writer: BuildWriter
-  /** Ends everything early, with its reason. */
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (progress: Progress) => void
   readonly warn: (message: string) => void
 }
 
