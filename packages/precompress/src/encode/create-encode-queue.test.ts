@@ -13,11 +13,9 @@ interface Begun {
 function startQueue(limits: Partial<EncodeLimits>) {
   const begun: Begun[] = []
   const queue = createEncodeQueue(
-    async (tasks) =>
+    async ({ bytes, coding }) =>
       await new Promise((resolve, reject) => {
-        const name = tasks.map(({ bytes, coding }) => `${coding} ${bytes.length}`).join(' + ')
-        const answers = tasks.map(({ bytes }) => ({ encoded: new Uint8Array(bytes), milliseconds: 0 }))
-        begun.push({ name, end: () => resolve(answers), fail: reject })
+        begun.push({ name: `${coding} ${bytes.length}`, end: () => resolve(bytes), fail: reject })
       }),
     { tasks: 1, memory: Infinity, ...limits },
   )
@@ -66,18 +64,6 @@ describe('createEncodeQueue', () => {
     expect(names()).toHaveLength(3)
     for (const { end } of begun) end()
     await Promise.all(large)
-  })
-
-  test('hands over small work together, and each gets its own answer', async () => {
-    const { queue, begun, names } = startQueue({ tasks: 1 })
-    const sizes = [7, 30_000, 8000, 400_000, 9000]
-    const all = sizes.map(async (size) => await queue.encode(new Uint8Array(size), 'br'))
-    for (let turn = 0; turn < 4; turn += 1) {
-      begun[turn]?.end()
-      await settle()
-    }
-    expect(names()).toEqual(['br 7', 'br 400000', 'br 30000 + br 9000', 'br 8000'])
-    expect((await Promise.all(all)).map(({ length }) => length)).toEqual(sizes)
   })
 
   test('runs as many as it may and no more', async () => {

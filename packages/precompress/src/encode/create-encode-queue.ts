@@ -1,6 +1,6 @@
 import type { Encode } from '../codecs/encode.ts'
-import { encodingCost, encodingMemory, smallWork } from '../codecs/encoding-cost.ts'
-import type { EncodeAll, EncodeAnswer, EncodeTask } from './start-encode-thread.ts'
+import { encodingCost, encodingMemory } from '../codecs/encoding-cost.ts'
+import type { EncodeTask } from './start-encode-thread.ts'
 
 /** How much may run at once. */
 export interface EncodeLimits {
@@ -48,35 +48,24 @@ interface Filler {
  * Puts an encoder behind a queue out of which the largest work that fits comes first, so that no core is left
  * with a large file at the end while the others idle.
  */
-export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): EncodeQueue {
+export function createEncodeQueue(
+  encodeOne: (task: EncodeTask) => Promise<Uint8Array>,
+  limits: EncodeLimits,
+): EncodeQueue {
   const waiting: Waiting[] = []
   let filler: Filler | undefined
   let running = 0
   let memoryHeld = 0
   let isAbandoned = false
 
-  const takeNext = (): Waiting[] => {
+  const takeNext = (): Waiting | undefined => {
     const first = waiting.findIndex(({ memory }) => memoryHeld === 0 || memoryHeld + memory <= limits.memory)
     const passed = waiting.slice(0, Math.max(first, 0))
     // Nothing is held back for ever: then what runs ends first.
-    if (first === -1 || passed.some(({ passedBy, cost }) => passedBy >= cost)) return []
-    let end = first
-    let cost = 0
-    do {
-      cost += waiting[end]?.cost ?? 0
-      end += 1
-    } while (cost + (waiting[end]?.cost ?? Infinity) <= smallWork)
-    for (const one of passed) one.passedBy += cost
-    return waiting.splice(first, end - first)
-  }
-
-  const run = async (batch: readonly Waiting[]): Promise<void> => {
-    try {
-      const answers = await encodeAll(batch.map(({ task }) => task))
-      for (const [index, { resolve, reject }] of batch.entries()) settle(answers[index], resolve, reject)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
+    if (first === -1 || passed.some(({ passedBy, cost }) => passedBy >= cost)) return undefined
+    const [next] = waiting.splice(first, 1)
+    for (const one of passed) one.passedBy += next?.cost ?? 0
+    return next
   }
 
   const hold = (memory: number, work: Promise<void>): void => {
@@ -91,8 +80,8 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
 
   const startNext = (): void => {
     while (running < limits.tasks) {
-      const batch = takeNext()
-      if (batch.length > 0) hold(Math.max(...batch.map(({ memory }) => memory)), run(batch))
+      const next = takeNext()
+      if (next !== undefined) hold(next.memory, encodeOne(next.task).then(next.resolve, next.reject))
       else if (!startFiller()) return
     }
   }
@@ -146,13 +135,4 @@ export function createEncodeQueue(encodeAll: EncodeAll, limits: EncodeLimits): E
       for (const { reject } of waiting.splice(0)) reject(new AbandonedError('another file failed'))
     },
   }
-}
-
-function settle(
-  answer: EncodeAnswer | undefined,
-  resolve: Waiting['resolve'],
-  reject: Waiting['reject'],
-): void {
-  if (answer !== undefined && 'encoded' in answer) resolve(answer.encoded)
-  else reject(answer?.error ?? new Error('the thread that encoded it left out its answer'))
 }

@@ -1,29 +1,17 @@
-import { parentPort, type TransferListItem } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { encode } from '../codecs/encode.ts'
 import { compressBatch } from './compress-batch.ts'
-import {
-  createEncodeAll,
-  type EncodeAnswer,
-  type ThreadAnswer,
-  type ThreadRequest,
-} from './start-encode-thread.ts'
-
-const encodeAll = createEncodeAll(encode)
+import { encodeTimed, type ThreadAnswer, type ThreadRequest } from './start-encode-thread.ts'
 
 parentPort?.on('message', (request: ThreadRequest) => {
-  void work(request)
+  void answer(request)
 })
 
-async function work(request: ThreadRequest): Promise<void> {
-  if ('batch' in request) return send({ batch: await compressBatch(request.batch) }, [])
-  const answers = await encodeAll(request.tasks)
-  return send({ answers }, answers.flatMap(bufferOf))
+async function answer(request: ThreadRequest): Promise<void> {
+  const message = await work(request).catch((error: unknown) => ({ error }))
+  parentPort?.postMessage(message, 'encoded' in message ? [message.encoded.buffer] : [])
 }
 
-function send(message: ThreadAnswer, handedOver: readonly TransferListItem[]): void {
-  parentPort?.postMessage(message, handedOver)
-}
-
-function bufferOf(answer: EncodeAnswer): ArrayBuffer[] {
-  return 'encoded' in answer ? [answer.encoded.buffer] : []
+async function work(request: ThreadRequest): Promise<ThreadAnswer> {
+  return 'coding' in request ? await encodeTimed(request, encode) : await compressBatch(request)
 }

@@ -51,7 +51,7 @@ describe('openEncoder', () => {
     const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
     const encoder = open(1, () => ({
       ...startThread(),
-      encodeAll: async (tasks: readonly unknown[]) => tasks.map(() => answer),
+      encodeTimed: async () => answer,
     }))
     await encoder.encode(sharedText(150_000), 'br')
     await encoder.encode(sharedText(150_000), 'br')

@@ -1,6 +1,6 @@
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 import { createEncodeQueue, type EncodeQueue } from './create-encode-queue.ts'
-import { createEncodeAll, type EncodeAll, type EncodeTask, type EncodeThread } from './start-encode-thread.ts'
+import { type EncodeTask, type EncodeThread, encodeTimed, type TimedResult } from './start-encode-thread.ts'
 import type { Encode } from '../codecs/encode.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'
 import { isWasm } from '../codecs/zstd-encoder.ts'
@@ -39,7 +39,6 @@ const largeForWasm = 512 * 1024
 /** Threads are started one by one, at the first work that is worth it. */
 export function openEncoder({ cores, memory, encode, startThread }: EncoderOptions): Encoder {
   const work = { results: 0, milliseconds: 0 }
-  const encodeHere = createEncodeAll(encode)
   const threads: EncodeThread[] = []
   const idle: EncodeThread[] = []
   let costHere = 0
@@ -50,13 +49,13 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
     return thread
   }
 
-  const encodeInThread: EncodeAll = async (tasks) => {
+  const encodeInThread = async (task: EncodeTask): Promise<TimedResult> => {
     const thread = takeThread()
-    const answers = await thread.encodeAll(tasks)
     // One that failed is not used again, and ends with the others.
-    if (tasks.some(fillsMemory)) await thread.end()
+    const result = await thread.encodeTimed(task)
+    if (fillsMemory(task)) await thread.end()
     else idle.push(thread)
-    return answers
+    return result
   }
 
   const isWorthHere = (cost: number): boolean => {
@@ -64,13 +63,13 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
     return costHere <= smallWork
   }
 
-  const encodeAll: EncodeAll = async (tasks) => {
-    const cost = tasks.reduce((sum, { bytes, coding }) => sum + encodingCost(coding, bytes.length), 0)
-    const answers = await (isWorthHere(cost) ? encodeHere : encodeInThread)(tasks)
-    work.results += tasks.length
+  const encodeOne = async (task: EncodeTask): Promise<Uint8Array> => {
+    const isHere = isWorthHere(encodingCost(task.coding, task.bytes.length))
+    const { encoded, milliseconds } = await (isHere ? encodeTimed(task, encode) : encodeInThread(task))
+    work.results += 1
     // Not the time between: the first work of a thread waits for its start.
-    for (const { milliseconds } of answers) work.milliseconds += milliseconds
-    return answers
+    work.milliseconds += milliseconds
+    return encoded
   }
 
   const compressBatch = async (batch: FileBatch): Promise<BatchAnswer> => {
@@ -83,7 +82,7 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
   }
 
   return {
-    ...createEncodeQueue(encodeAll, { tasks: cores, memory }),
+    ...createEncodeQueue(encodeOne, { tasks: cores, memory }),
     cores,
     isWorthHere,
     compressBatch,

@@ -11,7 +11,7 @@ async function startProgram(program: string): Promise<EncodeThread> {
   return thread
 }
 
-const task: EncodeTask = { bytes: new Uint8Array(1), coding: 'br' }
+const task: EncodeTask = { bytes: Buffer.alloc(1000, 'a'), coding: 'gzip' }
 const importPort = "import { parentPort } from 'node:worker_threads'\n"
 
 describe('startEncodeThread', () => {
@@ -20,26 +20,20 @@ describe('startEncodeThread', () => {
     onTestFinished(async () => await thread.end())
     // What no type lets through.
     const unknown: EncodeTask = JSON.parse('{"coding":"deflate"}')
-    const answers = await thread.encodeAll([
-      { bytes: Buffer.alloc(1000, 'a'), coding: 'gzip' },
-      unknown,
-      { bytes: Buffer.alloc(1000, 'a'), coding: 'gzip' },
-    ])
-    expect(answers).toEqual([
-      { encoded: expect.any(Uint8Array), milliseconds: expect.any(Number) },
-      { error: expect.any(TypeError), milliseconds: expect.any(Number) },
-      { encoded: expect.any(Uint8Array), milliseconds: expect.any(Number) },
-    ])
+    const result = { encoded: expect.any(Uint8Array), milliseconds: expect.any(Number) }
+    expect(await thread.encodeTimed(task)).toEqual(result)
+    await expect(thread.encodeTimed(unknown)).rejects.toThrow(TypeError)
+    expect(await thread.encodeTimed(task)).toEqual(result)
   })
 
   test('fails when the thread ends under the work, then and later', async () => {
     const thread = await startProgram(`${importPort}parentPort.on('message', () => process.exit(7))`)
-    await expect(thread.encodeAll([task])).rejects.toThrow('ended with code 7')
-    await expect(thread.encodeAll([task])).rejects.toThrow('ended with code 7')
+    await expect(thread.encodeTimed(task)).rejects.toThrow('ended with code 7')
+    await expect(thread.encodeTimed(task)).rejects.toThrow('ended with code 7')
   })
 
   test('fails when the thread cannot start', async () => {
     const thread = await startProgram('nonsense (')
-    await expect(thread.encodeAll([task])).rejects.toThrow(SyntaxError)
+    await expect(thread.encodeTimed(task)).rejects.toThrow(SyntaxError)
   })
 })

@@ -3,27 +3,25 @@ import type { ContentCoding } from '@serve-dist/manifest'
 import type { Encode } from '../codecs/encode.ts'
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 
-/** What a thread is asked; `bytes` in shared memory is not copied. */
+/** `bytes` in shared memory is not copied on its way to a thread. */
 export interface EncodeTask {
   readonly bytes: Uint8Array
   readonly coding: ContentCoding
 }
 
-/** What it answers to one, and what that took. */
-export type EncodeAnswer = ({ readonly encoded: Uint8Array<ArrayBuffer> } | { readonly error: unknown }) & {
+/** A result, and what the codec took for it. */
+export interface TimedResult {
+  readonly encoded: Uint8Array<ArrayBuffer>
   readonly milliseconds: number
 }
 
-/** Encodes one after the other and answers them all at once, in their order; fails when it cannot work at all. */
-export type EncodeAll = (tasks: readonly EncodeTask[]) => Promise<readonly EncodeAnswer[]>
-
 /** What a thread is sent, and what it sends back. */
-export type ThreadRequest = { readonly tasks: readonly EncodeTask[] } | { readonly batch: FileBatch }
-export type ThreadAnswer = { readonly answers: readonly EncodeAnswer[] } | { readonly batch: BatchAnswer }
+export type ThreadRequest = EncodeTask | FileBatch
+export type ThreadAnswer = TimedResult | BatchAnswer | { readonly error: unknown }
 
 /** A thread that encodes; one call at a time. */
 export interface EncodeThread {
-  readonly encodeAll: EncodeAll
+  readonly encodeTimed: (task: EncodeTask) => Promise<TimedResult>
   readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   end(): Promise<void>
 }
@@ -54,14 +52,15 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
     })
 
   return {
-    encodeAll: async (tasks) => {
-      const answer = await ask({ tasks })
-      return 'answers' in answer ? answer.answers : []
+    encodeTimed: async (task) => {
+      const answer = await ask(task)
+      if ('encoded' in answer) return answer
+      throw 'error' in answer ? answer.error : unexpected
     },
     compressBatch: async (batch) => {
-      const answer = await ask({ batch })
-      if ('batch' in answer) return answer.batch
-      throw new TypeError('the thread answered something else')
+      const answer = await ask(batch)
+      if ('results' in answer) return answer
+      throw 'error' in answer ? answer.error : unexpected
     },
     end: async () => {
       await worker.terminate()
@@ -69,19 +68,12 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
   }
 }
 
+const unexpected = new TypeError('the thread answered something else')
+
 /** Encodes in this thread, which does nothing else meanwhile. */
-export function createEncodeAll(encode: Encode): EncodeAll {
-  return async (tasks) => {
-    const answers: EncodeAnswer[] = []
-    for (const { bytes, coding } of tasks) {
-      const startedAt = performance.now()
-      const answer = await encode(bytes, coding).then(
-        // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
-        (encoded) => ({ encoded: new Uint8Array(encoded) }),
-        (error: unknown) => ({ error }),
-      )
-      answers.push({ ...answer, milliseconds: performance.now() - startedAt })
-    }
-    return answers
-  }
+export async function encodeTimed({ bytes, coding }: EncodeTask, encode: Encode): Promise<TimedResult> {
+  const startedAt = performance.now()
+  // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
+  const encoded = new Uint8Array(await encode(bytes, coding))
+  return { encoded, milliseconds: performance.now() - startedAt }
 }
