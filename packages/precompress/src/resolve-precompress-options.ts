@@ -1,4 +1,10 @@
-import { checkServingRules, contentCodings, isBasePath, OperatorError, pathProblem } from '@serve-dist/manifest'
+import {
+  checkServingRules,
+  contentCodings,
+  isBasePath,
+  OperatorError,
+  pathProblem,
+} from '@serve-dist/manifest'
 import type { PrecompressOptions } from './precompress-options.ts'
 
 /** Only the files decide `appType`, and the folder `cacheDirectory`; `serving` and `signal` may be left out. */
