@@ -31,4 +31,11 @@ export { isCompressible } from './is-compressible.ts'
 export { mediaTypeOf } from './media-type-of.ts'
 export { nearestName } from './nearest-name.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'
+export {
+  buildNotFound,
+  buildUnfinished,
+  manifestCure,
+  manifestInvalid,
+  manifestMissing,
+} from './read-problems.ts'
 export { servedBase } from './served-base.ts'

@@ -27,7 +27,7 @@ describe('retireManifest', () => {
     )
     await retireManifest(folder)
     await writeFile(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
-    await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+    await expect(describeDirectory(folder)).rejects.toThrow('did not finish')
 
     const next = await precompress(folder, { codings: ['br'] })
     expect(next.warnings).toEqual([])
@@ -66,7 +66,7 @@ describe('markUnfinished', () => {
       expect(await stateOf(folder)).toEqual(earlier ? [manifestPath] : [])
       await markUnfinished(folder)
       expect(await stateOf(folder)).toEqual([pendingPath])
-      await expect(describeDirectory(folder)).rejects.toThrow('did not come to its end')
+      await expect(describeDirectory(folder)).rejects.toThrow('did not finish')
       const { warnings, manifest } = await precompress(folder)
       expect([warnings, manifest.files.length]).toEqual([[], 3])
     }

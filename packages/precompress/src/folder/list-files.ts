@@ -1,7 +1,14 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { isMissing, OperatorError, pathProblem, reasonOf, stateDirectory } from '@serve-dist/manifest'
+import {
+  buildNotFound,
+  isMissing,
+  OperatorError,
+  pathProblem,
+  reasonOf,
+  stateDirectory,
+} from '@serve-dist/manifest'
 import { isNegative } from '../resolve-precompress-options.ts'
 
 /** A regular file of the build. */
@@ -39,11 +46,7 @@ export async function openFolder(directory: string): Promise<string> {
   try {
     if ((await stat(path)).isDirectory()) return await realpath(path)
   } catch (error) {
-    throw new OperatorError(
-      'SD_BUILD_NOT_FOUND',
-      [`${path}: no such folder; build first, or name the folder that the build wrote`],
-      { cause: error },
-    )
+    throw buildNotFound(path, { cause: error })
   }
   throw new OperatorError('SD_BUILD_NOT_FOUND', [
     `${path}: not a folder; name the folder that the build wrote`,

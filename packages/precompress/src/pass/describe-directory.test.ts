@@ -96,7 +96,7 @@ describe('describeDirectory', () => {
     await mkdir(join(folder, '.serve-dist'))
     await writeFile(join(folder, pendingPath), '{}')
     await expect(describeDirectory(folder)).rejects.toThrow(
-      `${folder}: the last compression did not come to its end (.serve-dist/pending.json is there); build or compress it again`,
+      `${folder}: the last build or compression did not finish (.serve-dist/pending.json is there); run it again`,
     )
   })
 

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  buildUnfinished,
   OperatorError,
   reasonOf,
   contentCodings,
@@ -67,9 +68,5 @@ async function refuseUnfinished(folder: string): Promise<void> {
     () => true,
     () => false,
   )
-  if (isUnfinished) {
-    throw new OperatorError('SD_BUILD_UNFINISHED', [
-      `${folder}: the last compression did not come to its end (${pendingPath} is there); build or compress it again`,
-    ])
-  }
+  if (isUnfinished) throw buildUnfinished(folder)
 }

@@ -30,7 +30,7 @@ describe('readBuild', () => {
 
   test('says how a folder without a manifest gets one', async () => {
     const folder = await makeFolder()
-    await expect(readBuild(folder)).rejects.toThrow(`run: serve-dist compress ${folder}`)
+    await expect(readBuild(folder)).rejects.toThrow(`run: npx serve-dist compress ${folder}`)
   })
 
   test.each([
@@ -40,14 +40,12 @@ describe('readBuild', () => {
     const folder = await makeFolder(text)
     await mkdir(join(folder, dirname(pendingPath)), { recursive: true })
     await writeFile(join(folder, pendingPath), '{}')
-    await expect(readBuild(folder)).rejects.toThrow(
-      /did not come to its end .*; build again, or run: serve-dist/,
-    )
+    await expect(readBuild(folder)).rejects.toThrow(/did not finish .*; run it again/)
   })
 
   test('says that there is nothing where it was told to look', async () => {
     const folder = join(await makeFolder(), 'dist')
-    await expect(readBuild(folder)).rejects.toThrow(`${folder}: no such folder or manifest; build first`)
+    await expect(readBuild(folder)).rejects.toThrow(`${folder}: no such folder; build first`)
   })
 
   test('names the file and every field that is wrong', async () => {
@@ -58,7 +56,7 @@ describe('readBuild', () => {
       problems: [
         expect.stringContaining('manifest.json: $.appType: expected one of'),
         expect.stringContaining('manifest.json: $.files[0].size: expected a whole number'),
-        expect.stringContaining('build again'),
+        expect.stringContaining('Build again'),
       ],
     })
   })

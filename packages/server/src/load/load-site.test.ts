@@ -176,7 +176,7 @@ describe('loadSite', () => {
   test('refuses a folder that is not there', async () => {
     const directory = join(await writeFixture({}), 'dist')
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: no such folder; build first, or name the folder to serve`,
+      `${directory}: no such folder; build first, or name the folder that the build wrote`,
     ])
   })
 
@@ -188,7 +188,7 @@ describe('loadSite', () => {
   test('refuses a build whose compression was cut off', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last build or its compression did not finish, so what is there is not whole; build again`,
+      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again`,
     ])
   })
 
@@ -200,7 +200,7 @@ describe('loadSite', () => {
     const warnings: string[] = []
     const folder = await writeFixture(content)
     await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
-    const told = expect.stringMatching(/^.*: it has no manifest and no variants, .*`npx serve-dist compress`/)
+    const told = expect.stringMatching(/^.*: no manifest and no variants found, .*npx serve-dist compress/)
     expect(warnings).toEqual(Array.from({ length: count }, () => told))
   })
 

@@ -1,6 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  buildNotFound,
+  buildUnfinished,
+  manifestCure,
+  manifestInvalid,
   OperatorError,
   type Manifest,
   manifestPath,
@@ -10,9 +14,6 @@ import {
   isMissing,
 } from '@serve-dist/manifest'
 import { loadOptional } from '../load-optional.ts'
-
-const nothingCompressed =
-  'it has no manifest and no variants, so everything is sent as it is; build with @serve-dist/vite, or run `npx serve-dist compress` on it'
 
 /**
  * The manifest of a build; of a folder without one, the description that stands in for it.
@@ -26,9 +27,7 @@ export async function readManifest(root: string, onWarning: (message: string) =>
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) {
     if ((await readOptional(join(root, pendingPath))) !== undefined) {
-      throw new OperatorError('SD_BUILD_UNFINISHED', [
-        `${root}: the last build or its compression did not finish, so what is there is not whole; build again`,
-      ])
+      throw buildUnfinished(root)
     }
     // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
     const needed = { name: '@serve-dist/precompress', neededBy: `${root} has no manifest: describing it` }
@@ -37,21 +36,17 @@ export async function readManifest(root: string, onWarning: (message: string) =>
       async () => await import('@serve-dist/precompress'),
     )
     const described = await describeDirectory(root, { onWarning })
-    if (isWorthCompressing(described)) onWarning(`${root}: ${nothingCompressed}`)
+    if (isWorthCompressing(described)) {
+      onWarning(
+        `${root}: no manifest and no variants found, so everything is sent as it is; ${manifestCure(root)}`,
+      )
+    }
     return described
   }
   try {
     return parseManifest(text)
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    const problems = error.problems.map((problem) => `${join(root, manifestPath)}: ${problem}`)
-    throw new OperatorError(
-      'SD_MANIFEST_INVALID',
-      [...problems, 'Build again: the manifest is written by the build and not to be edited.'],
-      {
-        cause: error,
-      },
-    )
+    throw error instanceof OperatorError ? manifestInvalid(join(root, manifestPath), error) : error
   }
 }
 
@@ -68,10 +63,7 @@ async function expectDirectory(root: string): Promise<void> {
     if (isMissing(error)) return undefined
     throw error
   })
-  if (found === undefined)
-    throw new OperatorError('SD_BUILD_NOT_FOUND', [
-      `${root}: no such folder; build first, or name the folder to serve`,
-    ])
+  if (found === undefined) throw buildNotFound(root)
   if (!found.isDirectory())
     throw new OperatorError('SD_BUILD_NOT_FOUND', [
       `${root}: not a folder; name the folder that the build wrote`,

@@ -195,7 +195,7 @@ describe('serve-dist', () => {
       'a missing folder',
       (folder) => rm(folder, { recursive: true }),
       [],
-      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: no such folder; build first, or name the folder to serve\n$/,
+      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: no such folder; build first, or name the folder that the build wrote\n$/,
     ],
     ['a missing variant', (folder) => rm(join(folder, 'app.js.br')), [], /\n {2}app\.js\.br: is missing\n$/],
     [

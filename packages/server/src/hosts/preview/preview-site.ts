@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OperatorError, manifestPath } from '@serve-dist/manifest'
+import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { createHandler, type Handler } from '../handler.ts'
 import { loadSite } from '../../load/load-site.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
@@ -37,9 +37,7 @@ export async function createPreviewSite(
   }
 
   if ((await stampOf(join(directory, manifestPath))) === undefined) {
-    warn(options.logger, directory, [
-      'it has no manifest of serve-dist; build with @serve-dist/vite, or run `npx serve-dist compress` on it',
-    ])
+    warn(options.logger, directory, manifestMissing(directory).problems)
   }
   await current()
   return { current }

@@ -1,0 +1,32 @@
+import { pendingPath } from './manifest.ts'
+import { OperatorError } from './operator-error.ts'
+
+/** What to do about a folder without a manifest. */
+export function manifestCure(folder: string): string {
+  return `build with @serve-dist/vite, or run: npx serve-dist compress ${folder}`
+}
+
+/** Nothing stands where a build should be. */
+export function buildNotFound(folder: string, options?: ErrorOptions): OperatorError {
+  const problem = `${folder}: no such folder; build first, or name the folder that the build wrote`
+  return new OperatorError('SD_BUILD_NOT_FOUND', problem, options)
+}
+
+/** The folder has no manifest where one is needed. */
+export function manifestMissing(folder: string, options?: ErrorOptions): OperatorError {
+  const problem = `${folder}: no manifest found; ${manifestCure(folder)}`
+  return new OperatorError('SD_MANIFEST_MISSING', problem, options)
+}
+
+/** The journal of a build that was killed, or is still under way, stands in the folder. */
+export function buildUnfinished(folder: string): OperatorError {
+  const problem = `${folder}: the last build or compression did not finish (${pendingPath} is there); run it again`
+  return new OperatorError('SD_BUILD_UNFINISHED', problem)
+}
+
+/** What `parseManifest` found in this file. */
+export function manifestInvalid(file: string, cause: OperatorError): OperatorError {
+  const problems = cause.problems.map((problem) => `${file}: ${problem}`)
+  const cure = 'Build again: only the build writes the manifest, and nobody should edit it.'
+  return new OperatorError('SD_MANIFEST_INVALID', [...problems, cure], { cause })
+}
