@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 /**
- * Loads a package that only some need.
+ * Loads an optional package.
  *
  * @param load - imports it, by a literal name.
  * @throws OperatorError that says how to install it.
@@ -21,7 +21,7 @@ export async function loadOptional<Module>(
   }
 }
 
-/** A package that lacks a package of its own is broken, and not for want of this command. */
+/** A package whose own dependency is missing is broken, and this command would not help. */
 function isNotFound(error: unknown, name: string): boolean {
   return (
     error instanceof Error &&

@@ -4,26 +4,26 @@ import type { Exchange } from './exchange.ts'
 import { loadOptional } from '../load-optional.ts'
 import { toCombinedLine, toLogEntry } from './log-entry.ts'
 
-/** How a line of the access log is written. */
+/** How the access log writes a line. */
 export type AccessLogFormat = 'json' | 'common'
 
-/** Milliseconds that a reader has at the end to take the rest; it must not hold the process for longer. */
+/** Milliseconds that a reader has at the end to take the rest: it must not hold the process for longer. */
 const patience = 1000
 
-/** Where requests are written down. */
+/** Writes requests down. */
 export interface AccessLog {
-  /** @param buildId - of the build that is served now. */
+  /** @param buildId - of the current build. */
   write(exchange: Exchange, buildId: string): void
-  /** Settles when everything is written, or a second has passed. */
+  /** Settles when everything is written, or after a second. */
   close(): Promise<void>
 }
 
-/** Where lines go, and what is done when nobody takes them. */
+/** What `openAccessLog` takes. */
 export interface AccessLogOptions {
   /** @default 1, standard output */
   readonly descriptor?: number
   /**
-   * Called once, when lines are dropped because nobody reads them.
+   * Called once, when it drops lines because nobody reads them.
    * @default prints the message to standard error
    */
   readonly onProblem?: (message: string) => void
@@ -31,16 +31,16 @@ export interface AccessLogOptions {
 
 /** Bytes that are written at a time: 16 KiB were not enough for all lines of a saturated core (25,000 a second). */
 const batchSize = 64 * 1024
-/** Where several processes share a pipe, so many bytes do not mix with those of others (POSIX, `PIPE_BUF`). */
+/** Writes of so many bytes do not mix with other processes' on the same pipe (POSIX, `PIPE_BUF`). */
 const atomicBatchSize = 4096
-/** Bytes of lines that wait for a reader; beyond that, lines are dropped rather than memory filled. */
+/** Bytes of lines that wait for a reader; beyond that, lines are dropped, so that memory stays bounded. */
 const mostWaiting = 16 * 1024 * 1024
-/** Milliseconds after which a line is written in any case. */
+/** Milliseconds that a line waits at most. */
 const latestFlush = 200
 
 /**
- * Opens an access log on standard output. Lines are gathered and written asynchronously; what is left is
- * written when the process ends, by a signal or an error too.
+ * Opens an access log on standard output. It gathers lines and writes them asynchronously, and the rest when the process
+ * ends, also by a signal or an error.
  *
  * @throws OperatorError without `pino`.
  */
@@ -52,7 +52,7 @@ export async function openAccessLog(
     { name: 'pino', neededBy: 'the access log' },
     async () => await import('pino'),
   )
-  // Else a pipe that nobody reads may hold a thread of the pool in a write, and with it the end of the process.
+  // Node makes a pipe non-blocking here; otherwise one that nobody reads could hold a thread, and so the process.
   if (descriptor === 1) Reflect.get(process, 'stdout')
   let deadline = Number.POSITIVE_INFINITY
   const destination = pino.destination({
@@ -66,7 +66,7 @@ export async function openAccessLog(
   })
   const flushInTime = (): void => {
     deadline = performance.now() + patience
-    // Whatever fails but for want of a reader, pino tries again for ever: a second later there is nowhere to write to.
+    // pino repeats a failed write for ever, so after a second it gets no descriptor any more.
     Object.defineProperty(destination, 'fd', {
       configurable: true,
       get: () => descriptorUntil(deadline, descriptor),
@@ -81,7 +81,7 @@ export async function openAccessLog(
     try {
       flushInTime()
     } catch {
-      // Else pino would try again, for as long as it takes.
+      // Otherwise pino would repeat it for ever.
       destination.destroy()
     }
   }
@@ -90,11 +90,11 @@ export async function openAccessLog(
   destination.once('drop', () => {
     onProblem('the access log drops lines: nobody reads standard output')
   })
-  // A log that cannot be written must not take the server down.
+  // A log that fails must not take the server down.
   let isOver = false
   const giveUp = (): void => {
     isOver = true
-    // Else what waits is tried again at the end of the process, for ever.
+    // Otherwise pino would repeat it for ever at the end of the process.
     destination.destroy()
   }
   destination.on('error', (error) => {
@@ -107,7 +107,7 @@ export async function openAccessLog(
       const timer = setTimeout(giveUp, patience)
       await new Promise<void>((resolve) => {
         destination.once('close', resolve)
-        // One that has nobody to read it is never closed.
+        // Without a reader it never closes.
         destination.once('error', () => resolve())
         destination.end()
       })
@@ -142,10 +142,10 @@ export async function openAccessLog(
   }
 }
 
-/** The error is of the kind that pino asks about before it tries again. */
+/** Its error is the one that pino asks `retryEAGAIN` about. */
 function descriptorUntil(deadline: number, descriptor: number): number {
   if (performance.now() < deadline) return descriptor
-  throw Object.assign(new Error('nobody has taken the rest of the log'), { code: 'EAGAIN' })
+  throw Object.assign(new Error('nobody has read the rest of the log'), { code: 'EAGAIN' })
 }
 
 function printProblem(message: string): void {

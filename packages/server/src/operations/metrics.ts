@@ -6,7 +6,7 @@ import type { RequestObserver } from './observe-requests.ts'
 import type { Site } from '../site/site.ts'
 import { type AskMetrics, createWorkersReader, type RegistryContent } from './worker-metrics.ts'
 
-/** What Prometheus reads, and who counts for it. */
+/** Counts requests for Prometheus. */
 export interface Metrics extends RequestObserver {
   readonly contentType: string
   /** In the text format of Prometheus. */
@@ -24,7 +24,7 @@ const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zs
 /**
  * Starts to count requests and to watch the process.
  *
- * @param currentSite - the build that is served now; `undefined` before the first one is loaded.
+ * @param currentSite - the current build; `undefined` before the first one is loaded.
  * @throws OperatorError without `prom-client`.
  */
 export async function createMetrics(currentSite: () => Site | undefined): Promise<Metrics> {
@@ -33,30 +33,9 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]
 
-  // Counted in plain numbers, and handed over when somebody reads: each `inc` would hash its labels anew.
+  // Plain numbers, which a scrape copies: each `inc` would hash its labels again.
   const requests = new Map<string, RequestCount>()
   const totals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0 }
-  const addTotal = (name: string, help: string, read: () => number): void => {
-    void new client.Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    })
-  }
-  const addGauge = (name: string, help: string, read: () => number): void => {
-    void new client.Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
   void new client.Counter({
     name: 'serve_dist_requests_total',
     help: 'Requests that were answered, by class of status, content coding and use by caches.',
@@ -67,24 +46,42 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
       for (const { labels, count } of requests.values()) this.inc(labels, count)
     },
   })
-  addTotal('serve_dist_requests_aborted_total', 'Requests whose client went away before the end.', () => {
-    return totals.aborted
-  })
-  addTotal('serve_dist_connections_dropped_total', 'Connections beyond the most that may be open.', () => {
-    return totals.dropped
-  })
-  addTotal('serve_dist_sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent)
-  addTotal(
-    'serve_dist_saved_bytes_total',
-    "Bytes that the build's codings saved of bodies.",
-    () => totals.saved,
-  )
-  addGauge('serve_dist_requests_in_flight', 'Requests that are being answered.', () => {
-    return totals.begun - totals.ended
-  })
-  addGauge('serve_dist_held_body_bytes', 'Bytes of bodies that are held in memory.', () => {
-    return currentSite()?.summary.bytesInMemory ?? 0
-  })
+  const { Counter, Gauge } = client
+  const numbers: readonly [typeof Counter | typeof Gauge, name: string, help: string, read: () => number][] =
+    [
+      [
+        Counter,
+        'requests_aborted_total',
+        'Requests whose client went away before the end.',
+        () => totals.aborted,
+      ],
+      [
+        Counter,
+        'connections_dropped_total',
+        'Connections beyond the most that may be open.',
+        () => totals.dropped,
+      ],
+      [Counter, 'sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent],
+      [Counter, 'saved_bytes_total', "Bytes that the build's codings saved of bodies.", () => totals.saved],
+      [Gauge, 'requests_in_flight', 'Requests that are being answered.', () => totals.begun - totals.ended],
+      [
+        Gauge,
+        'held_body_bytes',
+        'Bytes of bodies in memory.',
+        () => currentSite()?.summary.bytesInMemory ?? 0,
+      ],
+    ]
+  for (const [Kind, name, help, read] of numbers) {
+    void new Kind({
+      name: `serve_dist_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
   const durations = new client.Histogram({
     name: 'serve_dist_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer.',
@@ -95,7 +92,7 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
     name: 'serve_dist_build_info',
     help: 'The build that is served, as a label of the value 1.',
     labelNames: ['build_id'],
-    // Of several workers; a sum would say how many there are.
+    // A sum over workers would count the workers.
     aggregator: 'max',
     registers,
     collect() {
@@ -132,9 +129,9 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
 }
 
 /**
- * Makes a reader of workers' metrics as sums, for the primary process of a cluster.
+ * Makes a reader of sums over all workers, for the primary process of a cluster.
  *
- * @param workers - that listen.
+ * @param workers - those that listen.
  * @throws OperatorError without `prom-client`.
  */
 export async function createClusterMetrics(
@@ -169,7 +166,7 @@ interface RequestCount {
 function countRequest(requests: Map<string, RequestCount>, { status, coding, cache }: Exchange): void {
   const labels = {
     status: `${Math.floor(status / 100)}xx`,
-    // An application may make up codings, and a series for each is nothing that anybody wants.
+    // An application may invent codings, and nobody wants a series for each.
     coding: knownCodings.has(coding) ? coding : 'other',
     cache,
   }

@@ -3,7 +3,7 @@ import { checkOperationsOptions } from './operations-options.ts'
 
 describe('checkOperationsOptions', () => {
   test.each([
-    [{ metrics: true }, 'operations.metrics: there is no such option; there are accessLog, ops'],
+    [{ metrics: true }, 'operations.metrics: unknown option; known options: accessLog, ops'],
     [{ accessLog: 'xml' }, 'operations.accessLog: expected "json" or "common", found xml'],
     [{ trustProxy: 'everybody' }, 'operations.trustProxy: expected a number of proxies'],
   ])('refuses %j', (options, problem) => {

@@ -3,7 +3,7 @@ import type { AccessLogFormat } from './access-log.ts'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
 
-/** What operators see of a server; nothing of it is there unless asked for. */
+/** What operators see of a server: everything is off by default. */
 export interface OperationsOptions {
   /**
    * A line for each request on standard output, as JSON or in the Combined Log Format; needs the package `pino`.
@@ -17,9 +17,9 @@ export interface OperationsOptions {
    */
   readonly ops?: OpsAddress | 'primary'
   /**
-   * Proxies whose word counts for a client's address in the log: how many there are, or addresses, ranges
-   * (CIDR) and the names `loopback`, `linklocal`, `uniquelocal` with commas between them.
-   * @default none: the address is that of the connection
+   * Proxies to trust about the client's address in the log: how many there are, or addresses, ranges (CIDR) and the
+   * names `loopback`, `linklocal`, `uniquelocal` with commas between them.
+   * @default none: the log has the address of the connection's peer
    */
   readonly trustProxy?: string | number
 }
@@ -27,7 +27,7 @@ export interface OperationsOptions {
 const names = ['accessLog', 'ops', 'trustProxy']
 
 /**
- * Checks what is given.
+ * Checks the options.
  *
  * @throws OperatorError that names the option, what was found and what is expected.
  */
@@ -36,7 +36,7 @@ export function checkOperationsOptions(options: OperationsOptions): OperationsOp
   if (unknown !== undefined) {
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `operations.${unknown}: there is no such option; there are ${names.join(', ')}`,
+      `operations.${unknown}: unknown option; known options: ${names.join(', ')}`,
     )
   }
   // Callers without types may give anything.

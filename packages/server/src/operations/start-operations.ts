@@ -12,19 +12,19 @@ import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-pro
 
 /** What operators see of one server. */
 export interface Operations extends TransportWatcher {
-  /** Where they ask; `undefined` where nobody does. */
+  /** The URL of their listener, if it is on. */
   readonly url: string | undefined
-  /** The listener with everything around it that is switched on; itself where nothing is. */
+  /** The listener with what is switched on around it; itself where nothing is. */
   watch(listener: RequestListener): RequestListener
-  /** From now on there is a build, and requests may come. */
+  /** From now on the server serves a build, and takes requests. */
   becomeReady(holder: SiteHolder): void
   /** A reload has ended: `/readyz` has its outcome. */
   noteReload(result: ReloadResult): void
   /** For a cluster's primary process: the metrics, or why they cannot be read. */
   readMetrics(): Promise<RegistryContent | string>
-  /** From now on no new requests are to be sent here. */
+  /** From now on `/readyz` asks for no new requests. */
   beginDraining(): void
-  /** Writes what is left of the log, and answers operators no more. */
+  /** Writes the rest of the log, and closes the operators' listener. */
   close(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export async function startOperations({
     toClose.push(log)
   }
   const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
-  // Only the log tells addresses.
+  // Only the log has addresses.
   const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
   const peerOf = accessLog === undefined ? () => '' : addressOfPeer
 
@@ -75,7 +75,7 @@ export async function startOperations({
     watch(listener) {
       return observeRequests(listener, { observers, addressOf })
     },
-    // Node remembers an address that it was asked for.
+    // Node remembers an address once it was read.
     noteConnection: (socket) => void peerOf(socket),
     noteRefusal: observeRefusals(observers, peerOf),
     noteDrop() {

@@ -4,14 +4,14 @@ import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
-/** Whether a value of `Host`, with or without a port, names a host of ours. */
+/** Whether a value of `Host`, with or without a port, is an allowed host. */
 export type HostMatcher = (host: string) => boolean
 
 /**
  * Makes a matcher of hosts.
  *
- * @param names - `example.com` for this name alone, `*.example.com` for all below it; ports play no part.
- * @throws TypeError that names what is no host.
+ * @param names - `example.com` for this name alone, `*.example.com` for all below it; the port does not matter.
+ * @throws TypeError that shows the name that is no host.
  */
 export function createHostMatcher(names: readonly string[]): HostMatcher {
   const exact = new Set<string>()
@@ -40,7 +40,7 @@ function isNameOfHost(text: string): boolean {
 /**
  * Checks the option.
  *
- * @throws TypeError that names it, what was found and what is expected.
+ * @throws OperatorError that names it, what was found and what is expected.
  */
 export function checkHosts(names: unknown): void {
   if (!Array.isArray(names) || names.length === 0) {

@@ -138,7 +138,7 @@ describe('serve-dist --tls-cert', () => {
     [
       'files that are not there',
       () => ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
-      /^serve-dist: SD_TLS_UNUSABLE: TLS cannot be had:\n {2}\/nowhere\/cert\.pem: .*\n {2}\/nowhere\/key\.pem: .*\n$/,
+      /^serve-dist: SD_TLS_UNUSABLE: cannot enable TLS:\n {2}\/nowhere\/cert\.pem: .*\n {2}\/nowhere\/key\.pem: .*\n$/,
     ],
   ])('refuses %s with exit code 1 and one message', async (_what, flags, message) => {
     const { code, stdout, stderr } = await spawnCommand([directory, ...flags()]).exited

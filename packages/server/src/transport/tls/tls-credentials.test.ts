@@ -27,7 +27,7 @@ describe('readTlsCredentials', () => {
 
   test('names both files that are not there', async () => {
     await expect(readTlsCredentials({ cert: '/nowhere/cert.pem', key: '/nowhere/key.pem' })).rejects.toThrow(
-      /TLS cannot be had:\n {2}\/nowhere\/cert\.pem: the certificate cannot be read .*ENOENT.*\n {2}\/nowhere\/key\.pem: the key cannot be read .*ENOENT/,
+      /cannot enable TLS:\n {2}\/nowhere\/cert\.pem: the certificate cannot be read .*ENOENT.*\n {2}\/nowhere\/key\.pem: the key cannot be read .*ENOENT/,
     )
   })
 
@@ -71,8 +71,11 @@ describe('warningOf', () => {
 
   test.each([
     [Date.UTC(2030, 1, 1), undefined],
-    [Date.UTC(2030, 4, 1), 'the certificate expired on 2030-04-01: clients will refuse it'],
-    [Date.UTC(2029, 11, 1), 'the certificate counts from 2030-01-01 on: clients will refuse it until then'],
+    [Date.UTC(2030, 4, 1), 'the certificate expired on 2030-04-01; clients will reject it'],
+    [
+      Date.UTC(2029, 11, 1),
+      'the certificate is not valid before 2030-01-01; clients will reject it until then',
+    ],
   ])('at %d is %s', (now, expected) => {
     expect(warningOf(certificate, now)).toBe(expected)
   })

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 
-/** Where the certificate and its key are: PEM files, the certificate followed by its chain. */
+/** PEM files: the certificate followed by its chain, and its key. */
 export interface TlsFiles {
   readonly cert: string
   readonly key: string
@@ -13,15 +13,15 @@ export interface TlsFiles {
 export interface TlsCredentials {
   readonly cert: Buffer
   readonly key: Buffer
-  /** Milliseconds since 1970 between which the certificate counts. */
+  /** Milliseconds since 1970 between which the certificate is valid. */
   readonly validFrom: number
   readonly validTo: number
 }
 
 /**
- * Reads a certificate and its key, and makes sure that they belong together.
+ * Reads a certificate and its key, and checks that they belong together.
  *
- * @throws OperatorError that names all that is wrong.
+ * @throws OperatorError with every problem.
  */
 export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredentials> {
   const problems: string[] = []
@@ -29,7 +29,7 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
     problems.push(`${problem} (${error instanceof Error ? error.message : String(error)})`)
     return undefined
   }
-  // One behind the other, as the problems are told.
+  // One after the other, so that the problems have an order.
   const cert = await readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`))
   const key = await readFile(files.key).catch(note(`${files.key}: the key cannot be read`))
   const certificate =
@@ -41,20 +41,20 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
       `${files.key}: does not belong to the certificate in ${files.cert}, whose first certificate has to be the server's own, the chain behind it`,
     )
   }
-  // What OpenSSL does not take for all that, such as a key that is too short.
+  // OpenSSL may still refuse them, for instance for a short key.
   if (problems.length === 0)
     attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot be used`))
   if (cert === undefined || key === undefined || certificate === undefined || problems.length > 0) {
-    throw new OperatorError('SD_TLS_UNUSABLE', problems, { heading: 'TLS cannot be had:' })
+    throw new OperatorError('SD_TLS_UNUSABLE', problems, { heading: 'cannot enable TLS:' })
   }
   return { cert, key, validFrom: Date.parse(certificate.validFrom), validTo: Date.parse(certificate.validTo) }
 }
 
-/** What an operator has to be told of a certificate's dates, which do not keep it from being sent. */
+/** A warning about a certificate's dates: the server sends it all the same. */
 export function warningOf({ validFrom, validTo }: TlsCredentials, now: number): string | undefined {
-  if (now > validTo) return `the certificate expired on ${day(validTo)}: clients will refuse it`
+  if (now > validTo) return `the certificate expired on ${day(validTo)}; clients will reject it`
   if (now < validFrom)
-    return `the certificate counts from ${day(validFrom)} on: clients will refuse it until then`
+    return `the certificate is not valid before ${day(validFrom)}; clients will reject it until then`
   return undefined
 }
 

@@ -5,28 +5,27 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readTlsCredentials, type TlsCredentials, type TlsFiles } from './tls-credentials.ts'
 
-/** Who wants to know what was found in the files. */
+/** Hears of new files. */
 export interface TlsFilesListener {
   readonly onCredentials: (credentials: TlsCredentials) => void
-  /** Told once for the same contents. */
+  /** Called once for the same contents. */
   readonly onProblem: (problem: OperatorError) => void
 }
 
-/** Looks after the files of a certificate. */
+/** Watches the files of a certificate. */
 export interface TlsFilesWatcher {
-  /** Reads them again, whether they changed or not. */
+  /** Reads them again, changed or not. */
   readonly reload: () => Promise<void>
   readonly stop: () => void
 }
 
-/** Milliseconds between looks: network and overlay mounts tell of no change. */
+/** Milliseconds between looks: network and overlay mounts report no changes. */
 const interval = 30_000
-/** Milliseconds that two files may take to be changed after each other. */
+/** Milliseconds that may pass between the change of one file and of the other. */
 const settling = 500
 
 /**
- * Watches a certificate and its key, and tells when they changed into another pair; a pair that cannot be
- * used is told of instead.
+ * Watches a certificate and its key, and reports another pair, or why it cannot be used.
  */
 export function watchTlsFiles(
   files: TlsFiles,
@@ -46,7 +45,7 @@ export function watchTlsFiles(
       onCredentials(found)
       return
     }
-    // Half of a pair: the other half is on its way, or nobody has anything better.
+    // It may be half of a new pair: wait for the other half.
     await delay(settling, undefined, { ref: false })
     if ((await readContent(files)) !== content) return look()
     seen = content
@@ -61,7 +60,7 @@ export function watchTlsFiles(
     soon = setTimeout(() => void lookNext(), 50).unref()
   }
   const timer = setInterval(() => void lookNext(), interval).unref()
-  // Folders, not files: these are replaced by renaming, and Kubernetes moves a link beside them.
+  // Folders, not files: programs replace files by renaming, and Kubernetes moves a link beside them.
   const folders = new Set([dirname(files.cert), dirname(files.key)])
   const watchers = [...folders].map((folder) => tryToWatch(folder, lookSoon))
 
@@ -78,7 +77,7 @@ export function watchTlsFiles(
   }
 }
 
-/** Where watching is not to be had, looking from time to time is. */
+/** Where the system cannot watch, looking from time to time remains. */
 function tryToWatch(folder: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, onChange)
@@ -89,7 +88,7 @@ function tryToWatch(folder: string, onChange: () => void): FSWatcher | undefined
   }
 }
 
-/** Both files as they are; what cannot be read is empty. */
+/** The content of both files; one that cannot be read is empty. */
 async function readContent({ cert, key }: TlsFiles): Promise<string> {
   const [certBytes, keyBytes] = await Promise.all(
     [cert, key].map((file) => readFile(file).catch(() => Buffer.alloc(0))),
