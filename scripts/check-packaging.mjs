@@ -6,7 +6,6 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { packPackages } from './pack-packages.mjs'
 import { pnpmCommand } from './pnpm-command.mjs'
-import { problemsOfInstallation } from './problems-of-installation.mjs'
 import { runCommand } from './run-command.mjs'
 
 /** @import { PackedPackage } from './pack-packages.mjs' */
@@ -27,8 +26,6 @@ try {
     console.log(`${found.length === 0 ? '✓' : '✗'} ${item.name}@${item.version}`)
     problems.push(...found.map((problem) => `${item.name}: ${problem}`))
   }
-  const found = await problemsOfInstallation(packed, join(temporary, 'installation'))
-  problems.push(...found.map((problem) => `@serve-dist/server: ${problem}`))
   for (const problem of problems) console.error(`✗ ${problem}`)
   if (problems.length > 0 || packed.length === 0) process.exitCode = 1
 } finally {

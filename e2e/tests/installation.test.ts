@@ -1,0 +1,153 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, inject, test } from 'vitest'
+import { installWithNpm } from '../../scripts/copy-spa.mjs'
+import { copyBuild } from '../src/copy-build.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { runToEnd, startCommand } from '../src/start-command.ts'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+
+const spa = inject('packedSpa')
+const tarballs = path.join(spa.project, 'tarballs')
+
+interface Installation {
+  readonly project: string
+  readonly command: readonly [string, ...string[]]
+  readonly packages: readonly string[]
+  readonly bytes: number
+}
+
+/** `npm install @serve-dist/server` in an empty folder. Of ours, the registry does not have these very versions. */
+async function install(...flags: readonly string[]): Promise<Installation> {
+  const project = await temporaryFolder()
+  const files = (await readdir(tarballs)).map((name) => [
+    `@serve-dist/${path.basename(name, '.tgz')}`,
+    `file:${path.join(tarballs, name).replaceAll('\\', '/')}`,
+  ])
+  const { '@serve-dist/server': server, ...overrides }: Record<string, string> = Object.fromEntries(files)
+  const manifest = { private: true, dependencies: { '@serve-dist/server': server }, overrides }
+  await writeFile(path.join(project, 'package.json'), JSON.stringify(manifest))
+  await installWithNpm(project, ...flags)
+  const modules = path.join(project, 'node_modules')
+  const lock = await readFile(path.join(modules, '.package-lock.json'), 'utf8')
+  const { packages }: { packages: Record<string, { hasInstallScript?: boolean }> } = JSON.parse(lock)
+  expect(Object.keys(packages).filter((name) => packages[name]?.hasInstallScript)).toEqual([])
+  const entries = await readdir(modules, { recursive: true, withFileTypes: true })
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map(async (entry) => (await stat(path.join(entry.parentPath, entry.name))).size)
+  const bin = path.join(modules, '@serve-dist/server/bin/serve-dist.js')
+  return {
+    project,
+    command: [process.execPath, bin],
+    packages: Object.keys(packages),
+    bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
+  }
+}
+
+async function writePages(project: string): Promise<void> {
+  await mkdir(path.join(project, 'public'))
+  await writeFile(path.join(project, 'public/index.html'), '<!doctype html><title>page</title>\n'.repeat(60))
+}
+
+describe('npm install @serve-dist/server', () => {
+  test('brings everything, in 30 packages and 4 MB at most', async () => {
+    const { project, command, packages, bytes } = await install()
+    console.log(`an installation: ${packages.length} packages, ${(bytes / 1e6).toFixed(2)} MB`)
+    expect(packages.length).toBeLessThanOrEqual(30)
+    expect(bytes).toBeLessThanOrEqual(4_000_000)
+
+    await writePages(project)
+    const compressed = await runToEnd(command, { args: ['compress', 'public'], cwd: project })
+    expect(compressed).toMatchObject({ exitCode: 0, output: expect.stringContaining('1 file, ') })
+    expect(await readdir(path.join(project, 'public'))).toEqual(
+      expect.arrayContaining(['index.html.zst', 'index.html.br', 'index.html.gz']),
+    )
+    const report = await runToEnd(command, { args: ['report', 'public'], cwd: project })
+    expect(report).toMatchObject({ exitCode: 0, errors: '' })
+    const server = await startCommand(command, { args: ['public', '--port', '0'], cwd: project })
+    expect((await sendRequest(server.url)).status).toBe(200)
+    await server.stop()
+  })
+})
+
+describe('npm install @serve-dist/server --omit=optional', () => {
+  test('brings 6 packages and 1 MB at most, which serve all the same', async () => {
+    const { project, command, packages, bytes } = await install('--omit=optional')
+    console.log(`without what is optional: ${packages.length} packages, ${(bytes / 1e6).toFixed(2)} MB`)
+    expect(packages.length).toBeLessThanOrEqual(6)
+    expect(bytes).toBeLessThanOrEqual(1_000_000)
+
+    const dist = await copyBuild(spa.dist)
+    const entry = path.join(project, 'entry.mjs')
+    await writeFile(entry, "export default (request, response) => response.end('rendered')")
+    const serve = async (flags: readonly string[], target = '') => {
+      const server = await startCommand(command, { args: [dist, '--port', '0', ...flags], cwd: project })
+      try {
+        await writeFile(path.join(dist, 'late.txt'), 'late')
+        const { status, body } = await sendRequest(new URL(target, server.url))
+        return [status, body.toString()]
+      } finally {
+        expect(await server.stop()).toMatchObject({ exitCode: 0, errors: '' })
+      }
+    }
+    const page = [200, await readFile(path.join(dist, 'index.html'), 'utf8')]
+    expect(await serve([])).toEqual(page)
+    expect(await serve(['--workers', '2'])).toEqual(page)
+    expect(await serve(['--fs-fallback'], 'late.txt')).toEqual([200, 'late'])
+    expect(await serve(['--ssr', entry], 'rendered')).toEqual([200, 'rendered'])
+    const { cert, key } = await makeCertificate(project)
+    expect(await serve(['--tls-cert', cert, '--tls-key', key])).toEqual(page)
+  })
+
+  test('says what to install for what it cannot do, in one line', async () => {
+    const { project, command } = await install('--omit=optional')
+    await writePages(project)
+    const ends = await Promise.all(
+      [['compress', 'public'], ['report', 'public'], ['public']].map((args) =>
+        runToEnd(command, { args, cwd: project }),
+      ),
+    )
+    expect(ends).toEqual(
+      ['precompress', 'report', 'precompress'].map((name) => ({
+        exitCode: 1,
+        output: '',
+        errors: expect.stringMatching(new RegExp(`^serve-dist: .+npm install @serve-dist/${name}.*\\n$`)),
+      })),
+    )
+  })
+
+  test('brings the preview, which answers a build', async () => {
+    const { project } = await install('--omit=optional')
+    const dist = await copyBuild(spa.dist)
+    const plugin = createRequire(path.join(project, 'package.json')).resolve('@serve-dist/server/vite')
+    const program = path.join(project, 'preview.mjs')
+    // Vite is none of ours: it comes from the other project.
+    const vite = createRequire(path.join(spa.project, 'package.json')).resolve('vite')
+    const text = `
+import { preview } from ${JSON.stringify(pathToFileURL(vite).href)}
+import previewDist from ${JSON.stringify(pathToFileURL(plugin).href)}
+const build = { outDir: ${JSON.stringify(dist)} }
+const server = await preview({ configFile: false, plugins: [previewDist()], build, preview: { port: 0 } })
+server.printUrls()
+process.once('SIGTERM', () => process.exit(0))
+`
+    await writeFile(program, text)
+    const server = await startCommand([process.execPath, program], { args: [], cwd: project })
+    const fields = { 'accept-encoding': 'br', 'sec-fetch-mode': 'navigate' }
+    const { status, headers } = await sendRequest(server.url, { headers: fields })
+    await server.stop()
+    expect([status, headers['content-encoding']]).toEqual([200, 'br'])
+  })
+})
+
+/** A certificate for 127.0.0.1, made by openssl. */
+async function makeCertificate(folder: string): Promise<{ cert: string; key: string }> {
+  const [cert, key] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')]
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const args = ['req', ...kind, '-keyout', key, '-out', cert, '-subj', '/CN=127.0.0.1']
+  expect(await runToEnd(['openssl'], { args, cwd: folder })).toMatchObject({ exitCode: 0 })
+  return { cert, key }
+}
