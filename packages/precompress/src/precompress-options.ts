@@ -123,7 +123,7 @@ export interface PrecompressOptions extends DescribeOptions {
    * Ends the pass early: it fails with the signal's reason, and the folder is as it was found. A pass that has begun
    * to move variants into place comes to its end.
    *
-   * @default none: nobody ends it early
+   * @default none: the pass always runs to its end
    */
   readonly signal?: AbortSignal
   /** Called at the start, and after each variant and each file. */

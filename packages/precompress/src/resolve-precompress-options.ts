@@ -41,7 +41,7 @@ const defaults: ResolvedPrecompressOptions = {
   onWarning: () => {},
 }
 
-/** What is expected of an option, and whether a value is that. */
+/** What an option must be, in words, and the check of it. */
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
 const isFunction: Check = ['a function', (value) => typeof value === 'function']
@@ -49,7 +49,7 @@ const isBoolean: Check = ['true or false', (value) => typeof value === 'boolean'
 const isByteCount: Check = ['a whole number of bytes', (value) => isWhole(value, 0)]
 const patterns = 'a list of glob patterns relative to the folder, such as "assets/**"'
 
-/** `serving` says itself what is wrong with it. */
+/** `serving` is checked by `checkServingRules`. */
 const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving'>, Check>> = {
   include: [
     `${patterns}, at least one of them without "!"`,

@@ -42,7 +42,7 @@ export function isTemporary(path: string): boolean {
 }
 
 /**
- * Replaces an entry, whoever reads it meanwhile. Its file is a line with a checksum of its own, the digest of the
+ * Replaces an entry as a whole, while other builds may read it. Its file is a line with a checksum of its own, the digest of the
  * original and what is known of it; then the bytes of all results, one behind the other.
  *
  * @returns the length of the file.
@@ -60,7 +60,7 @@ export function writeEntry(
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    // Windows replaces no file that somebody reads.
+    // Windows replaces no file while another process reads it.
     if (process.platform !== 'win32' || !existsSync(path)) throw error
   }
   return bytes.length
@@ -72,7 +72,7 @@ const headRoom = 16_384
 /** What every look-up reads into. */
 const head = Buffer.alloc(headRoom)
 
-/** The entry of the original under the path; none when there is no file, or one that is damaged or of another file. */
+/** Reads the entry of the original; `undefined` where the file is missing, damaged or of another original. */
 export function readEntry(path: string, original: string): FoundEntry | undefined {
   try {
     const descriptor = openSync(path, 'r')

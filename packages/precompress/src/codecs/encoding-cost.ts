@@ -26,7 +26,7 @@ const memoryModels: Readonly<Record<ContentCoding, MemoryModel>> = {
   gzip: { base: mebibyte, perByte: 0, most: 8 * mebibyte },
 }
 
-/** What is encoded in less, about 15 ms, is handed to a thread together: a message costs as much as encoding 500 bytes. */
+/** About 15 ms. Files with less work go to a thread in batches: a message costs as much as encoding 500 bytes. */
 export const smallWork = 2_000_000
 
 /** How much work a file is, to compare: gzip of one byte is 1. */

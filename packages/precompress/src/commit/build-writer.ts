@@ -204,7 +204,7 @@ async function closeStaging(area: StagingArea, disk: Disk): Promise<void> {
   await removeIfEmpty(join(area.folder, stagingPath), disk)
 }
 
-/** What is left in it, or why it cannot be removed, is not this pass's to judge. */
+/** A folder that holds anything, or cannot be removed, stays. */
 async function removeIfEmpty(path: string, disk: Disk): Promise<void> {
   await disk.rmdir(path).catch(() => undefined)
 }

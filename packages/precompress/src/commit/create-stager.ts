@@ -76,7 +76,7 @@ export function createStager(area: StagingArea, name: string, disk: Disk = realD
   }
 }
 
-/** Makes what is missing of the area, one by one: Node tells of a read-only file system as ENOENT otherwise. */
+/** Makes the missing folders one by one: with `recursive`, Node reports a read-only file system as ENOENT. */
 export function openStaging({ folder, pass }: StagingArea): void {
   for (const path of [stateDirectory, stagingPath, `${stagingPath}/${pass}`]) {
     try {
@@ -87,7 +87,7 @@ export function openStaging({ folder, pass }: StagingArea): void {
   }
 }
 
-/** What is wrong with the whole disk, whichever path the system happened to name. */
+/** These concern the whole disk, whichever path the system happened to name. */
 const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 
 /** An error of the file system as a problem of the folder; whatever else was thrown, as it is. */

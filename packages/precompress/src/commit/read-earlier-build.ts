@@ -151,7 +151,7 @@ async function keepTrueClaims(
   const stamps = new Map<string, string>()
   const linkBefore = createLinkSearch(folder)
   for (const [path, claimed] of digests) {
-    // Behind a link somebody else's files may stand, even outside the folder.
+    // A link may lead to other people's files, even outside the folder.
     if (linkBefore(path) !== undefined) continue
     const found = await digestOfFile(join(folder, path))
     if (found === undefined || !claimed.has(found.sha256)) continue

@@ -8,7 +8,7 @@ import type { EarlierBuild } from './read-earlier-build.ts'
 
 /**
  * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
- * manifest; what came where a variant goes, or took the place of one of ours, is somebody else's.
+ * manifest; a file that came where a variant goes, or replaced one of ours, is the user's own.
  *
  * @throws OperatorError that names every such file.
  */

@@ -29,7 +29,7 @@ export interface BatchAnswer {
   readonly warnings: readonly string[]
 }
 
-/** What is wrong with a file, or with the whole folder. */
+/** A failure of one file, or of the whole folder. */
 export type FileFailure =
   | { readonly error: unknown }
   | { readonly code: OperatorErrorCode; readonly folderProblems: readonly string[] }
@@ -71,7 +71,7 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
 }
 
-/** An error as other threads can be told of it, which lose its class. */
+/** An error in a form that survives the way to another thread, which loses its class. */
 export function failureOf(error: unknown): FileFailure {
   return error instanceof OperatorError ? { code: error.code, folderProblems: error.problems } : { error }
 }

@@ -2,7 +2,7 @@
 export interface SharedMemory {
   /** Answers when so much is free, behind those that asked before. */
   take(size: number): Promise<Uint8Array>
-  /** What was taken, and is read by nobody any more. */
+  /** Takes back memory that no thread reads any more. */
   giveBack(bytes: Uint8Array): void
 }
 
@@ -44,7 +44,7 @@ export function createSharedMemory(wanted: number): SharedMemory {
     take: async (size) => {
       // A file that has grown since it was listed, or one that no piece holds.
       if (size > capacity) return new Uint8Array(new SharedArrayBuffer(size))
-      // Only what is written to becomes resident. Where it cannot be had, nobody is left to wait.
+      // Only written pages become resident. Reserved before anybody waits, since it may throw.
       const whole = (buffer ??= new SharedArrayBuffer(capacity))
       return await new Promise<Uint8Array>((resolve) => {
         waiting.push({ size, resolve })

@@ -30,7 +30,7 @@ export interface EncodeThread {
 const defaultProgram = new URL('../../dist/encode/encode-worker.js', import.meta.url)
 
 export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
-  // Of what Node was told for the main program, such as loaders and conditions, it needs nothing.
+  // The thread needs none of the main program's flags, such as loaders and conditions.
   const worker = new Worker(program, { execArgv: [] })
   let settle: { resolve: (answer: ThreadAnswer) => void; reject: (reason: unknown) => void } | undefined
   let failure: unknown

@@ -82,7 +82,7 @@ export async function isUnchanged(folder: string, { path, stamp, sha256 }: Descr
     if (stampOf(statSync(join(folder, path), { bigint: true })) === stamp) return true
     return (await describeFile(folder, path)).sha256 === sha256
   } catch {
-    // It is gone, or somebody writes to it now.
+    // It is gone, or another program is writing to it.
     return false
   }
 }

@@ -62,7 +62,7 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   return buildManifest(compressed, settings, { ...time, earlier: undefined })
 }
 
-/** Variants of two builds may lie side by side: their bytes cannot be told apart without a manifest. */
+/** Variants of two builds may lie side by side, and without a manifest nothing distinguishes them. */
 async function refuseUnfinished(folder: string): Promise<void> {
   const isUnfinished = await access(join(folder, pendingPath)).then(
     () => true,

@@ -19,8 +19,8 @@ interface Candidate {
 
 /**
  * The files that are variants of another: named like it with a coding's extension, and with its very bytes
- * once they are decoded. What is left of an earlier build, or is something else altogether, is a file of its
- * own, and told.
+ * once they are decoded. A variant of an earlier build, or anything else, is a file of its
+ * own, with a warning.
  *
  * @returns their paths. Of `x.js`, `x.js.br` and `x.js.br.gz` the second: the third, of a variant, is a file.
  */

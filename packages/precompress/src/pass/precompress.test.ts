@@ -135,13 +135,13 @@ describe('precompress', () => {
     const folder = await makeFolder()
     const { manifest, warnings } = await precompress(folder)
     expect(manifest.files).toEqual([])
-    expect(warnings).toEqual([expect.stringContaining('there is no file in it')])
+    expect(warnings).toEqual([expect.stringContaining('it holds no file that can be served')])
     expect(parseManifest(await readFile(join(folder, manifestPath), 'utf8')).files).toEqual([])
   })
 
   test('names the patterns that leave no file', async () => {
     const { warnings } = await precompress(await makeFolder(build), { exclude: ['**'] })
-    expect(warnings).toEqual([expect.stringContaining('belongs to the build by "include" and "exclude"')])
+    expect(warnings).toEqual([expect.stringContaining('"include" and "exclude" leave no file in the build')])
   })
 
   test('gives two folders of the same files the same manifest and variants, byte for byte', async () => {
@@ -246,7 +246,7 @@ describe('precompress, again', () => {
     expect(disk.get('x.js.br')?.toString()).toBe('mine')
   })
 
-  test('does not overwrite a file that it was told to leave out', async () => {
+  test('does not overwrite a file that is left out of the build', async () => {
     const folder = await makeFolder({ 'data.csv': page, 'data.csv.gz': 'mine' })
     await precompress(folder, { exclude: ['*.gz'] })
     expect(await readFile(join(folder, 'data.csv.gz'), 'utf8')).toBe('mine')
@@ -404,14 +404,14 @@ describe('precompress, in trouble', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'tells each warning when it arises and in the report',
+    'passes each warning on when it arises, and lists it in the report',
     async () => {
       const folder = await makeFolder(build)
       await symlink('nowhere', join(folder, 'broken.txt'))
-      const told: string[] = []
-      const { warnings } = await precompress(folder, { onWarning: (message) => told.push(message) })
+      const passedOn: string[] = []
+      const { warnings } = await precompress(folder, { onWarning: (message) => passedOn.push(message) })
       expect(warnings).toHaveLength(1)
-      expect(told).toEqual(warnings)
+      expect(passedOn).toEqual(warnings)
     },
   )
 

@@ -84,12 +84,12 @@ export async function runPass(
     settings.onWarning(message)
   }
 
-  // 1. List: every file but the variants of our own earlier passes.
+  // 1. List every file, without the variants of our own earlier passes.
   const folder = await openFolder(directory)
   const earlier = await readEarlierBuild(folder, warn)
   const files = await listFiles(folder, { patterns: settings, variants: earlier.variants, warn })
   warnOfCaseTwins(files, warn)
-  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, and nothing is served`)
+  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
 
   // 2. Describe and encode each file from one read; keep what pays, written aside.
   const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
@@ -155,11 +155,11 @@ function openCache(
 
 function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
   return include === undefined && exclude === undefined
-    ? 'there is no file in it that could be'
-    : 'no file in it belongs to the build by "include" and "exclude"'
+    ? 'it holds no file that can be served'
+    : '"include" and "exclude" leave no file in the build'
 }
 
-/** Nobody waits for it; what cannot be pruned now is pruned by another pass. */
+/** Runs in the background; a later pass prunes what this one cannot. */
 function prune(cache: EncodingCache, size: number): void {
   if (cache.directory === undefined) return
   void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
