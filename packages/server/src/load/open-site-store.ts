@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
-import { oneAtATime } from './one-at-a-time.ts'
+import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { SiteHolder } from '../site/site.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
 

@@ -1,8 +1,8 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { type FSWatcher, watch } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { watchFolders } from '../../files/watch-folders.ts'
 import { readTlsCredentials, type TlsCredentials, type TlsFiles } from './tls-credentials.ts'
 
 /** Hears of new files. */
@@ -33,8 +33,6 @@ export function watchTlsFiles(
   { onCredentials, onProblem }: TlsFilesListener,
 ): TlsFilesWatcher {
   let seen: string | undefined = contentOf(current)
-  let looking = Promise.resolve()
-  let soon: NodeJS.Timeout | undefined
 
   const look = async (): Promise<void> => {
     const content = await readContent(files)
@@ -51,40 +49,14 @@ export function watchTlsFiles(
     seen = content
     onProblem(found)
   }
-  const lookNext = (): Promise<void> => {
-    looking = looking.then(look)
-    return looking
-  }
-  const lookSoon = (): void => {
-    clearTimeout(soon)
-    soon = setTimeout(() => void lookNext(), 50).unref()
-  }
-  const timer = setInterval(() => void lookNext(), interval).unref()
-  // Folders, not files: programs replace files by renaming, and Kubernetes moves a link beside them.
-  const folders = new Set([dirname(files.cert), dirname(files.key)])
-  const watchers = [...folders].map((folder) => tryToWatch(folder, lookSoon))
-
+  const folders = [dirname(files.cert), dirname(files.key)]
+  const watcher = watchFolders(folders, look, { interval, settling: 50 })
   return {
     reload() {
       seen = undefined
-      return lookNext()
+      return watcher.look()
     },
-    stop() {
-      clearInterval(timer)
-      clearTimeout(soon)
-      for (const watcher of watchers) watcher?.close()
-    },
-  }
-}
-
-/** Where the system cannot watch, looking from time to time remains. */
-function tryToWatch(folder: string, onChange: () => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(folder, { persistent: false }, onChange)
-    watcher.on('error', () => watcher.close())
-    return watcher
-  } catch {
-    return undefined
+    stop: () => watcher.close(),
   }
 }
 
