@@ -1,5 +1,5 @@
-import { createHash, hash } from 'node:crypto'
-import { read, readSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { read } from 'node:fs'
 import { promisify } from 'node:util'
 
 /** Bytes that are read and hashed without looking at the event loop: a quarter of a millisecond. */
@@ -12,37 +12,15 @@ const readDescriptor = promisify(read)
  *
  * @param body - takes the bytes, if they are wanted.
  */
-export function digestFile(descriptor: number, size: number, body?: Uint8Array): string | Promise<string> {
-  return size <= largestAtOnce
-    ? digestAtOnce(descriptor, body ?? Buffer.allocUnsafe(size))
-    : digestInChunks(descriptor, size, body)
-}
-
-function digestAtOnce(descriptor: number, body: Uint8Array): string {
-  let position = 0
-  while (position < body.length) {
-    const bytesRead = readSync(descriptor, body, position, body.length - position, position)
-    if (bytesRead === 0) break
-    position += bytesRead
-  }
-  return hash('sha256', body.subarray(0, position), 'hex')
-}
-
-async function digestInChunks(
-  descriptor: number,
-  size: number,
-  body: Uint8Array | undefined,
-): Promise<string> {
+export async function digestFile(descriptor: number, size: number, body?: Uint8Array): Promise<string> {
   const digest = createHash('sha256')
-  const reused = body === undefined ? Buffer.allocUnsafe(largestAtOnce) : undefined
-  let position = 0
-  while (position < size) {
+  const target = body ?? Buffer.allocUnsafe(Math.min(largestAtOnce, size))
+  for (let position = 0; position < size;) {
     const length = Math.min(largestAtOnce, size - position)
-    const chunk = reused?.subarray(0, length) ?? body?.subarray(position, position + length)
-    if (chunk === undefined) break
-    const { bytesRead } = await readDescriptor(descriptor, chunk, 0, length, position)
+    const offset = body === undefined ? 0 : position
+    const { bytesRead } = await readDescriptor(descriptor, target, offset, length, position)
     if (bytesRead === 0) break
-    digest.update(chunk.subarray(0, bytesRead))
+    digest.update(target.subarray(offset, offset + bytesRead))
     position += bytesRead
   }
   return digest.digest('hex')
