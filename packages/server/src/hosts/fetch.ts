@@ -1,9 +1,8 @@
 import { internalServerError, notFound } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
-import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
+import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import { reportOnce } from './report-once.ts'
 import { type Answer, type SiteSource, toSiteHolder } from '../site/site.ts'
 import type { FileContent } from '../files/stored-file.ts'
 

@@ -65,3 +65,13 @@ export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerO
 function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${problem.message}\n`)
 }
+
+/** Reports each message once: a file that vanished is asked for again and again. */
+export function reportOnce(onProblem: (problem: Error) => void): (problem: Error) => void {
+  const reported = new Set<string>()
+  return (problem) => {
+    if (reported.has(problem.message)) return
+    reported.add(problem.message)
+    onProblem(problem)
+  }
+}

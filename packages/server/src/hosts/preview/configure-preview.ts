@@ -24,11 +24,11 @@ export async function configurePreview(
   const { config, middlewares } = server
   const base = servedBase(config.base)
   const directory = resolve(config.root, config.environments['client']?.build.outDir ?? config.build.outDir)
-  const site = await createPreviewSite(directory, { base, logger: config.logger, options })
+  const currentHandler = await createPreviewSite(directory, { base, logger: config.logger, options })
 
   const handlerFor = async (request: PreviewRequest): Promise<Handler | undefined> => {
     const isProxied = isForProxy(request.originalUrl ?? '/', config.preview.proxy)
-    return isProxied || !(isGuarded || isBeyondDoubt(request, config.preview)) ? undefined : site.current()
+    return isProxied || !(isGuarded || isBeyondDoubt(request, config.preview)) ? undefined : currentHandler()
   }
 
   // Before Vite's own middlewares: what the build knows.
