@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { manifestMissing, OperatorError } from '@serve-dist/manifest'
 import { createHandler, type Handler } from '../handler.ts'
 import { loadSite } from '../../load/load-site.ts'
 import { markManifest } from '../../load/mark-manifest.ts'
@@ -35,16 +35,9 @@ export async function createPreviewSite(
     return handler
   }
 
-<<<<<<< HEAD
-  if ((await stampOf(join(directory, manifestPath))) === undefined) {
-    warn(options.logger, directory, manifestMissing(directory).problems)
-=======
   await current()
   if (seen === undefined) {
-    warn(options.logger, directory, [
-      'it has no manifest of serve-dist; build with @serve-dist/vite, or run `npx serve-dist compress` on it',
-    ])
->>>>>>> 0e0773e (Look for a preview's build as a reload does)
+    warn(options.logger, directory, manifestMissing(directory).problems)
   }
   return current
 }
