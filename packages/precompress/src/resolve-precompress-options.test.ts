@@ -54,7 +54,7 @@ describe('resolvePrecompressOptions', () => {
       'option serving.earlyhints: there is no such rule; did you mean "earlyHints"?',
     ],
     [{ linksOf: [] }, 'option "linksOf": expected a function, found []'],
-    [{ treshold: 1 }, 'option "treshold": not known; the options are include, '],
+    [{ treshold: 1 }, 'option "treshold": unknown; the options are include, '],
   ])('refuses %j', (options, expected) => {
     const problems = problemsOf(options)
     expect(problems).toHaveLength(1)

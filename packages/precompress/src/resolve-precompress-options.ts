@@ -103,7 +103,7 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
   const problems = [
     ...Object.keys(options)
       .filter((name) => !known.includes(name))
-      .map((name) => `option "${name}": not known; the options are ${known.join(', ')}`),
+      .map((name) => `option "${name}": unknown; the options are ${known.join(', ')}`),
     ...servingProblems(resolved.serving),
     ...Object.entries(checks).flatMap(([name, [expected, holds]]) => {
       const value: unknown = Reflect.get(resolved, name)

@@ -9,7 +9,7 @@ import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './rec
 import { outermostFolders } from './record/output-folders.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
 
-/** The name of the plugin, and the word that its messages begin with. */
+/** The plugin's name; its messages begin with it. */
 const pluginName = 'serve-dist'
 
 /**
@@ -45,7 +45,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
 
     configResolved(config) {
-      // A base that cannot be served fails now, and not when the build has run.
+      // Refuse a base that cannot be served now, before the build runs.
       servedBase(config.base)
       if (config.command !== 'build') return
       for (const problem of pluginOrderProblems(plugin, config.plugins)) config.logger.warnOnce(problem)
@@ -56,13 +56,13 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       const output = outputOf(environment)
       output.beginBuild()
       if (!isFirst(environment.getTopLevelConfig()) || !emptiesAtStart(environment, meta)) return
-      // The build before is gone: its pass would describe what is left.
+      // Vite has emptied the folder: a pass of the earlier build would describe what is left.
       output.forget()
       lastPasses.get(environment)?.abort()
       await marks.mark(environment, pass)
     },
 
-    // After every other plugin's: what is recorded is what the bundler is told.
+    // `post`: record the names that the bundler will really use.
     outputOptions: {
       order: 'post',
       handler(outputOptions) {
@@ -71,8 +71,8 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       },
     },
 
-    // A rebuild may read while the pass of the build before runs, but not write. After every other plugin's: when one
-    // of them fails nothing is written, and the build before stays.
+    // A rebuild may read while the pass of the earlier build runs, but not write. `post`: when another plugin fails,
+    // the bundler writes nothing, and the earlier build stays.
     buildEnd: {
       order: 'post',
       sequential: true,
@@ -83,7 +83,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
           return
         }
-        // Not sooner: of a rebuild that fails, the build before stays, and its pass must come to its end.
+        // Not sooner: if the rebuild fails, the earlier build stays, and its pass must finish.
         if (meta.watchMode) lastPasses.get(environment)?.abort()
         await pass
         if (!isFirst(environment.getTopLevelConfig())) return
@@ -92,7 +92,7 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       },
     },
 
-    // Vite's own plugin, which empties the folders, is among those before.
+    // Runs after Vite's own `pre` plugin, which empties the folders.
     renderStart: {
       order: 'pre',
       sequential: true,
@@ -105,13 +105,13 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     },
 
     async renderError() {
-      // A watched build that fails here is not closed.
+      // The bundler does not close a watched build that fails here.
       if (this.meta.watchMode) await marks.tellUnserved(this, pass)
-      // One that is closed is told of no failure: what earlier outputs wrote is no whole build.
+      // `closeBundle` does not learn of this failure: forget the outputs that were written, they are not a whole build.
       else outputOf(this.environment).forget()
     },
 
-    // After every other plugin's: when one of them fails, the output counts as not written.
+    // `post`: when another plugin fails, this output does not count as written.
     writeBundle: {
       order: 'post',
       sequential: true,
@@ -125,9 +125,9 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
       sequential: true,
       async handler(failure) {
         const output = outputOf(this.environment)
-        // Of a watched build that failed: the one before has an end of its own.
+        // A watched build failed. The earlier build has its own `closeBundle`.
         if (this.meta.watchMode && failure !== undefined) {
-          // Ours is left out where another plugin fails in buildEnd.
+          // Our `buildEnd` did not run if another plugin's failed.
           output.endBuild(failure)
           if (emptiesAtStart(this.environment, this.meta)) await marks.tellUnserved(this, pass)
           return
@@ -138,12 +138,12 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
         const folders = outermostFolders(output.takeFolders())
         if (!isFirst(this.environment.getTopLevelConfig())) return
         if (folders.length === 0) {
-          // A watched build that is closed late may leave the folder to the next one.
+          // A watched build that closes late leaves the folder to the next one.
           if (!this.meta.watchMode) await marks.tellUnserved(this, pass)
           return
         }
         marks.forget(this.environment)
-        // Of builds closed in the other order: this pass does the other's work as well.
+        // If builds close in the other order, this pass does the other's work too.
         if (this.meta.watchMode) lastPasses.get(this.environment)?.abort()
         const aborting = new AbortController()
         lastPasses.set(this.environment, aborting)
@@ -156,14 +156,14 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
           told: new Set<string>(),
         }
         const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated })
-        // Who waits for this pass wants its end; its failure is told below.
+        // Later work waits for the end of this pass; the failure itself is reported below.
         pass = next.catch(() => {})
         await next
         if (!this.meta.watchMode) finishedPasses.set(this.environment, { folders, options: passOptions })
       },
     },
 
-    // From Vite 7 on: what later environments wrote into a folder since, prerendered pages for instance.
+    // Since Vite 7: compress what later environments wrote into a folder, such as prerendered pages.
     buildApp: {
       order: 'post',
       async handler(builder) {

@@ -35,20 +35,20 @@ describe('resolveServeDistOptions', () => {
   })
 
   test.each([
-    [{ base: '/' }, /^serveDist option "base": not known/],
-    [{ linksOf: () => [] }, /^serveDist option "linksOf": not known/],
+    [{ base: '/' }, /^serveDist option "base": unknown/],
+    [{ linksOf: () => [] }, /^serveDist option "linksOf": unknown/],
     [
       { minimumSiz: 1 },
-      /^serveDist option "minimumSiz": not known; did you mean "minimumSize"\? The options are include, /,
+      /^serveDist option "minimumSiz": unknown; did you mean "minimumSize"\? The options are include, /,
     ],
-    [{ Budget: [] }, /^serveDist option "Budget": not known; did you mean "budgets"\?/],
+    [{ Budget: [] }, /^serveDist option "Budget": unknown; did you mean "budgets"\?/],
     [
       { immutable: [] },
-      /^serveDist option "immutable": not known; did you mean serving: \{ immutable \}\? The options are /,
+      /^serveDist option "immutable": unknown; did you mean serving: \{ immutable \}\? The options are /,
     ],
     [
       { outDir: 'x' },
-      /^serveDist option "outDir": not known; the options are include, .* Vite's configuration$/,
+      /^serveDist option "outDir": unknown; the options are include, .* Vite's configuration$/,
     ],
     [null, /^serveDist options: expected an object such as \{ minimumSize: 2048 \}, found null$/],
     ['br', /^serveDist options: expected an object .*, found "br"$/],

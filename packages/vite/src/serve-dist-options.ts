@@ -2,7 +2,7 @@ import { OperatorError, servingRuleNames, nearestName } from '@serve-dist/manife
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 
-/** What the plugin can be told; everything else it takes from Vite's own configuration. */
+/** The plugin's options; it takes everything else from Vite's own configuration. */
 export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName> {
   /**
    * What pages announce ahead, in `Link` fields and early hints: the module scripts and stylesheets that
@@ -30,28 +30,7 @@ export interface PreloadOptions {
   readonly fonts?: boolean
 }
 
-type PassOptionName =
-  | 'include'
-  | 'exclude'
-  | 'codings'
-  | 'minimumSize'
-  | 'bytesInFlight'
-  | 'cache'
-  | 'cacheSize'
-  | 'durable'
-  | 'serving'
-
-/** Every option with a value. */
-export interface ServeDistSettings {
-  readonly pass: Pick<PrecompressOptions, PassOptionName>
-  readonly preload: PreloadSettings | undefined
-  readonly budgets: readonly Budget[]
-}
-
-/** `PreloadOptions` with nothing left open. */
-export type PreloadSettings = Required<PreloadOptions>
-
-const passOptionNames: readonly PassOptionName[] = [
+const passOptionNames = [
   'include',
   'exclude',
   'codings',
@@ -61,7 +40,18 @@ const passOptionNames: readonly PassOptionName[] = [
   'cacheSize',
   'durable',
   'serving',
-]
+] as const
+
+type PassOptionName = (typeof passOptionNames)[number]
+
+/** All options, resolved. */
+export interface ServeDistSettings {
+  readonly pass: Pick<PrecompressOptions, PassOptionName>
+  readonly preload: PreloadSettings | undefined
+  readonly budgets: readonly Budget[]
+}
+
+export type PreloadSettings = Required<PreloadOptions>
 
 const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
 
@@ -79,7 +69,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   const { preload = {}, budgets = [], ...others } = options
   const problems = Object.keys(others)
     .filter((name) => !names.includes(name))
-    .map((name) => `serveDist option "${name}": not known; ${suggestion(name)}`)
+    .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
   const pass = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
   collect(problems, () => resolvePrecompressOptions(pass))
   const parsedBudgets = collect(problems, () => readBudgets(budgets)) ?? []
@@ -92,7 +82,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   }
 }
 
-/** Vite prints the stack of what a configuration throws: of this one the message is all that there is to read. */
+/** Vite prints the stack of an error in a configuration. Here only the message helps the reader. */
 function wrongOptions(problems: readonly string[]): OperatorError {
   const error = new OperatorError('SD_OPTION_INVALID', problems)
   error.stack = `${error.name}: ${error.message}`
@@ -107,11 +97,11 @@ function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
   if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
   const { name: nearest, changes } = nearestName(name, names)
-  // Farther away it is no slip, but an option of Vite's or of another plugin.
+  // A name that differs more is not a typing error, but an option of Vite or of another plugin.
   return changes <= nearest.length / 3 ? `did you mean "${nearest}"? T${all}` : `t${all}`
 }
 
-/** What `read` answers, or nothing and its problems among the others. */
+/** What `read` returns; if it throws, undefined, with its problems added to the others. */
 function collect<Result>(problems: string[], read: () => Result): Result | undefined {
   try {
     return read()

@@ -22,13 +22,13 @@ export interface PassOptions extends ServeDistSettings {
   readonly isHashed: (path: string) => boolean
   /** The chunks of the build, by absolute paths. */
   readonly graph: ChunkGraph
-  /** Tells of a failure; while a newer build is under way, only when that fails too, for it gets its own pass. */
+  /** Reports a failure. While a newer build runs, only if that fails too, because it gets its own pass. */
   readonly tellFailure: (tell: () => void) => void
   /** Ends the pass when a newer build is about to write. */
   readonly signal: AbortSignal
-  /** What was warned of before, in an earlier pass over the same build. */
+  /** The warnings of an earlier pass over the same build. */
   readonly told: Set<string>
-  /** Whether the same folder was compressed before, so that only a change is worth a word. */
+  /** Whether an earlier pass compressed the same folder, so that only a change is news. */
   readonly isRepeated: boolean
 }
 
@@ -94,7 +94,7 @@ async function compressFolder(
   }
 }
 
-/** What other environments write inside this folder is for servers, and not to be served. */
+/** The folders inside this one that other environments write for servers, which nobody may be sent. */
 function privateFolders({ root, environments }: ResolvedConfig, folder: string): string[] {
   return Object.values(environments)
     .filter(({ consumer, build }) => consumer === 'server' || Boolean(build.ssr))
@@ -143,12 +143,12 @@ function enforceBudgets(
   }
 }
 
-/** Fails the build; a watched one goes on, with the failure in its log. Of what people can mend, Vite prints no stack. */
+/** Fails the build; a watched one goes on, with the failure in its log. An operator's error is shown without a stack. */
 function failPass(context: PassContext, log: { message: string; cause?: unknown }): void {
   // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
   if (context.meta.watchMode) context.environment.logger.error(log.message)
   else if (log.cause === undefined || log.cause instanceof OperatorError) {
-    // Neither a second time, as its cause.
+    // Without `cause`, which Vite would print as well.
     context.error({ message: log.message, stack: log.message })
   } else context.error(log)
 }

@@ -17,7 +17,7 @@ export const finishedPasses: WeakMap<Environment, FinishedPass> = new WeakMap()
 /** The last step of an application's build, in which every environment has written what it will. */
 export async function finishApp(builder: ViteBuilder): Promise<void> {
   const environments = Object.values(builder.environments)
-  // What nobody builds, Vite builds when all hooks are through: here, so that there is an end to come after.
+  // If no plugin builds the environments, Vite does so after all hooks. Build them here, so that this is the end.
   if (builder.config.builder !== undefined && environments.every(({ isBuilt }) => !isBuilt)) {
     for (const environment of environments) await builder.build(environment)
   }

@@ -4,15 +4,15 @@ import type { Environment } from 'vite'
 import { isInside, outermostFolders, outputFolders } from '../record/output-folders.ts'
 import type { PassContext } from './compress-folders.ts'
 
-/** Knows which folders are marked as those of builds that have not come to their end. */
+/** Marks the folders of unfinished builds, which the server refuses. */
 export interface FolderMarks {
-  /** Marks those of an environment, or that of an output, when earlier work there has ended. */
+  /** Marks the folders of an environment, or the one of an output, once earlier work there has ended. */
   mark(environment: Environment, earlier: Promise<unknown>, folder?: string): Promise<void>
-  /** From now on others may change the folders before ours has its turn. */
+  /** From now on other plugins may change the folders before this plugin runs. */
   expectChanges(environment: Environment): void
-  /** Tells of a build that failed; where others may have changed its folders, they are marked first. */
+  /** Warns of a failed build. Marks its folders first if other plugins may have changed them. */
   tellUnserved(context: PassContext, earlier: Promise<unknown>): Promise<void>
-  /** Forgets the marks of a build that has come to its end. */
+  /** Forgets the marks of a build that has finished. */
   forget(environment: Environment): void
 }
 
@@ -22,7 +22,7 @@ export function createFolderMarks(): FolderMarks {
   let marking: Promise<unknown> = Promise.resolve()
 
   const mark: FolderMarks['mark'] = async (environment, earlier, folder) => {
-    // Watched outputs of Rollup begin at once: one marks after the other.
+    // Rollup begins watched outputs at once: mark one after the other.
     const next = Promise.allSettled([earlier, marking]).then(
       async () => await markFolders(environment, folder),
     )
@@ -37,13 +37,13 @@ export function createFolderMarks(): FolderMarks {
     async tellUnserved(context, earlier) {
       const { environment } = context
       if (unmarked.has(environment)) {
-        // The failure of the build is what its user is told, and not this one in its place.
+        // The user must see the failure of the build, not this one in its place.
         await mark(environment, earlier).catch((error: unknown) => {
           context.warn(error instanceof Error ? error.message : String(error))
         })
       }
       for (const folder of marked.get(environment) ?? []) {
-        context.warn(`the build did not come to its end: ${folder} is not served until one does`)
+        context.warn(`the build did not finish: ${folder} is not served until one does`)
       }
       marked.delete(environment)
     },
@@ -52,15 +52,15 @@ export function createFolderMarks(): FolderMarks {
 }
 
 /**
- * Marks the folders that get a pass when an environment has written its outputs, now that Vite has emptied them:
- * of a build that is killed or fails from here on, no part is served. Answers which they are.
+ * Marks the folders that get a pass once an environment has written its outputs, now that Vite has emptied them. If
+ * the build is killed or fails from here on, the server serves no part of it. Returns the folders.
  *
  * @param folder - that of the output which begins; all that are configured when none does yet.
  */
 async function markFolders({ config }: Environment, folder?: string): Promise<readonly string[]> {
   if (!config.build.write) return []
   const configured = outputFolders(config)
-  // Vite empties all at once. Where a plugin moved the output, who knows what becomes of the others.
+  // Vite empties all at once. If a plugin moved the output, nobody knows what happens to the others.
   const folders = outermostFolders(
     folder === undefined || configured.includes(folder) ? configured : [folder],
   )
@@ -69,8 +69,8 @@ async function markFolders({ config }: Environment, folder?: string): Promise<re
 }
 
 /**
- * Withdraws the manifests of the folders that an environment is about to write to, public files first: when
- * the build does not come to its end, none is left that tells of other bytes.
+ * Removes the manifests of the folders that an environment is about to write to, public files first: if the build
+ * does not finish, no manifest is left that describes other bytes.
  */
 export async function retireManifests({ config }: Environment): Promise<void> {
   if (!config.build.write) return

@@ -23,16 +23,16 @@ export interface OutputOptions extends OutputPlace, NamingRules {
 /** What one environment has written since its build began; a watched build begins many times. */
 export interface EnvironmentOutput {
   beginBuild(): void
-  /** The modules of a build are there, or it failed. */
+  /** The build has its modules, or it failed. */
   endBuild(error: unknown): void
-  /** Tells of a failure of the build before at once, or, while a build is under way, only when that fails. */
+  /** Reports a failure of the earlier build: at once or, while a build runs, only if that fails. */
   readonly tellFailure: (tell: () => void) => void
-  /** Whether what was written stays, when a newer build under way has ended: no such build is, or it failed. */
+  /** Waits for a newer build, if one runs. Whether what was written stays: no newer build runs, or it failed. */
   readonly isLast: () => Promise<boolean>
   /** The record of the names that are asked for in the folder of this output. */
   askedNames(place: OutputPlace): AskedNames
   beginOutput(options: OutputOptions): void
-  /** What was written is there no more. */
+  /** What was written is gone. */
   readonly forget: () => void
   endOutput(options: OutputOptions, bundle: Readonly<Record<string, BundledFile & BundledChunk>>): void
   /** The folders of a build that wrote every output that it began, else none; of one that is not watched once. */
@@ -45,7 +45,7 @@ export interface EnvironmentOutput {
   readonly graph: ChunkGraph
 }
 
-/** What is known of an environment before it is built. */
+/** What is known about an environment before it is built. */
 export interface EnvironmentOutputOptions {
   /** The names that bundles of workers hashed. */
   readonly workerNames: ReadonlySet<string>
@@ -53,7 +53,7 @@ export interface EnvironmentOutputOptions {
   readonly isWatched: boolean
 }
 
-/** Starts the account of one environment. */
+/** Starts the record of one environment. */
 export function createEnvironmentOutput({
   workerNames,
   isWatched,
@@ -67,7 +67,7 @@ export function createEnvironmentOutput({
   const waiting: ((isLast: boolean) => void)[] = []
   let isBuilding = false
   let areTaken = false
-  /** Whether each output was written that began: one that failed is open until it is made again. */
+  /** Each output that began, and whether it was written: one that failed stays open until a build writes it. */
   const written = new Map<string, boolean>()
 
   const askedNames = (place: OutputPlace): AskedNames => {
@@ -83,7 +83,7 @@ export function createEnvironmentOutput({
     // Rolldown begins a build once an output: what earlier outputs wrote must outlast it.
     beginBuild() {
       isBuilding = true
-      // Of a build that is watched the next one may fail, and then the one before is what there is.
+      // The next watched build may fail, and then this one stays.
       if (!isWatched) written.clear()
     },
     endBuild(error) {
