@@ -20,7 +20,7 @@ describe('withDefaults', () => {
     expect(() => withDefaults(defaults, given)).toThrow(
       expect.objectContaining({
         code: 'SD_OPTION_INVALID',
-        message: 'prot: there is no such option; there are port, host',
+        message: 'prot: unknown option; known options: port, host',
       }),
     )
   })

@@ -21,17 +21,17 @@ export async function loadApplication(file: string): Promise<NodeHandler> {
   const path = resolve(file)
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() !== true) {
-    throw new OperatorError(
-      'SD_APPLICATION_UNUSABLE',
-      `${file}: no such module; build it first (vite build --ssr <entry>)`,
-    )
+    throw unusable(`${file}: no such module; build it first (vite build --ssr <entry>)`)
   }
   const application = findApplication(await importModule(file, path))
   if (application !== undefined) return application
-  throw new OperatorError(
-    'SD_APPLICATION_UNUSABLE',
+  throw unusable(
     `${file}: exports no handler; export as default, handler, fetch or app a function (req, res), a function from Request to Response, or an object with such a fetch`,
   )
+}
+
+function unusable(message: string, cause?: unknown): OperatorError {
+  return new OperatorError('SD_APPLICATION_UNUSABLE', message, { cause })
 }
 
 async function importModule(file: string, path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -40,7 +40,7 @@ async function importModule(file: string, path: string): Promise<Readonly<Record
     return module
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    throw new OperatorError('SD_APPLICATION_UNUSABLE', `${file}: cannot be loaded: ${reason}`, { cause })
+    throw unusable(`${file}: cannot be loaded: ${reason}`, cause)
   }
 }
 

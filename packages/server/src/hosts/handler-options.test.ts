@@ -21,7 +21,7 @@ describe('resolveHandlerOptions', () => {
     ['{"fileSystemFallback":"false"}', 'fileSystemFallback: expected true or false, found "false"'],
     [
       '{"fallBack":"spa"}',
-      'fallBack: there is no such option; there are fallback, fileSystemFallback, onProblem',
+      'fallBack: unknown option; known options: fallback, fileSystemFallback, onProblem',
     ],
   ])('refuses %s', (text, problem) => {
     const given: HandlerOptions = JSON.parse(text)

@@ -2,6 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { AccessLogFormat } from './access-log.ts'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
+import { checkOption } from '../with-defaults.ts'
 
 /** What operators see of a server: everything is off by default. */
 export interface OperationsOptions {
@@ -48,16 +49,6 @@ export function checkOperationsOptions(options: OperationsOptions): OperationsOp
     )
   }
   const { trustProxy } = options
-  if (trustProxy !== undefined) {
-    try {
-      parseProxyTrust(trustProxy)
-    } catch (cause) {
-      throw new OperatorError(
-        'SD_OPTION_INVALID',
-        `operations.trustProxy: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      )
-    }
-  }
+  if (trustProxy !== undefined) checkOption('operations.trustProxy', () => parseProxyTrust(trustProxy))
   return options
 }

@@ -1,6 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
+import { checkOption } from '../with-defaults.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
@@ -49,15 +50,7 @@ export function checkHosts(names: unknown): void {
       `allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`,
     )
   }
-  try {
-    createHostMatcher(names.map(String))
-  } catch (cause) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `allowHosts: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    )
-  }
+  checkOption('allowHosts', () => createHostMatcher(names.map(String)))
 }
 
 /** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before anybody else sees them. */

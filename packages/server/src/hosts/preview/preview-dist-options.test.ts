@@ -37,7 +37,7 @@ describe('previewDist', () => {
     ],
     [
       '{"prefer":"smallest"}',
-      'previewDist option prefer: there is no such option; there are fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules',
+      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules',
     ],
   ])('refuses %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)

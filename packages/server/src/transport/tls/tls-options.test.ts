@@ -24,7 +24,7 @@ describe('resolveTlsOptions', () => {
 
   test('refuses a name that there is not', () => {
     expect(() => Reflect.apply(resolveTlsOptions, undefined, [{ ...pair, ca: 'ca.pem' }])).toThrow(
-      /ca: there is no such option/,
+      /ca: unknown option/,
     )
   })
 })

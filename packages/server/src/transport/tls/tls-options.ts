@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import type { TlsFiles } from './tls-credentials.ts'
-import { withDefaults } from '../../with-defaults.ts'
+import { checkOption, withDefaults } from '../../with-defaults.ts'
 
 /** How a server uses TLS. */
 export interface TlsOptions extends TlsFiles {
@@ -46,6 +46,7 @@ export function resolveTlsOptions(options: TlsOptions): TlsOptions {
       `tls.redirectPort: expected a whole number from 0 to 65535, found ${redirectPort}`,
     )
   }
+  if (hsts !== undefined) checkOption('tls.hsts', () => parseHsts(hsts))
   return {
     cert,
     key,
