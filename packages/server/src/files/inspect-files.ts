@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { isMissing, OperatorError, reasonOf } from '@serve-dist/manifest'
 import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
@@ -71,6 +71,6 @@ export function retireFiles(files: Iterable<StoredBytes>): void {
 
 function describeProblem(error: unknown): string {
   if (error instanceof Mismatch || error instanceof NotRegularError) return error.message
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'is missing'
-  return `cannot be read (${error instanceof Error ? error.message : String(error)})`
+  if (isMissing(error)) return 'is missing'
+  return `cannot be read (${reasonOf(error)})`
 }

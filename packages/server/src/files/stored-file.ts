@@ -1,3 +1,4 @@
+import { isMissing } from '@serve-dist/manifest'
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import type { FileLease } from './kept-file.ts'
@@ -73,9 +74,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
 /** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
 function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   if (error instanceof NotRegularError) return 'changed'
-  const isGone =
-    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-  return isGone ? 'gone' : 'unreadable'
+  return isMissing(error) ? 'gone' : 'unreadable'
 }
 
 async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<void> {

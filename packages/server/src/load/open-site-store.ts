@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { SiteHolder } from '../site/site.ts'
@@ -125,5 +125,5 @@ type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof OperatorError) return error.problems
-  return [error instanceof Error ? error.message : String(error)]
+  return [reasonOf(error)]
 }

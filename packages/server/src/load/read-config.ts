@@ -1,8 +1,8 @@
 import { OperatorError, checkServingRules } from '@serve-dist/manifest'
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServingRules } from '@serve-dist/manifest'
+import { readOptional } from '../files/read-optional.ts'
 
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
 /** What Vite's own configuration may be called, and this one not: Node 20 runs no TypeScript. */
@@ -24,7 +24,7 @@ export function defineConfig(config: ServeDistConfig): ServeDistConfig {
  */
 export async function readConfig(folder: string, named?: string): Promise<ServeDistConfig> {
   const candidates = named === undefined ? names.map((name) => join(folder, name)) : [resolve(folder, named)]
-  const found = (await Promise.all(candidates.map(readText))).filter((file) => file !== undefined)
+  const found = (await Promise.all(candidates.map(readCandidate))).filter((file) => file !== undefined)
   const [file, second] = found
   if (file === undefined) {
     if (named === undefined) return await refuseOtherNames(folder)
@@ -50,7 +50,7 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
 
 /** Nobody would learn that rules in such a file do not count. */
 async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
-  const found = (await Promise.all(otherNames.map((name) => readText(join(folder, name))))).find(
+  const found = (await Promise.all(otherNames.map((name) => readCandidate(join(folder, name))))).find(
     (file) => file !== undefined,
   )
   if (found === undefined) return {}
@@ -64,22 +64,13 @@ interface ConfigFile {
   readonly text: string
 }
 
-async function readText(path: string): Promise<ConfigFile | undefined> {
-  try {
-    return { path, text: await readFile(path, 'utf8') }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new OperatorError(
-      'SD_CONFIG_INVALID',
-      [`${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
-      { cause: error },
-    )
-  }
+async function readCandidate(path: string): Promise<ConfigFile | undefined> {
+  const text = await readOptional(path, 'SD_CONFIG_INVALID')
+  return text === undefined ? undefined : { path, text }
 }
 
 async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
-  // Editors of some systems begin a file with a byte order mark.
-  if (path.endsWith('.json')) return JSON.parse(text.replace(/^\uFEFF/, ''))
+  if (path.endsWith('.json')) return JSON.parse(text)
   const module: unknown = await import(pathToFileURL(path).href)
   const config: unknown = Object(module).default
   if (config === undefined) throw new TypeError('it has no default export; write "export default { … }"')

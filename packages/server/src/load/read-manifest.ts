@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   buildNotFound,
@@ -13,6 +13,7 @@ import {
   isCompressible,
   isMissing,
 } from '@serve-dist/manifest'
+import { readOptional } from '../files/read-optional.ts'
 import { loadOptional } from '../load-optional.ts'
 
 /**
@@ -68,19 +69,4 @@ async function expectDirectory(root: string): Promise<void> {
     throw new OperatorError('SD_BUILD_NOT_FOUND', [
       `${root}: not a folder; name the folder that the build wrote`,
     ])
-}
-
-async function readOptional(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw new OperatorError(
-      'SD_FOLDER_UNREADABLE',
-      [`${file}: cannot be read (${error instanceof Error ? error.message : String(error)})`],
-      {
-        cause: error,
-      },
-    )
-  }
 }
