@@ -45,7 +45,7 @@ export default defineConfig({
       {
         ...source,
         test: {
-          // Some of its tests replace modules.
+          // Processes, not threads: some of its tests count the descriptors of their process.
           name: 'unit-precompress',
           env,
           setupFiles,
@@ -68,6 +68,8 @@ export default defineConfig({
           maxWorkers: waiting,
           sequence: { groupOrder: 3 },
           testTimeout: 20_000,
+          // Certificates and large builds are made beside other tests.
+          hookTimeout: 30_000,
         },
       },
       {
