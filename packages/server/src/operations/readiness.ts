@@ -27,7 +27,7 @@ export interface ReloadResult {
 /** Before the first one. */
 export const noReload: LastReload = { number: 0, problems: [] }
 
-/** What is told of a reload that ends now, after the one before. */
+/** The reload that ends now, after the one before. */
 export function nextReload({ number }: LastReload, { status, problems = [] }: ReloadResult): LastReload {
   return { number: number + 1, outcome: status, problems, time: new Date().toISOString() }
 }

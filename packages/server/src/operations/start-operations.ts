@@ -29,7 +29,7 @@ export interface Operations extends TransportWatcher {
 }
 
 /**
- * Starts what operators see, before there is a build.
+ * Starts what operators see, before a build is loaded.
  *
  * @throws OperatorError without a package that is needed, OperatorError when the address cannot be had.
  */

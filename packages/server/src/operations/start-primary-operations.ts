@@ -5,7 +5,7 @@ import { nextReload, noReload } from './readiness.ts'
 import type { AskMetrics } from './worker-metrics.ts'
 import type { Operations } from './start-operations.ts'
 
-/** What operators see of several workers, told by their primary process. */
+/** What operators see of several workers; their primary process answers. */
 export interface PrimaryOperations extends Pick<
   Operations,
   'url' | 'noteReload' | 'beginDraining' | 'close'
@@ -15,7 +15,7 @@ export interface PrimaryOperations extends Pick<
 }
 
 /**
- * Starts what operators see, before there is a worker. The status is `ready` while at least one worker listens, and
+ * Starts what operators see, before the first worker starts. The status is `ready` while at least one worker listens, and
  * metrics are sums over all workers.
  *
  * @throws OperatorError without `prom-client`, OperatorError when the address cannot be had.

@@ -68,7 +68,7 @@ const connectionFields: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Whoever compresses what was ended says so too, and goes on writing. */
+/** Not `writableEnded` of this response: one that is being compressed is ended, and still writes. */
 function wasEnded(response: Http2ServerResponse): boolean {
   return isBeingSliced(response) || Reflect.get(Http2ServerResponse.prototype, 'writableEnded', response)
 }
