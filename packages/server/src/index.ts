@@ -1,7 +1,7 @@
 export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
 export { loadSite } from './load/load-site.ts'
-export type { LoadSiteOptions } from './load/load-site-options.ts'
+export type { LoadSiteOptions } from './load/load-options.ts'
 export {
   openSiteStore,
   type ReloadOutcome,
@@ -24,6 +24,6 @@ export type {
   SiteSummary,
   StoredBytes,
 } from './site/site.ts'
-export type { SiteStoreOptions } from './load/site-store-options.ts'
+export type { SiteStoreOptions } from './load/load-options.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
 export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

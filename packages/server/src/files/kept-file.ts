@@ -15,9 +15,8 @@ interface KeptFile {
 }
 
 /**
- * Files that stay open as long as their site is served, and after that as long as somebody reads from them: whoever
- * removes one or puts another in its place changes nothing for answers that were decided before. They stand beside
- * the site, which is data.
+ * Files that stay open as long as their site is served, and after that as long as somebody reads from them: removing
+ * or replacing one changes nothing for answers that were decided before. They stand beside the site, which is data.
  */
 const keptFiles = new WeakMap<StoredBytes, KeptFile>()
 

@@ -87,7 +87,7 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
 /**
  * The bytes of a body, a chunk at a time.
  *
- * @param reused - read into again and again, by whoever is done with a chunk before asking for the next.
+ * @param reused - one buffer for all chunks, for a caller that is done with a chunk before it asks for the next.
  * @throws StoredFileError before the last of them when the file changed meanwhile.
  */
 export async function* readRange(

@@ -86,7 +86,7 @@ async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array
   const lease = leaseFile(stored)
   const { openStored, readRange } = await import('../files/stored-file.ts')
   try {
-    // Without a lease the file is opened again by whoever reads first: it might never be closed.
+    // Without a lease the first read opens the file again: nobody may ever read, and an open file would stay open.
     await (await openStored(stored, lease)).close()
   } catch (error) {
     lease?.release()

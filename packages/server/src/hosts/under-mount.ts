@@ -47,7 +47,7 @@ function placedLinks(links: string, mount: string): string {
 }
 
 /**
- * Express tells it; else it is what stands before the rest of the path, where that was not rewritten. Who has put the
+ * Express has it in `baseUrl`; else it is what stands before the rest of the path, if nobody rewrote that. An application that has put the
  * whole path back has a build with that base.
  */
 function mountOf(request: IncomingMessage, path: string): string {

@@ -11,7 +11,7 @@ import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
-import type { ResolvedSiteStoreOptions } from './site-store-options.ts'
+import type { ResolvedSiteStoreOptions } from './load-options.ts'
 
 /** A site, with what its maker must know of it. */
 export interface LoadedBuild {

@@ -8,7 +8,7 @@ import { OperatorError, manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
-import type { LoadSiteOptions } from './load-site-options.ts'
+import type { LoadSiteOptions } from './load-options.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
 import { compressibleText } from '../../test/support/compressible-text.ts'
 

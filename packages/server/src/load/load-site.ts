@@ -1,5 +1,5 @@
 import { loadBuild } from './load-build.ts'
-import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-options.ts'
 import type { Site } from '../site/site.ts'
 
 /**

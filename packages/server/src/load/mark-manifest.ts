@@ -15,7 +15,7 @@ export async function markManifest(directory: string): Promise<string | undefine
     const stats = await stat(join(root, manifestPath), { bigint: true })
     return `${root}:${stats.dev}:${fingerprintOf(stats)}`
   } catch {
-    // Not there, or not to be read, which whoever loads the build is told with all words.
+    // Missing or unreadable: loading the build reports which, and why.
     return undefined
   }
 }

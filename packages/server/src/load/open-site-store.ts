@@ -2,7 +2,7 @@ import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { SiteHolder } from '../site/site.ts'
-import { resolveSiteStoreOptions, type SiteStoreOptions } from './site-store-options.ts'
+import { resolveSiteStoreOptions, type SiteStoreOptions } from './load-options.ts'
 
 /** What became of a reload; plain data, so that a worker can tell its primary. */
 export type ReloadOutcome =
@@ -10,10 +10,10 @@ export type ReloadOutcome =
   | { readonly status: 'unchanged'; readonly buildId: string }
   | ReloadRefusal
 
-/** The new build cannot be served; the one before is served on. */
+/** The new build cannot be served; the server keeps the one before. */
 export interface ReloadRefusal {
   readonly status: 'refused'
-  /** Of the build that is served on; `''` while no worker of several serves one. */
+  /** Of the build that is still served; `''` while no worker serves one. */
   readonly buildId: string
   /** What is wrong, a line each. */
   readonly problems: readonly string[]

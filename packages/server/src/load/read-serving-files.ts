@@ -5,7 +5,7 @@ import { parseHeadersFile } from '../site/parse-headers-file.ts'
 import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
 import type { ServingSources } from '../site/resolve-serving.ts'
 
-/** Files of a build that are for whoever serves it, and not to be served. */
+/** Files of a build that configure its server and are not served. */
 export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
 
 /** Reads `_headers` and `_redirects`, where the build has them; what they ask for and we do not support is a warning. */

@@ -1,6 +1,6 @@
 import { idleSettings, type SettingNames } from './idle-settings.ts'
 import type { ServeOptions } from './serve-options.ts'
-import { resolveSiteStoreOptions } from '../load/site-store-options.ts'
+import { resolveSiteStoreOptions } from '../load/load-options.ts'
 
 const names: SettingNames = {
   port: 'port',

@@ -8,7 +8,7 @@ import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from '.
 import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
-import { resolveSiteStoreOptions } from '../load/site-store-options.ts'
+import { resolveSiteStoreOptions } from '../load/load-options.ts'
 import { startApplication } from '../application/mount-application.ts'
 import { type Operations, startOperations } from '../operations/start-operations.ts'
 import type { RequestListener } from '../transport/transport.ts'

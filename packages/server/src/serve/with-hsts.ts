@@ -1,4 +1,4 @@
-import type { SiteStoreOptions } from '../load/site-store-options.ts'
+import type { SiteStoreOptions } from '../load/load-options.ts'
 
 /** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
 export function withHsts(site: SiteStoreOptions, value: string | undefined): SiteStoreOptions {

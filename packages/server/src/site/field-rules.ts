@@ -10,7 +10,7 @@ import type { FieldRule } from './site.ts'
 /**
  * What is recommended today for every answer of a static application (OWASP Secure Headers Project; MDN,
  * "Practical security implementation guides"). Not `Content-Security-Policy`: only the application knows its own; nor
- * `Strict-Transport-Security`, which belongs to whoever ends TLS.
+ * `Strict-Transport-Security`, which the server sends that ends TLS.
  */
 const securityFields: FieldValues = {
   'Referrer-Policy': 'strict-origin-when-cross-origin',

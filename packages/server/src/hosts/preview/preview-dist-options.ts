@@ -1,9 +1,9 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { type HandlerOptions, resolveHandlerOptions } from '../handler-options.ts'
-import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-site-options.ts'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-options.ts'
 import { withDefaults } from '../../with-defaults.ts'
 
-/** What the preview can be told; the folder, the base and where messages go are Vite's own configuration. */
+/** Options of the preview; the folder, the base and the logger are those of Vite's configuration. */
 export interface PreviewDistOptions
   extends Omit<HandlerOptions, 'onProblem'>, Omit<LoadSiteOptions, 'onWarning'> {}
 

@@ -8,7 +8,7 @@ import type { PreviewLogger } from './preview-server.ts'
 /** The handler of the build that the folder has now, or nothing while there is none to answer from. */
 export type CurrentHandler = () => Promise<Handler | undefined>
 
-/** What the build must be made for, and who is told otherwise. */
+/** The base that the build must be made for, the logger of warnings, and the options. */
 export interface PreviewSiteOptions {
   readonly base: string
   readonly logger: PreviewLogger

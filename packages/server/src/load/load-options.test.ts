@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-site-options.ts'
+import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-options.ts'
 
 function onWarning(): void {}
 
