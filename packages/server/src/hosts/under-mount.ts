@@ -47,8 +47,8 @@ function placedLinks(links: string, mount: string): string {
 }
 
 /**
- * Express has it in `baseUrl`; else it is what stands before the rest of the path, if nobody rewrote that. An application that has put the
- * whole path back has a build with that base.
+ * Express has it in `baseUrl`; else it is what stands before the rest of the path, if nobody rewrote that. Where the
+ * whole path was put back, the build has that base.
  */
 function mountOf(request: IncomingMessage, path: string): string {
   const { path: rest } = splitTarget(request.url ?? '')

@@ -76,7 +76,10 @@ export function readHost(text: string): Host | undefined {
   return name === undefined ? undefined : { name, port, isPlain: plainName.test(name) }
 }
 
-/** The host that a request is for, without a user: an absolute form outranks `Host` (RFC 9112 §3.2.2), as does `:authority` (RFC 9113 §8.3.1). */
+/**
+ * The host that a request is for, without a user: an absolute form outranks `Host` (RFC 9112 §3.2.2), as does
+ * `:authority` (RFC 9113 §8.3.1).
+ */
 export function requestHost(target: string, fields: RawFields): string | undefined {
   const { authority } = splitTarget(target)
   if (authority !== undefined) return authority.replace(/^[^@]*@/, '')
