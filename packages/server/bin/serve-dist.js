@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Before anything is loaded: the system keeps a signal that nobody listens for from process 1 of a container.
+// PID 1 gets no default signal handlers, so install ours before the slow imports.
 for (const [signal, code] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ]) {
   process.once(signal, () => process.exit(code))
 }
-// It asks for a build that is there, and the one that is loaded soon will be that.
+// SIGHUP means reload. Nothing is loaded yet, and the first load picks up the newest build anyway.
 process.on('SIGHUP', () => {})
 const { runCommand } = await import('../dist/command/run-command.js')
 

@@ -1,7 +1,8 @@
-import { formatBytes } from './format-bytes.ts'
 import type { SiteSummary } from '../site/site.ts'
 
-/** What the command tells when it listens. */
+const units = ['B', 'kB', 'MB', 'GB']
+
+/** What the command prints when it listens. */
 export interface Listening {
   readonly version: string
   readonly summary: SiteSummary
@@ -10,7 +11,7 @@ export interface Listening {
   readonly workers?: WorkersSummary | undefined
 }
 
-/** What the listening line tells of workers. */
+/** What the listening line says of workers. */
 export interface WorkersSummary {
   readonly count: number
   /** Bytes of one of them that are in memory. */
@@ -33,4 +34,17 @@ export function listeningLine({ version, summary, url, workers }: Listening): st
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** Bytes for people, in decimal units as Vite prints them: `980 B`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  let value = bytes / 1000
+  let power = 1
+  // 999 950 B would be rounded to `1000.0 kB`.
+  while (value >= 999.95 && power < units.length - 1) {
+    value /= 1000
+    power += 1
+  }
+  return `${value.toFixed(1)} ${units[power]}`
 }

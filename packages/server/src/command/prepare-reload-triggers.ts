@@ -1,6 +1,6 @@
+import { isatty } from 'node:tty'
 import { describeReload } from '../load/describe-reload.ts'
 import { markManifest } from '../load/mark-manifest.ts'
-import { onHangUp } from './on-hang-up.ts'
 import type { ReloadOutcome } from '../load/open-site-store.ts'
 import { watchBuild } from '../load/watch-build.ts'
 
@@ -20,10 +20,10 @@ export interface ReloadTriggers {
 }
 
 /**
- * Prepares what makes the command look for a new build, before its first one is loaded: a build that comes
- * meanwhile is not missed, nor is a SIGHUP.
+ * Prepares what makes the command look for a new build. Call it before the first build is loaded, so that neither a
+ * newer build nor a SIGHUP is missed meanwhile.
  *
- * @returns starts it; each outcome is told on standard error.
+ * @returns starts looking; each outcome is printed on standard error.
  */
 export async function prepareReloadTriggers(
   directory: string,
@@ -37,9 +37,9 @@ export async function prepareReloadTriggers(
   const since = watch ? await markManifest(directory) : undefined
 
   return (reload) => {
-    onSignal = () => void reload().then(tell)
+    onSignal = () => void reload().then(print)
     if (hangUps > 0) onSignal()
-    const watcher = watch ? watchBuild(directory, tellingOnce(directory, reload), { since }) : undefined
+    const watcher = watch ? watchBuild(directory, printingOnce(directory, reload), { since }) : undefined
     return {
       close() {
         ignoreSignal()
@@ -49,12 +49,12 @@ export async function prepareReloadTriggers(
   }
 }
 
-function tell(outcome: ReloadOutcome): void {
+function print(outcome: ReloadOutcome): void {
   process.stderr.write(`serve-dist: ${describeReload(outcome)}\n`)
 }
 
-/** A build that is refused is tried again and again, and told of once; one that was taken away meanwhile, never. */
-function tellingOnce(directory: string, reload: Reload): () => Promise<boolean> {
+/** A refused build is tried again and again, but reported once; one that was removed meanwhile is not reported. */
+function printingOnce(directory: string, reload: Reload): () => Promise<boolean> {
   let lastRefusal = ''
   return async () => {
     const before = await markManifest(directory)
@@ -62,8 +62,32 @@ function tellingOnce(directory: string, reload: Reload): () => Promise<boolean> 
     const isRefused = outcome.status === 'refused'
     if (isRefused && (before === undefined || before !== (await markManifest(directory)))) return false
     const refusal = isRefused ? describeReload(outcome) : ''
-    if (outcome.status === 'swapped' || refusal !== lastRefusal) tell(outcome)
+    if (outcome.status === 'swapped' || refusal !== lastRefusal) print(outcome)
     lastRefusal = refusal
     return !isRefused
+  }
+}
+
+/**
+ * Acts on SIGHUP, as servers do. When its terminal was closed, the signal ends the process, as it does by default.
+ *
+ * @returns stops acting; the signal does not end a process that is stopping, either.
+ */
+function onHangUp(act: () => void): () => void {
+  const hasTerminal = isatty(0)
+  const onSignal = (): void => {
+    if (!hasTerminal || isatty(0)) {
+      act()
+      return
+    }
+    process.off('SIGHUP', onSignal)
+    process.kill(process.pid, 'SIGHUP')
+  }
+  // The listener of `bin/serve-dist.js`, for the time until here.
+  process.removeAllListeners('SIGHUP')
+  process.on('SIGHUP', onSignal)
+  return () => {
+    process.on('SIGHUP', () => {})
+    process.off('SIGHUP', onSignal)
   }
 }

@@ -1,214 +1,169 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import type { ReportFormat } from '@serve-dist/report'
-import { Command, Option } from 'commander'
-import { addOperationsOptions } from './add-operations-options.ts'
-import { addProcessOptions } from './add-process-options.ts'
-import { addTlsOptions } from './add-tls-options.ts'
-import { commandArgument } from './command-argument.ts'
-import { compressCommand } from './compress-command.ts'
-import { idleFlags } from './idle-flags.ts'
 import { OperatorError } from '@serve-dist/manifest'
-import { parseByteSize } from './parse-byte-size.ts'
-import { parsePort } from './parse-port.ts'
-import { addReloadOptions } from './add-reload-options.ts'
-import { repeatable } from './repeatable.ts'
-import { reportCommand } from './report-command.ts'
-import { serveCommand, type ServeFlags } from './serve-command.ts'
+import type { ReportCommandOptions } from '@serve-dist/report'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import {
+  type CompressFlags,
+  compressFlags,
+  defaultOf,
+  type Flag,
+  flagName,
+  missingFlags,
+  reportFlags,
+  type ServeFlags,
+  serveFlags,
+  unusedFlags,
+  valueOf,
+} from './flags.ts'
+import { loadOptional } from '../load-optional.ts'
+import { serveCommand } from './serve-command.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
-/** Variables of options whose empty value would be another one than none. */
-const environmentTwins = [
-  'PORT',
-  'HOST',
-  'GRACE',
-  'WORKERS',
-  'ACCESS_LOG',
-  'OPS',
-  'TRUST_PROXY',
-  'TLS_CERT',
-  'TLS_KEY',
-  'ALLOW_HOST',
-  'SOURCE_MAPS',
-]
-
 /**
- * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit
- * code 1; whatever else goes wrong keeps its stack trace.
+ * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit code 1; any other
+ * error keeps its stack trace.
  *
  * @param argv - as `process.argv`, the program's two names included.
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
-  // Whoever read what is printed may go away: that is no reason to end.
+  // A reader of our output may go away, which is no reason to end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  // What a compose file fills in with nothing is as good as not set.
-  for (const name of environmentTwins) if (process.env[name] === '') delete process.env[name]
+  // A compose file sets a variable that it has no value for to nothing.
+  for (const { environment } of Object.values<Flag>(serveFlags)) {
+    if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
+  }
+  const asksForHelp = argv.includes('--help') || argv.includes('-h')
   try {
-    await createProgram().parseAsync(argv)
+    await createProgram(argv.includes('all') || !asksForHelp).parseAsync(argv)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
+    process.stderr.write(`${describe(error)}\n`)
     process.exitCode = 1
   }
 }
 
-/**
- * Ends a process that cannot serve, or not any more: timers and connections of an application that was loaded by then
- * would hold it, and what nobody catches does not end it either.
- */
-function endServing(error: unknown): never {
-  process.stderr.write(
-    `${error instanceof OperatorError ? `serve-dist: ${error.code}: ${error.message}` : inspect(error)}\n`,
-  )
-  process.exit(1)
-}
-
-function createProgram(): Command {
+/** @param showsAll - whether the help lists all flags of the server; so do suggestions for a misspelt one. */
+function createProgram(showsAll: boolean): Command {
   const version = readVersion()
   const program = new Command('serve-dist')
-    .description('Serve a Vite build in production: precompressed, from memory.')
-    .version(version)
-    .argument('[dir]', 'folder that the build was written to', serveDefaults.directory)
-    .addOption(
-      new Option('--port <number>', 'port to listen on; 0 picks a free one')
-        .env('PORT')
-        .default(serveDefaults.port)
-        .argParser(commandArgument(parsePort)),
-    )
-    .addOption(
-      new Option('--host <address>', 'address to listen on')
-        .env('HOST')
-        .default(serveDefaults.host)
-        .argParser(commandArgument(parseHost)),
-    )
-    .addOption(
-      new Option('--verify <what>', "compare files' sizes with the manifest, or also their SHA-256")
-        .choices(['size', 'hash'])
-        .default('size'),
-    )
-    .addOption(
-      new Option(
-        '--prefer <what>',
-        'among equally wanted codings: zstd, br, gzip in this order, or the smallest (default: order)',
-      ).choices(['order', 'smallest']),
-    )
-    .addOption(
-      new Option(
-        '--fallback <what>',
-        'what a page that the build does not have gets: index.html, 404.html or nothing (default: by appType)',
-      ).choices(['spa', '404', 'none']),
-    )
-    .option(
-      '--immutable <glob>',
-      'files whose names carry a content hash that no manifest tells of; repeatable',
-      repeatable,
-    )
-    .option('--fs-fallback', 'look up on the disk what the build does not have: files that appear after boot')
-    .option(
-      '--config <file>',
-      'configuration (default: serve-dist.config.js, .mjs or .json, if there is one)',
-    )
-    .option('--ssr <module>', 'module that answers what the build does not have: pages, an API')
-    .addOption(
-      new Option('--memory-budget <size>', 'bodies to hold in memory, smallest first')
-        .default(64 * 1024 * 1024, '64m')
-        .argParser(commandArgument(parseByteSize)),
-    )
-    .addOption(
-      new Option('--largest-body <size>', 'largest body to hold in memory')
-        .default(Number.POSITIVE_INFINITY, 'no limit but the budget')
-        .argParser(commandArgument(parseByteSize)),
-    )
-  addProcessOptions(program)
-  addReloadOptions(program)
-  program
-    .showHelpAfterError('(serve-dist --help shows what there is)')
+    .usage('[dir] [options]')
+    .description('Serve a Vite build from memory, precompressed. The default folder is dist.')
+    .helpOption('-h, --help [all]', 'show this page, or every option')
+    .helpCommand(false)
+    .argument('[dir]', '', serveDefaults.directory)
+    .configureHelp({
+      optionDescription: ({ description }) => description,
+      subcommandTerm: (command) => `${command.name()} [dir]`,
+    })
+    .showHelpAfterError('Run serve-dist --help for usage.')
     .action(async (directory: string, flags: ServeFlags) => {
       const given = { ...flags, descriptor: takeInheritedSocket() }
-      // The primary has told of it for its workers.
-      if (cluster.isPrimary) warnOfIdleFlags(program, given)
+      const missing = missingFlags(given)
+      if (missing.length > 0) throw new OperatorError('SD_OPTION_INVALID', missing)
+      // The primary warns for its workers.
+      const unused = cluster.isPrimary
+        ? unusedFlags(given, (name) => program.getOptionValueSource(name) === 'cli')
+        : []
+      for (const warning of unused) process.stderr.write(`serve-dist: warning: ${warning}\n`)
       await serveCommand(directory, given, version).catch(endServing)
     })
     .hook('preAction', (_program, command) => {
       if (command === program) return
-      // Only a server has something to do then (`bin/serve-dist.js`); the others end, as by default.
+      // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.
       process.removeAllListeners('SIGHUP')
       refuseServerFlags(program, command)
     })
-  addTlsOptions(program)
-  addOperationsOptions(program)
-  program
+  addFlags(program, serveFlags, showsAll)
+  program.version(version, '-V, --version', 'show the version')
+  const compress = program
     .command('compress')
-    .description(
-      'Compress a folder that no Vite made, or again one that changed after its build, and write its manifest.',
-    )
+    .summary('compress a folder that Vite did not build')
+    .helpOption('-h, --help', 'show this page')
+    .description('Compress a folder that Vite did not build, or that changed since, and write its manifest.')
     .argument('[dir]', 'folder to compress', serveDefaults.directory)
-    .option('--base <path>', 'path under which the folder will be served (default: as before, else /)')
-    .addOption(
-      new Option(
-        '--app-type <type>',
-        'how unknown paths will be answered (default: as before, else by the pages there are)',
-      ).choices(['spa', 'mpa', 'custom']),
-    )
-    .option('--exclude <glob>', 'files to leave out: neither compressed nor served; repeatable', repeatable)
-    .option('--minimum-size <size>', 'smallest file to compress', commandArgument(parseByteSize), 256)
-    .option(
-      '--cache-size <size>',
-      'most to keep of results for the next time, if there is a package.json above the folder (default: 512m)',
-      commandArgument(parseByteSize),
-    )
-    .action(compressCommand)
-  addReportCommand(program)
+    .action(async (directory: string, flags: CompressFlags) => {
+      const { compressCommand } = await import('./compress-command.ts')
+      await compressCommand(directory, flags)
+    })
+  addFlags(compress, compressFlags, true)
+  const report = program
+    .command('report')
+    .summary('show what a build weighs, or what changed')
+    .helpOption('-h, --help', 'show this page')
+    .description('Show what a build weighs in every coding, or what changed since another one.')
+    .argument('[dir]', 'folder of the build, or a copy of its manifest', serveDefaults.directory)
+    .action(async (directory: string, flags: ReportCommandOptions) => {
+      const needed = { name: '@serve-dist/report', neededBy: 'serve-dist report' }
+      const { reportCommand } = await loadOptional(needed, async () => await import('@serve-dist/report'))
+      // 1 where the build fails a budget.
+      process.exitCode = await reportCommand(directory, flags)
+    })
+  addFlags(report, reportFlags, true)
   return program
 }
 
-/** Options of the server are known to commander wherever they stand; another command would do nothing with them. */
+function addFlags(command: Command, table: object, showsAll: boolean): void {
+  for (const [name, flag] of Object.entries<Flag>({ ...table })) {
+    const { help, group, isCommon, environment, choices, isRepeatable, read } = flag
+    const value = flag.default
+    const notes = [
+      ...(isRepeatable === true ? ['repeatable'] : []),
+      ...(defaultOf(flag) === undefined ? [] : [`default: ${defaultOf(flag)}`]),
+      ...(environment === undefined || !showsAll ? [] : [`env: ${environment}`]),
+    ]
+    const option = new Option(
+      `${flagName(name)} ${valueOf(flag)}`.trim(),
+      notes.length === 0 ? help : `${help} (${notes.join(', ')})`,
+    )
+      .helpGroup(`${group}:`)
+      .hideHelp(!showsAll && isCommon !== true)
+    if (value !== undefined) option.default(value)
+    if (environment !== undefined) option.env(environment)
+    if (choices !== undefined) option.choices(choices)
+    else if (isRepeatable === true) option.argParser(collect(read ?? ((text) => [text])))
+    else if (read !== undefined) option.argParser(explained(read))
+    command.addOption(option)
+  }
+}
+
+/** A reader as commander wants it, which names the flag in front of what was expected. */
+function explained<Value>(read: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+function collect(read: (text: string) => unknown): (text: string, earlier: unknown) => unknown[] {
+  return (text, earlier = []) => [earlier, explained(read)(text)].flat()
+}
+
+/** Commander accepts the server's flags in front of another command, which would ignore them. */
 function refuseServerFlags(program: Command, command: Command): void {
   const given = program.options.find(
     (option) => program.getOptionValueSource(option.attributeName()) === 'cli',
   )
   if (given === undefined) return
-  command.error(`error: option '${given.flags}' is for serving, and nothing to "${command.name()}"`)
+  command.error(`error: option '${given.flags}' is for serving; "${command.name()}" does not take it`)
 }
 
-function warnOfIdleFlags(program: Command, flags: ServeFlags): void {
-  for (const idle of idleFlags(flags, (name) => program.getOptionValueSource(name) === 'cli')) {
-    process.stderr.write(`serve-dist: warning: ${idle}\n`)
-  }
+/**
+ * Ends a process that cannot serve, or cannot any longer: an application that was loaded by then may hold timers and
+ * connections open, and may catch what nobody else does.
+ */
+function endServing(error: unknown): never {
+  process.stderr.write(`${error instanceof OperatorError ? describe(error) : inspect(error)}\n`)
+  process.exit(1)
 }
 
-function addReportCommand(program: Command): void {
-  program
-    .command('report')
-    .description('Show what a build weighs in every coding, or what changed since another one.')
-    .argument(
-      '[dir]',
-      'folder that the build was written to, or a copy of its manifest',
-      serveDefaults.directory,
-    )
-    .option('--title <text>', 'what to call the build where there are several', 'Build size')
-    .option('--against <build>', 'earlier build to compare with: its folder, or a copy of its manifest')
-    .addOption(
-      new Option('--format <format>', 'what to write')
-        .choices(['terminal', 'markdown', 'json', 'html'] satisfies readonly ReportFormat[])
-        .default('terminal'),
-    )
-    .option('--output <file>', 'file to write to (default: standard output)')
-    .option(
-      '--budget <budget>',
-      "most that files may weigh, such as 'assets/*.js=150kb:br' or total=500kb; repeatable",
-      (budget: string, earlier: readonly string[]) => [...earlier, budget],
-      [],
-    )
-    .option('--noise <threshold>', 'changes to call noise: below both of these', '0.1%,64b')
-    .action(reportCommand)
-}
-
-function parseHost(text: string): string {
-  if (text === '') throw new TypeError('expected an address such as 127.0.0.1 or 0.0.0.0')
-  return text
+function describe(error: OperatorError): string {
+  return `serve-dist: ${error.code}: ${error.message}`
 }
 
 function readVersion(): string {

@@ -1,43 +1,16 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import type { ServingRules } from '@serve-dist/manifest'
-import { type OperationsFlags, operationsOf, withOperationsFlags } from './add-operations-options.ts'
-import type { ProcessFlags } from './add-process-options.ts'
-import type { SwapFlags } from './add-reload-options.ts'
-import { type TlsFlags, tlsOptionsOf } from './add-tls-options.ts'
-import { findFreePort } from './find-free-port.ts'
-import { umaskFor } from '../transport/listen.ts'
+import type { GivenFlags } from './flags.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
-import { keepRunning } from '../application/mount-application.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readConfig } from '../load/read-config.ts'
-import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
-import { askMetrics } from '../serve/workers/ask-worker.ts'
-import { runWorker } from '../serve/workers/run-worker.ts'
-import { serveStaged } from '../serve/serve.ts'
+import { serve, serveStaged } from '../serve/serve.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { SiteSummary } from '../site/site.ts'
-import { reportApplicationError } from '../application/mount-application.ts'
-import { startPrimaryOperations } from '../operations/start-primary-operations.ts'
-import { startWorkers } from '../serve/workers/start-workers.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
-
-/** What the command line gave. */
-export interface ServeFlags extends OperationsFlags, ProcessFlags, SwapFlags, TlsFlags {
-  readonly port: number
-  readonly host: string
-  readonly verify: 'size' | 'hash'
-  readonly memoryBudget: number
-  readonly largestBody: number
-  readonly prefer?: 'order' | 'smallest'
-  readonly fallback?: 'spa' | '404' | 'none'
-  readonly immutable?: readonly string[]
-  readonly fsFallback?: boolean
-  readonly config?: string
-  readonly ssr?: string
-  /** No flag: the socket that a service manager handed over. */
-  readonly descriptor?: number | undefined
-}
 
 /** What serves: this process, or workers of its own. */
 interface Serving {
@@ -53,55 +26,49 @@ interface Serving {
 }
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
-export async function serveCommand(directory: string, flags: ServeFlags, version: string): Promise<void> {
+export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
   const role = takeWorkerRole()
   if (role !== undefined) {
-    // The primary answers operators, for all workers.
-    const own = flags.ops === undefined ? flags : { ...flags, ops: 'primary' as const }
-    await runWorker(async (mayListen) => serveStaged(await toServeOptions(directory, own, role), mayListen))
+    const { runWorker } = await import('../serve/workers/run-worker.ts')
+    await runWorker(async (mayListen) => serveStaged(await toServeOptions(directory, flags, role), mayListen))
     return
   }
   const { descriptor } = flags
   const stopWith = stopOnSignal()
   const startTriggers = await prepareReloadTriggers(directory, flags)
-  const serving =
-    flags.workers > 1
-      ? await serveByWorkers(flags)
-      : await serveAlone(await toServeOptions(directory, flags, { descriptor }))
-  // Before the line: who reads it may send a signal at once.
+  const serving = flags.workers > 1 ? await serveByWorkers(flags) : await serveAlone(directory, flags)
+  // Before the line: a program that waits for it may send a signal at once.
   const triggers = startTriggers(serving.reload)
   stopWith(async () => {
     triggers.close()
     await serving.close()
   })
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
+  const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  if (serving.redirectUrl !== undefined) {
-    process.stdout.write(`serve-dist sends on to HTTPS · ${serving.redirectUrl}\n`)
-  }
-  if (serving.opsUrl !== undefined) process.stdout.write(`serve-dist for operators · ${serving.opsUrl}\n`)
+  if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
+  if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
 }
 
-async function serveAlone(options: ServeOptions): Promise<Serving> {
-  // Not `serve`: what flags do nothing was told already, under their own names.
-  const server = await serveStaged(options, async () => {})
-  const { url, site, opsUrl, redirectUrl } = server
-  return {
-    url,
-    summary: site.summary,
-    opsUrl,
-    redirectUrl,
-    reload: () => server.reload(),
-    close: () => server.close(),
-  }
+async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
+  const server = await serve(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
+  return { ...server, url: server.url, summary: server.site.summary }
 }
 
-async function serveByWorkers(flags: ServeFlags): Promise<Serving> {
+async function serveByWorkers(flags: GivenFlags): Promise<Serving> {
+  const [{ startWorkers }, { askMetrics }, { startPrimaryOperations }, { removeStaleSocket }, { umaskFor }] =
+    await Promise.all([
+      import('../serve/workers/start-workers.ts'),
+      import('../serve/workers/ask-worker.ts'),
+      import('../operations/start-primary-operations.ts'),
+      import('../transport/remove-stale-socket.ts'),
+      import('../transport/listen.ts'),
+    ])
   const { workers: count, grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
   const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
-  // What is wrong with the host, the workers will say.
+  // The workers report a host that cannot be used.
   const found = hasPort && port === 0 ? await findFreePort(host).catch(() => undefined) : undefined
   const operations = await startPrimaryOperations(ops, askMetrics)
   const fail = async (error: unknown): Promise<never> => {
@@ -124,40 +91,60 @@ async function serveByWorkers(flags: ServeFlags): Promise<Serving> {
   }
 }
 
+/**
+ * A port of an address that nobody listens on, for all workers: were each to ask for any port, a worker that starts
+ * after all others have died would get another one.
+ */
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer().listen({ port: 0, host, exclusive: true })
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
+  return address.port
+}
+
 async function toServeOptions(
   directory: string,
-  flags: ServeFlags,
-  { descriptor, port = flags.port, isFirst = true }: Partial<WorkerRole>,
+  flags: GivenFlags,
+  { descriptor, port = flags.port, isFirst }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
-  const { host, grace, socket, socketMode, verify, memoryBudget, largestBody, openFiles } = flags
-  const config = await readConfig(process.cwd(), flags.config)
-  const rules = withOperationsFlags(withFlags(config, flags), flags)
+  const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
+  const { verify, memoryBudget, largestBody, openFiles, fsFallback, accessLog, ops, trustProxy } = flags
   // An application's error that nobody caught must not take the static files down with it.
-  if (flags.ssr !== undefined) keepRunning(reportApplicationError)
-  const tls = tlsOptionsOf(flags)
-  return {
+  if (ssr !== undefined) {
+    const { keepRunning, reportApplicationError } = await import('../application/mount-application.ts')
+    keepRunning(reportApplicationError)
+  }
+  const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
+  // One worker warns, for all; and the primary answers operators.
+  const onWarning = isFirst === false ? () => {} : undefined
+  const isWorker = isFirst !== undefined
+  const tls =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
+  return defined({
     directory,
     port,
     host,
+    socket,
     socketMode,
+    descriptor,
     gracePeriod: grace,
-    ...(descriptor !== undefined && { descriptor }),
-    ...(socket !== undefined && { socket }),
-    site: {
-      verify,
-      memoryBudget,
-      largestBody,
-      rules,
-      ...(openFiles !== undefined && { openFiles }),
-      ...(!isFirst && { onWarning: () => {} }),
-    },
-    handler: { fileSystemFallback: flags.fsFallback ?? false },
-    ...(flags.ssr !== undefined && { ssr: flags.ssr }),
-    ...(tls !== undefined && { tls }),
-    ...operationsOf(flags),
-  }
+    allowHosts: allowHost,
+    ssr,
+    tls,
+    site: defined({ verify, memoryBudget, largestBody, openFiles, rules, onWarning }),
+    handler: defined({ fileSystemFallback: fsFallback }),
+    operations: defined({
+      accessLog,
+      ops: isWorker && ops !== undefined ? ('primary' as const) : ops,
+      trustProxy,
+    }),
+  })
 }
-
 /** A server that is closed removes its socket by itself. */
 function removeAtSuddenEnd(socket: string): void {
   process.once('exit', (code) => {
@@ -166,11 +153,26 @@ function removeAtSuddenEnd(socket: string): void {
 }
 
 /** The command line outranks the configuration; globs add up. */
-function withFlags(config: ServingRules, { prefer, fallback, immutable = [] }: ServeFlags): ServingRules {
+function withFlags(
+  config: ServingRules,
+  { prefer, fallback, sourceMaps, immutable = [], cors = [] }: GivenFlags,
+): ServingRules {
   return {
     ...config,
-    ...(prefer !== undefined && { prefer }),
-    ...(fallback !== undefined && { fallback }),
+    ...defined({ prefer, fallback, sourceMaps }),
     immutable: [...(config.immutable ?? []), ...immutable],
+    cors: [...(config.cors ?? []), ...cors],
   }
+}
+
+/** Fields that may be `undefined` may be left out, instead. */
+type Defined<Values> = {
+  [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
+} & {
+  [Name in keyof Values as undefined extends Values[Name] ? Name : never]?: Exclude<Values[Name], undefined>
+}
+
+function defined<Values extends object>(values: Values): Defined<Values>
+function defined(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }

@@ -1,29 +1,26 @@
-import { constants } from 'node:os'
-
 /** Stops what was started; settles when it has stopped. */
-export type Stop = () => Promise<void>
+type Stop = () => Promise<void>
 
-const signals = ['SIGTERM', 'SIGINT'] as const
+/** With the exit codes that shells give them. */
+const signals = { SIGTERM: 143, SIGINT: 130 }
 
 /**
- * Listens for SIGTERM and SIGINT from now on, which the system would keep from a process with id 1. The
- * first lets what was started stop, and the process ends with it; a second ends it at once, and so does
- * the first as long as nothing was started.
+ * Ends the process on SIGTERM and SIGINT, also as PID 1, which gets no default handlers. The first signal stops what was
+ * started and then ends the process; a second one ends it at once, and so does the first before anything is started.
  *
- * @returns takes what was started.
+ * @returns takes what stops what was started.
  */
 export function stopOnSignal(): (stop: Stop) => void {
   let stop: Stop | undefined
   let isStopping = false
-  for (const signal of signals) {
-    // Whoever listened while the modules were loaded (`bin/serve-dist.js`).
+  for (const [signal, code] of Object.entries(signals)) {
+    // The listener of `bin/serve-dist.js`, for the time until here.
     process.removeAllListeners(signal)
     process.on(signal, () => {
-      // As shells have it.
-      if (stop === undefined) process.exit(128 + constants.signals[signal])
+      if (stop === undefined) process.exit(code)
       if (isStopping) process.exit(1)
       isStopping = true
-      // An application's own timers and connections do not hold the process any longer.
+      // Timers and connections of an application would keep the process alive.
       void stop().finally(() => process.exit())
     })
   }

@@ -1,13 +1,13 @@
 import { OperatorError } from '@serve-dist/manifest'
 
-/** systemd hands sockets over from this descriptor on (sd_listen_fds(3)). */
+/** systemd passes sockets from this descriptor on (sd_listen_fds(3)). */
 const firstDescriptor = 3
 
 /**
- * Takes the socket that a service manager handed to this very process, as sd_listen_fds(3) says. The
- * variables are unset, so that no process that is started from here takes it for its own.
+ * Takes the socket that a service manager passed to this very process (sd_listen_fds(3)), and unsets the variables, so
+ * that no child process takes it for its own.
  *
- * @returns its descriptor, or `undefined` when there is none.
+ * @returns its descriptor, if a socket was passed.
  * @throws OperatorError when there are several.
  */
 export function takeInheritedSocket(
@@ -21,6 +21,6 @@ export function takeInheritedSocket(
   if (count === '1') return firstDescriptor
   throw new OperatorError(
     'SD_LISTEN_FAILED',
-    `LISTEN_FDS: one socket is served, found ${count}; give the service a socket unit with one ListenStream=`,
+    `LISTEN_FDS: expected one socket, found ${count}; give the service a socket unit with one ListenStream=`,
   )
 }

@@ -1,8 +1,6 @@
 import { createHttpTransport } from '../transport/create-http-transport.ts'
-import { createTlsTransport } from '../transport/tls/create-tls-transport.ts'
-import { readTlsCredentials, type TlsFiles, warningOf } from '../transport/tls/tls-credentials.ts'
+import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, Transport, TransportOptions } from '../transport/transport.ts'
-import { watchTlsFiles } from '../transport/tls/watch-tls-files.ts'
 
 /**
  * Makes the transport that the options ask for; over TLS its certificate follows its files.
@@ -16,18 +14,23 @@ export async function openTransport(
 ): Promise<Transport> {
   if (tls === undefined) return createHttpTransport(listener, options)
 
+  const [{ readTlsCredentials, warningOf }, { createTlsTransport }, { watchTlsFiles }] = await Promise.all([
+    import('../transport/tls/tls-credentials.ts'),
+    import('../transport/tls/create-tls-transport.ts'),
+    import('../transport/tls/watch-tls-files.ts'),
+  ])
   const credentials = await readTlsCredentials(tls)
-  tell(warningOf(credentials, Date.now()))
+  logNotice(warningOf(credentials, Date.now()))
   const transport = createTlsTransport(listener, options, credentials)
   const watcher = watchTlsFiles(tls, credentials, {
     onCredentials(next) {
       transport.setCredentials(next)
-      tell(
-        `the certificate was read again; it counts until ${new Date(next.validTo).toISOString().slice(0, 10)}`,
+      logNotice(
+        `reloaded the certificate; it is valid until ${new Date(next.validTo).toISOString().slice(0, 10)}`,
       )
-      tell(warningOf(next, Date.now()))
+      logNotice(warningOf(next, Date.now()))
     },
-    onProblem: ({ message }) => tell(`${message}\nthe certificate from before is used on`),
+    onProblem: ({ message }) => logNotice(`${message}\nstill using the certificate from before`),
   })
   return {
     ...transport,
@@ -39,6 +42,6 @@ export async function openTransport(
   }
 }
 
-function tell(message: string | undefined): void {
+function logNotice(message: string | undefined): void {
   if (message !== undefined) process.stderr.write(`serve-dist: ${message}\n`)
 }

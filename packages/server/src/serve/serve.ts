@@ -1,18 +1,17 @@
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
-import { idleOptions } from './idle-options.ts'
 import { listen } from '../transport/listen.ts'
-import { listenForRedirects } from '../transport/listen-for-redirects.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from '../load/open-site-store.ts'
 import { openTransport } from './open-transport.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
-import { resolveSiteStoreOptions } from '../load/load-options.ts'
-import { startApplication } from '../application/mount-application.ts'
-import { type Operations, startOperations } from '../operations/start-operations.ts'
-import type { RequestListener } from '../transport/transport.ts'
-import { withHsts } from './with-hsts.ts'
+import type { Operations } from '../operations/start-operations.ts'
+import type { SiteStoreOptions } from '../load/load-options.ts'
+import type { OperationsOptions } from '../operations/operations-options.ts'
+import type { Application } from '../application/mount-application.ts'
+import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
+import type { RequestListener, Transport } from '../transport/transport.ts'
 
 /** A server that listens. */
 export interface RunningServer {
@@ -38,18 +37,14 @@ export interface RunningServer {
 }
 
 /**
- * Loads a build and serves it over HTTP. An option that does nothing beside the others is told to `site.onWarning`.
+ * Loads a build and serves it over HTTP.
  *
  * @throws OperatorError when the build cannot be served, OperatorError when `ssr` cannot be mounted, OperatorError when
  * `tls` has no certificate with its key, OperatorError when the address cannot be had, OperatorError without a
  * package that an option needs, TypeError for a wrong option; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  return await serveStaged(options, async () => {
-    // By now all of them are known to be right.
-    const { onWarning } = resolveSiteStoreOptions(options.site ?? {})
-    for (const idle of idleOptions(options)) onWarning(idle)
-  })
+  return await serveStaged(options, async () => {})
 }
 
 /** A server of a worker: which build it serves is decided for all of them. */
@@ -61,65 +56,74 @@ export interface StagedServer extends RunningServer {
 /** Settles when a worker may listen; its primary may read the metrics from now on. */
 export type MayListen = (store: StagedSiteStore, readMetrics: Operations['readMetrics']) => Promise<void>
 
-/** As {@link serve}; it listens once that is allowed. */
+/** As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for. */
 export async function serveStaged(options: ServeOptions, mayListen: MayListen): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
   // 1. What operators see: probes are answered before there is a build.
-  const operations = await startOperations(resolved.operations)
+  const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
   const store = await openStagedSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts)).catch(
     async (error: unknown) => {
-      await operations.close()
+      await operations?.close()
       throw error
     },
   )
   const giveUp = async (error: unknown): Promise<never> => {
     store.close()
-    await operations.close()
+    await operations?.close()
     throw error
   }
 
   // 3. Who answers: the table, then the application.
   const handle = createHandler(store, resolved.handler)
   const application =
-    resolved.ssr === undefined ? undefined : await startApplication(resolved.ssr).catch(giveUp)
+    resolved.ssr === undefined ? undefined : await openApplication(resolved.ssr).catch(giveUp)
   const answer: RequestListener =
     application === undefined
       ? handle
       : (request, response) => handle(request, response, () => application(request, response))
-  const listener = operations.watch(allowHosts(answer, resolved.allowHosts))
+  const guarded = allowHosts(answer, resolved.allowHosts)
+  const listener = operations?.watch(guarded) ?? guarded
 
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
-  const transport = await openTransport(listener, { takesUploads, watcher: operations }, tls).catch(giveUp)
+  const watcher = operations === undefined ? {} : { watcher: operations }
+  const transport = await openTransport(listener, { takesUploads, ...watcher }, tls).catch(giveUp)
   const hangUp = async (error: unknown): Promise<never> => {
     // It may not listen, but it watches its certificate.
     await transport.drain(0)
     return giveUp(error)
   }
-  await mayListen(store, async () => operations.readMetrics()).catch(hangUp)
+  await mayListen(store, async () => (await operations?.readMetrics()) ?? 'they are off').catch(hangUp)
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
-  const redirectAddress = { host, port: tls?.redirectPort, allowHosts: hosts, watcher: operations }
-  const redirects = await listenForRedirects(transport, redirectAddress).catch(hangUp)
-  operations.becomeReady(store)
+  const redirects =
+    tls?.redirectPort === undefined
+      ? undefined
+      : await openRedirects(transport, {
+          host,
+          port: tls.redirectPort,
+          allowHosts: hosts,
+          watcher: operations,
+        }).catch(hangUp)
+  operations?.becomeReady(store)
 
   const reload = oneAtATime(async () => {
     await transport.reload?.()
     const outcome = await store.reload()
-    operations.noteReload(outcome)
+    operations?.noteReload(outcome)
     return outcome
   })
   const drain = async (): Promise<void> => {
-    operations.beginDraining()
+    operations?.beginDraining()
     const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
     store.close()
-    await operations.close()
+    await operations?.close()
   }
 
   let closed: Promise<void> | undefined
@@ -127,7 +131,7 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
     get url() {
       return origin + store.current.base
     },
-    opsUrl: operations.url,
+    opsUrl: operations?.url,
     redirectUrl: redirects?.url,
     get site() {
       return store.current
@@ -139,4 +143,28 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
       return closed
     },
   }
+}
+
+async function openOperations(options: OperationsOptions): Promise<Operations | undefined> {
+  if (options.accessLog === undefined && options.ops === undefined) return undefined
+  const { startOperations } = await import('../operations/start-operations.ts')
+  return await startOperations(options)
+}
+
+async function openApplication(file: string): Promise<Application> {
+  const { startApplication } = await import('../application/mount-application.ts')
+  return await startApplication(file)
+}
+
+async function openRedirects(to: Transport, address: RedirectAddress): Promise<RedirectListener | undefined> {
+  const { listenForRedirects } = await import('../transport/listen-for-redirects.ts')
+  return await listenForRedirects(to, address)
+}
+
+/** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
+function withHsts(site: SiteStoreOptions, value: string | undefined): SiteStoreOptions {
+  if (value === undefined) return site
+  // The first rule is the weakest. Written so, the glob for everything is nobody else's key.
+  const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...site.rules?.headers }
+  return { ...site, rules: { ...site.rules, headers } }
 }

@@ -14,7 +14,7 @@ export interface RedirectAddress {
   readonly port: number | undefined
   /** The hosts whose requests are redirected; the default is all. */
   readonly allowHosts: readonly string[] | undefined
-  readonly watcher: TransportWatcher
+  readonly watcher: TransportWatcher | undefined
 }
 
 /** A listener for plain HTTP. */

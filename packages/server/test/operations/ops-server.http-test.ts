@@ -262,7 +262,7 @@ describe('--ops', () => {
     const { code, stdout } = await command.exited
     const [first, second] = stdout.split('\n')
     expect([code, first]).toEqual([0, line])
-    expect(second).toMatch(/^serve-dist for operators · http:\/\/127\.0\.0\.1:\d+\/$/)
+    expect(second).toMatch(/^health and metrics · http:\/\/127\.0\.0\.1:\d+\/$/)
   })
 
   test('refuses what is no address', async () => {

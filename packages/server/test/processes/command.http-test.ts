@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { manifestPath } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { flagName, serveFlags } from '../../src/command/flags.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
@@ -102,18 +103,26 @@ describe('serve-dist', () => {
     expect(manifest).toMatchObject({ version: stdout.trim() })
   })
 
-  test('--help shows every option, its environment twin and its default', async () => {
+  test('--help fits one screen', async () => {
     const { code, stdout, stderr } = await spawnCommand(['--help']).exited
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(30)
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80)
+    expect(stdout).toContain('--port')
+    expect(stdout).not.toContain('--verify')
+  })
+
+  test('--help all shows every option, its environment twin and its default', async () => {
+    const { code, stdout, stderr } = await spawnCommand(['--help', 'all']).exited
     expect([code, stderr]).toEqual([0, ''])
     for (const part of [
       '[dir]',
-      '--port',
+      ...Object.keys(serveFlags).map(flagName),
       'env: PORT',
       '4173',
-      '--host',
       'env: HOST',
       '127.0.0.1',
-      '--verify',
       'compress',
     ]) {
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(part)
@@ -165,9 +174,9 @@ describe('serve-dist', () => {
   test.each([
     [
       ['compress', 'nowhere', '--immutable', 'a/*'],
-      `'--immutable <glob>' is for serving, and nothing to "compress"`,
+      `'--immutable <glob>' is for serving; "compress" does not take it`,
     ],
-    [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving, and nothing to "report"`],
+    [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving; "report" does not take it`],
   ])(
     'refuses options of the server that another command would do nothing with: %j',
     async (args, message) => {

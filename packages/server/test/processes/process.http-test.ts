@@ -146,7 +146,7 @@ describe.skipIf(process.platform === 'win32').each([
     expect(response.body.toString()).toBe('page')
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe(
-      'serve-dist: warning: --port does nothing: LISTEN_FDS listens instead; leave one out\n',
+      'serve-dist: warning: --port has no effect beside LISTEN_FDS: leave one out\n',
     )
   })
 
@@ -236,7 +236,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     const { code, stderr } = await command.exited
     expect([code, stderr]).toEqual([
       0,
-      'serve-dist: warning: --socket-mode does nothing: there is no socket; add --socket <path>, or leave it out\n',
+      'serve-dist: warning: --socket-mode has no effect without --socket\n',
     ])
   })
 

@@ -105,7 +105,7 @@ describe('serve-dist --tls-cert', () => {
       '0',
       ...workers,
     ])
-    const line = /^serve-dist sends on to HTTPS · http:\/\/127\.0\.0\.1:(\d+)\/$/m
+    const line = /^redirecting HTTP to HTTPS · http:\/\/127\.0\.0\.1:(\d+)\/$/m
     let stdout = ''
     child.stdout?.on('data', (text: string) => (stdout += text))
     await listening
@@ -127,9 +127,9 @@ describe('serve-dist --tls-cert', () => {
     [
       'a certificate without its key',
       () => ['--tls-cert', files.cert],
-      /--tls-cert is there without --tls-key/,
+      /--tls-cert needs --tls-key/,
     ],
-    ['a redirect without TLS', () => ['--redirect-http', '0'], /--redirect-http is about HTTPS/],
+    ['a redirect without TLS', () => ['--redirect-http', '0'], /--redirect-http needs --tls-cert/],
     [
       'a time that is none',
       () => [...flagsOf(files), '--hsts', 'ever'],

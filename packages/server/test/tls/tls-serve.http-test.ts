@@ -78,7 +78,7 @@ describe('serve over TLS', () => {
     await writeFile(own.cert, next.cert)
     await server.reload()
     expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
-    expect(stderr.mock.calls.join('')).toMatch(/the certificate was read again; it counts until 20/)
+    expect(stderr.mock.calls.join('')).toMatch(/reloaded the certificate; it is valid until 20/)
     stderr.mockRestore()
     const stream = session.request({})
     const [headers] = await once(stream, 'response')
@@ -94,7 +94,7 @@ describe('serve over TLS', () => {
     await writeFile(own.cert, makeCertificate().cert)
     await server.reload()
     expect(await shownCertificate(server.port)).toBe(before)
-    expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*from before is used on/)
+    expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*still using the certificate from before/)
     stderr.mockRestore()
   })
 

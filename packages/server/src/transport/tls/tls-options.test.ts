@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { tlsOptionsOf } from '../../command/add-tls-options.ts'
 import { parseHsts, resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 
 const pair = { cert: 'cert.pem', key: 'key.pem' }
@@ -26,26 +25,6 @@ describe('resolveTlsOptions', () => {
     expect(() => Reflect.apply(resolveTlsOptions, undefined, [{ ...pair, ca: 'ca.pem' }])).toThrow(
       /ca: unknown option/,
     )
-  })
-})
-
-describe('tlsOptionsOf', () => {
-  test('is nothing where nothing is asked for', () => {
-    expect(tlsOptionsOf({})).toBeUndefined()
-  })
-
-  test('takes all flags', () => {
-    const flags = { tlsCert: 'cert.pem', tlsKey: 'key.pem', redirectHttp: 80, hsts: 'max-age=1' }
-    expect(tlsOptionsOf(flags)).toEqual({ ...pair, redirectPort: 80, hsts: 'max-age=1' })
-  })
-
-  test.each([
-    [{ tlsCert: 'cert.pem' }, '--tls-cert is there without --tls-key'],
-    [{ tlsKey: 'key.pem' }, '--tls-key is there without --tls-cert'],
-    [{ redirectHttp: 80 }, '--redirect-http is about HTTPS; add --tls-cert and --tls-key'],
-    [{ hsts: 'max-age=1' }, '--hsts is about HTTPS'],
-  ])('refuses %j', (flags, message) => {
-    expect(() => tlsOptionsOf(flags)).toThrow(message)
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
-import { describeInheritance, inheritOptions, readEarlierManifest } from './inherit-options.ts'
+import { describeInheritance, inheritOptions, readEarlierManifest } from './compress-command.ts'
 import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
 import { compressibleText } from '../../test/support/compressible-text.ts'
 

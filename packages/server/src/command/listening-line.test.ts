@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatBytes } from './format-bytes.ts'
+import { formatBytes } from './listening-line.ts'
 
 describe('formatBytes', () => {
   test.each([

@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseByteSize, parseDuration, parseFileMode, parseOpsAddress, parseWorkers } from './flag-values.ts'
+import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
+import { longestTimeout } from '../protocol/connection-limits.ts'
+import { usableCores } from '@serve-dist/manifest/usable-cores'
+
+describe('parseByteSize', () => {
+  test.each([
+    ['0', 0],
+    ['65536', 65_536],
+    ['64k', 65_536],
+    ['64K', 65_536],
+    ['64kb', 65_536],
+    ['64 KiB', 65_536],
+    ['1.5m', 1_572_864],
+    ['2GB', 2_147_483_648],
+    [' 10 b ', 10],
+    ['0.3', 0],
+  ])('reads %j as %d bytes', (text, bytes) => {
+    expect(parseByteSize(text)).toBe(bytes)
+  })
+
+  test.each([
+    '',
+    'k',
+    '-1',
+    '+1',
+    '1e3',
+    '1.',
+    '.5',
+    '64x',
+    '64 k b',
+    '1 000',
+    '1,5m',
+    '0x10',
+    'Infinity',
+    '64kk',
+    '9'.repeat(400),
+  ])('refuses %j and shows what is expected', (text) => {
+    expect(() => parseByteSize(text)).toThrow(
+      new TypeError(`expected a size such as 65536, 64k or 1.5m, found "${text}"`),
+    )
+  })
+
+  test('answers whole bytes or a TypeError to any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[kmgKib]{0,3}$/)), (text) => {
+        const outcome = attempt(parseByteSize, text)
+        expect(outcome instanceof TypeError || Number.isSafeInteger(outcome)).toBe(true)
+      }),
+    )
+  })
+
+  test('reads 100 KB of anything in linear time', () => {
+    for (const text of hostileTexts(['1.', '1 ', 'k', '1k'], ['', '1', '1.1'])) {
+      const milliseconds = millisecondsOf(() => {
+        expect(() => parseByteSize(text)).toThrow(TypeError)
+      })
+      expect(milliseconds).toBeLessThan(linearTimeLimit)
+    }
+  })
+})
+
+describe('parseDuration', () => {
+  test.each([
+    ['0', 0],
+    ['0s', 0],
+    ['500ms', 500],
+    ['10s', 10_000],
+    ['10S', 10_000],
+    ['10 s', 10_000],
+    ['1.5s', 1500],
+    ['1m', 60_000],
+    [' 2h ', 7_200_000],
+    ['2147483647ms', 2_147_483_647],
+  ])('reads %j as %d milliseconds', (text, milliseconds) => {
+    expect(parseDuration(text)).toBe(milliseconds)
+  })
+
+  test.each(['', 's', '10', '-1s', '+1s', '1e3s', '1.s', '.5s', '10x', '10 s s', '1,5s', 'Infinity', '25 d'])(
+    'refuses %j and shows what is expected',
+    (text) => {
+      expect(() => parseDuration(text)).toThrow(
+        new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`),
+      )
+    },
+  )
+
+  test('refuses what a timer would take for no time at all', () => {
+    expect(() => parseDuration('2147483648ms')).toThrow(TypeError)
+    expect(() => parseDuration('25h')).not.toThrow()
+    expect(() => parseDuration('600h')).toThrow(TypeError)
+  })
+
+  test('answers milliseconds that a timer can wait for, or a TypeError, to any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[msh]{0,2}$/)), (text) => {
+        const outcome = attempt(parseDuration, text)
+        const isDuration =
+          Number.isInteger(outcome) && Number(outcome) >= 0 && Number(outcome) <= longestTimeout
+        expect(outcome instanceof TypeError || isDuration).toBe(true)
+      }),
+    )
+  })
+
+  test('reads 100 KB of anything in linear time', () => {
+    for (const text of hostileTexts(['1.', '1 ', 'm', '1s'], ['', '1', '1.1'])) {
+      const milliseconds = millisecondsOf(() => {
+        expect(() => parseDuration(text)).toThrow(TypeError)
+      })
+      expect(milliseconds).toBeLessThan(linearTimeLimit)
+    }
+  })
+})
+
+describe('parseFileMode', () => {
+  test.each([
+    ['660', 0o660],
+    ['0600', 0o600],
+    ['777', 0o777],
+    ['000', 0],
+  ])('reads %j as %d', (text, mode) => {
+    expect(parseFileMode(text)).toBe(mode)
+  })
+
+  test.each(['', '66', '6600', '0o660', '668', 'rw-', ' 660'])('refuses %j', (text) => {
+    expect(() => parseFileMode(text)).toThrow(
+      new TypeError(`expected permissions in octal digits such as 660, found "${text}"`),
+    )
+  })
+})
+
+describe('parseWorkers', () => {
+  test.each([
+    ['1', 1],
+    ['16', 16],
+    ['1024', 1024],
+  ])('reads %j as %d', (text, count) => {
+    expect(parseWorkers(text)).toBe(count)
+  })
+
+  test('takes auto for the cores that there are to use', () => {
+    expect(parseWorkers('auto')).toBe(usableCores())
+  })
+
+  test.each(['', '0', '-1', '1.5', '1025', 'all', '1e3', ' 2'])('refuses %j', (text) => {
+    expect(() => parseWorkers(text)).toThrow(
+      new TypeError(`expected auto or a whole number from 1 to 1024, found "${text}"`),
+    )
+  })
+})
+
+describe('parseOpsAddress', () => {
+  test.each([
+    ['127.0.0.1:9090', '127.0.0.1', 9090],
+    ['localhost:0', 'localhost', 0],
+    ['[::1]:9090', '::1', 9090],
+    [':9090', '*', 9090],
+    ['*:9090', '*', 9090],
+    ['9090', '127.0.0.1', 9090],
+  ])('%s', (text, host, port) => {
+    expect(parseOpsAddress(text)).toEqual({ host, port })
+  })
+
+  test.each(['', 'localhost', '127.0.0.1:', '127.0.0.1:65536', '::1:9090', '[::1]', 'http://a:90', '[]:9'])(
+    'refuses %j',
+    (text) => {
+      expect(() => parseOpsAddress(text)).toThrow('expected host:port')
+    },
+  )
+})
+
+function attempt(parse: (text: string) => number, text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,74 @@
+import { usableCores } from '@serve-dist/manifest/usable-cores'
+import { longestTimeout } from '../protocol/connection-limits.ts'
+import type { OpsAddress } from '../operations/ops-server.ts'
+
+// How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
+const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** Nobody has more cores; a mistyped number must not start thousands of processes. */
+const mostWorkers = 1024
+
+/** Bytes with an optional binary unit: `65536`, `64k`, `64KiB`, `1.5m`, `2 GB`. */
+export function parseByteSize(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?$/i.exec(text.trim())
+  const unit = byteUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
+  const bytes = Math.round(Number(match?.[1]) * unit)
+  if (Number.isSafeInteger(bytes)) return bytes
+  throw new TypeError(`expected a size such as 65536, 64k or 1.5m, found "${text}"`)
+}
+
+/** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i.exec(text.trim())
+  const unit = timeUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
+  const milliseconds = text.trim() === '0' ? 0 : Math.round(Number(match?.[1]) * unit)
+  if (milliseconds <= longestTimeout) return milliseconds
+  throw new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`)
+}
+
+/** A number of things. */
+export function parseCount(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new TypeError(`expected a whole number, 0 or more, found ${JSON.stringify(text)}`)
+}
+
+/** A number of workers; `auto` is as many as there are cores that this process may use. */
+export function parseWorkers(text: string): number {
+  if (text === 'auto') return usableCores()
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (count >= 1 && count <= mostWorkers) return count
+  throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)
+}
+
+/** Permissions as `chmod` takes them: `660`, `0600`. */
+export function parseFileMode(text: string): number {
+  if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
+  throw new TypeError(`expected permissions in octal digits such as 660, found "${text}"`)
+}
+
+/** The number of a port; 0 stands for any that is free. */
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new TypeError('expected a whole number from 0 to 65535')
+}
+
+/** Node would listen on all addresses for an empty one, which an unset variable may be. */
+export function parseHost(text: string): string {
+  if (text !== '') return text
+  throw new TypeError('expected an address such as 127.0.0.1 or 0.0.0.0')
+}
+
+/** `host:port`, `[::1]:9090`, `:9090` or `*:9090` for all addresses, or a port alone for this machine. */
+export function parseOpsAddress(text: string): OpsAddress {
+  const [, bracketed, name, separator, port = ''] =
+    /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]*))(:))?(\d{1,5})$/i.exec(text) ?? []
+  if (port === '' || Number(port) > 65_535) {
+    throw new TypeError('expected host:port, such as 127.0.0.1:9090, or :9090 for all addresses')
+  }
+  const host = bracketed ?? name ?? ''
+  if (host !== '') return { host, port: Number(port) }
+  return { host: separator === undefined ? '127.0.0.1' : '*', port: Number(port) }
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { type GivenFlags, missingFlags, type ServeFlags, unusedFlags } from './flags.ts'
+
+const defaults: ServeFlags = {
+  port: 4173,
+  host: '127.0.0.1',
+  verify: 'size',
+  memoryBudget: 64,
+  largestBody: Number.POSITIVE_INFINITY,
+  workers: 1,
+  grace: 10_000,
+  socketMode: 0o660,
+}
+
+describe('unusedFlags', () => {
+  test.each<readonly [string, Partial<GivenFlags>, readonly string[], RegExp]>([
+    ['a mode without a socket', {}, ['socketMode'], /^--socket-mode has no effect without --socket$/],
+    [
+      'a port beside a socket',
+      { socket: '/s' },
+      ['port'],
+      /^--port has no effect beside --socket: leave one out$/,
+    ],
+    [
+      'a host beside a socket',
+      { socket: '/s' },
+      ['host'],
+      /^--host has no effect beside --socket: leave one out$/,
+    ],
+    ...(['port', 'host', 'socket', 'socketMode'] as const).map(
+      (name) =>
+        [
+          `${name} beside a socket of a service manager`,
+          { descriptor: 3, socket: '/s' },
+          [name],
+          / has no effect beside LISTEN_FDS: leave one out$/,
+        ] as const,
+    ),
+    [
+      'trust without a log',
+      { trustProxy: '1' },
+      ['trustProxy'],
+      /^--trust-proxy has no effect without --access-log: /,
+    ],
+    [
+      'a body beyond the budget',
+      { largestBody: 65 },
+      ['largestBody'],
+      /^--largest-body has no effect because --memory-budget is smaller$/,
+    ],
+  ])('tells of %s', (_what, flags, given, expected) => {
+    const unused = unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))
+    expect(unused).toEqual([expect.stringMatching(expected)])
+  })
+
+  test.each<readonly [string, Partial<GivenFlags>, readonly string[]]>([
+    ['defaults', {}, []],
+    ['a host for redirects beside a socket', { socket: '/s', redirectHttp: 80 }, ['host']],
+    ['a socket with its mode', { socket: '/s' }, ['socketMode']],
+    ['a port and a host', {}, ['port', 'host']],
+    ['trust with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],
+    ['trust of the environment without a log', { trustProxy: '1' }, []],
+    ['a body as large as the budget', { largestBody: 64 }, ['largestBody']],
+    ['a port of the environment beside a socket', { socket: '/s' }, []],
+  ])('is silent about %s', (_what, flags, given) => {
+    expect(unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))).toEqual([])
+  })
+})
+
+describe('missingFlags', () => {
+  test.each<readonly [Partial<ServeFlags>, readonly string[]]>([
+    [{}, []],
+    [{ tlsCert: 'a', tlsKey: 'b', hsts: 'max-age=1' }, []],
+    [{ tlsCert: 'a' }, ['--tls-cert needs --tls-key']],
+    [{ tlsKey: 'b' }, ['--tls-key needs --tls-cert']],
+    [
+      { redirectHttp: 80, hsts: 'max-age=1' },
+      ['--redirect-http needs --tls-cert', '--hsts needs --tls-cert'],
+    ],
+  ])('names every flag that %o lacks', (flags, expected) => {
+    expect(missingFlags({ ...defaults, ...flags })).toEqual(expected)
+  })
+})

@@ -1,0 +1,431 @@
+import type { AppType } from '@serve-dist/manifest'
+import type { ReportCommandOptions } from '@serve-dist/report'
+import { serveDefaults } from '../serve/serve-options.ts'
+import { createHostMatcher } from '../transport/allow-hosts.ts'
+import type { AccessLogFormat } from '../operations/access-log.ts'
+import type { OpsAddress } from '../operations/ops-server.ts'
+import { parseProxyTrust } from '../operations/trust-proxy.ts'
+import { parseHsts } from '../transport/tls/tls-options.ts'
+import {
+  parseByteSize,
+  parseCount,
+  parseDuration,
+  parseFileMode,
+  parseHost,
+  parseOpsAddress,
+  parsePort,
+  parseWorkers,
+} from './flag-values.ts'
+
+/** One flag: `--help`, `docs/cli.md`, commander and the checks of what goes together are made from these. */
+export interface Flag<Value = unknown> {
+  /** How the help writes its value: none for a switch, by default the `choices`. */
+  readonly value?: string
+  readonly help: string
+  /** The heading that it stands under in the help. */
+  readonly group: string
+  /** Whether the first page of the help has it. */
+  readonly isCommon?: true
+  readonly environment?: string
+  readonly default?: Value
+  /** How the help writes the default. */
+  readonly defaultText?: string
+  readonly choices?: readonly string[]
+  /** Makes the value of its text; a TypeError says what was expected. */
+  readonly read?: (text: string) => Value
+  /** Whether it may be given several times; one value each: `<glob...>` would swallow the folder behind it. */
+  readonly isRepeatable?: true
+  /** A flag that must be given as well. */
+  readonly requires?: keyof ServeFlags
+  /** Why it has no effect beside the others; `undefined` where it has one. */
+  readonly unused?: (flags: GivenFlags) => string | undefined
+}
+
+type FlagTable<Flags> = { readonly [Name in keyof Flags]-?: Flag<NonNullable<Flags[Name]>> }
+
+/** What the command line and the environment say of serving. */
+export interface ServeFlags {
+  readonly port: number
+  readonly host: string
+  readonly socket?: string
+  readonly socketMode: number
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly redirectHttp?: number
+  readonly hsts?: string
+  readonly allowHost?: readonly string[]
+  readonly fallback?: 'spa' | '404' | 'none'
+  readonly config?: string
+  readonly ssr?: string
+  readonly fsFallback?: boolean
+  readonly prefer?: 'order' | 'smallest'
+  readonly immutable?: readonly string[]
+  readonly cors?: readonly string[]
+  readonly sourceMaps?: 'serve' | 'deny'
+  readonly workers: number
+  readonly watch?: boolean
+  readonly grace: number
+  readonly verify: 'size' | 'hash'
+  readonly memoryBudget: number
+  readonly largestBody: number
+  readonly openFiles?: number
+  readonly accessLog?: AccessLogFormat
+  readonly ops?: OpsAddress
+  readonly trustProxy?: string
+}
+
+/** The flags, and the socket that a service manager handed over. */
+export interface GivenFlags extends ServeFlags {
+  readonly descriptor?: number | undefined
+}
+
+const address = 'Address'
+const answers = 'Answers'
+const process = 'Process and log'
+const memory = 'Files and memory'
+
+export const serveFlags: FlagTable<ServeFlags> = {
+  port: {
+    value: '<number>',
+    help: 'port to listen on; 0 picks a free one',
+    group: address,
+    isCommon: true,
+    environment: 'PORT',
+    default: serveDefaults.port,
+    read: parsePort,
+    unused: besideSocket,
+  },
+  host: {
+    value: '<address>',
+    help: 'address; 0.0.0.0 listens on all',
+    group: address,
+    isCommon: true,
+    environment: 'HOST',
+    default: serveDefaults.host,
+    read: parseHost,
+    // The listener that redirects plain HTTP listens on this address, too.
+    unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
+  },
+  socket: {
+    value: '<path>',
+    help: 'Unix socket to listen on instead of a port',
+    group: address,
+    unused: besideDescriptor,
+  },
+  socketMode: {
+    value: '<mode>',
+    help: "permissions of the socket's file",
+    group: address,
+    default: serveDefaults.socketMode,
+    defaultText: '660',
+    read: parseFileMode,
+    unused: (flags) => (flags.socket === undefined ? 'without --socket' : besideDescriptor(flags)),
+  },
+  tlsCert: {
+    value: '<file>',
+    help: 'certificate chain (PEM): serve HTTPS and HTTP/2',
+    group: address,
+    isCommon: true,
+    environment: 'TLS_CERT',
+    requires: 'tlsKey',
+  },
+  tlsKey: {
+    value: '<file>',
+    help: 'private key of the certificate (PEM)',
+    group: address,
+    isCommon: true,
+    environment: 'TLS_KEY',
+    requires: 'tlsCert',
+  },
+  redirectHttp: {
+    value: '<port>',
+    help: 'port for plain HTTP that redirects to HTTPS; 0 picks a free one',
+    group: address,
+    read: parsePort,
+    requires: 'tlsCert',
+  },
+  hsts: {
+    value: '<time>',
+    help: 'how long browsers must use HTTPS only, such as 1y, or the value of Strict-Transport-Security',
+    group: address,
+    read: parseHsts,
+    requires: 'tlsCert',
+  },
+  allowHost: {
+    value: '<names>',
+    help: 'answer only requests for these hosts, such as example.com,*.example.com; all others get 421',
+    group: address,
+    environment: 'ALLOW_HOST',
+    defaultText: 'all hosts',
+    isRepeatable: true,
+    read: parseHosts,
+  },
+  fallback: {
+    value: '<mode>',
+    help: 'answer unknown pages with index.html (spa), 404.html (404) or a plain 404 (none)',
+    group: answers,
+    isCommon: true,
+    defaultText: "from the build's appType",
+    choices: ['spa', '404', 'none'],
+  },
+  config: {
+    value: '<file>',
+    help: 'headers, redirects and caching',
+    group: answers,
+    isCommon: true,
+    defaultText: 'serve-dist.config.js, .mjs or .json',
+  },
+  ssr: {
+    value: '<module>',
+    help: 'module that answers what the build lacks: pages, API',
+    group: answers,
+    isCommon: true,
+  },
+  fsFallback: {
+    help: 'look on the disk for files that the build does not have, such as files added after the start',
+    group: answers,
+  },
+  prefer: {
+    help: 'which of the codings that a client accepts: the first of zstd, br, gzip, or the smallest',
+    group: answers,
+    defaultText: 'order',
+    choices: ['order', 'smallest'],
+  },
+  immutable: {
+    value: '<glob>',
+    help: 'files with a content hash in their name that the manifest does not list as such',
+    group: answers,
+    isRepeatable: true,
+  },
+  cors: {
+    value: '<glob>',
+    help: 'files that pages of every other origin may use',
+    group: answers,
+    isRepeatable: true,
+  },
+  sourceMaps: {
+    help: 'serve source maps, or answer as if the build had none',
+    group: answers,
+    environment: 'SOURCE_MAPS',
+    defaultText: 'serve',
+    choices: ['serve', 'deny'],
+  },
+  workers: {
+    value: '<count>',
+    help: 'processes; auto: one for each core',
+    group: process,
+    isCommon: true,
+    environment: 'WORKERS',
+    default: 1,
+    read: parseWorkers,
+  },
+  watch: {
+    help: 'serve a new build once it is complete (SIGHUP: now)',
+    group: process,
+    isCommon: true,
+  },
+  grace: {
+    value: '<duration>',
+    help: 'how long answers in flight may take after a signal to stop',
+    group: process,
+    environment: 'GRACE',
+    default: serveDefaults.gracePeriod,
+    defaultText: '10s',
+    read: parseDuration,
+  },
+  accessLog: {
+    value: '<format>',
+    help: 'log each request to standard output (needs pino)',
+    group: process,
+    isCommon: true,
+    environment: 'ACCESS_LOG',
+    choices: ['json', 'common'],
+  },
+  ops: {
+    value: '<address>',
+    help: 'where to answer /healthz, /readyz and /metrics, such as 127.0.0.1:9090, or :9090 for all addresses (needs prom-client)',
+    group: process,
+    environment: 'OPS',
+    read: parseOpsAddress,
+  },
+  trustProxy: {
+    value: '<list>',
+    help: 'proxies that may name the client for the log: how many, or addresses, ranges, loopback, linklocal, uniquelocal',
+    group: process,
+    environment: 'TRUST_PROXY',
+    read: (text) => {
+      parseProxyTrust(text)
+      return text
+    },
+    unused: ({ accessLog }) =>
+      accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
+  },
+  verify: {
+    help: 'compare the sizes of files with the manifest at the start, or also their SHA-256',
+    group: memory,
+    default: 'size',
+    choices: ['size', 'hash'],
+  },
+  memoryBudget: {
+    value: '<size>',
+    help: 'bytes of bodies to hold in memory, smallest first; the others are read from the disk',
+    group: memory,
+    default: 64 * 1024 * 1024,
+    defaultText: '64m',
+    read: parseByteSize,
+  },
+  largestBody: {
+    value: '<size>',
+    help: 'largest body to hold in memory',
+    group: memory,
+    default: Number.POSITIVE_INFINITY,
+    defaultText: 'no limit but the budget',
+    read: parseByteSize,
+    unused: ({ largestBody, memoryBudget }) =>
+      largestBody > memoryBudget ? 'because --memory-budget is smaller' : undefined,
+  },
+  openFiles: {
+    value: '<count>',
+    help: 'files outside memory to keep open, so that they can still be served when a build removes them',
+    group: memory,
+    defaultText: 'an eighth of what the system allows, at most 1000',
+    read: parseCount,
+  },
+}
+
+/** What the command line says of compressing. */
+export interface CompressFlags {
+  readonly base?: string
+  readonly appType?: AppType
+  readonly exclude?: readonly string[]
+  readonly minimumSize: number
+  readonly cacheSize?: number
+}
+
+export const compressFlags: FlagTable<CompressFlags> = {
+  base: {
+    value: '<path>',
+    help: 'path under which the folder will be served, such as /app/',
+    group: 'Options',
+    defaultText: 'as before, else /',
+  },
+  appType: {
+    help: 'how unknown paths will be answered',
+    group: 'Options',
+    defaultText: 'as before, else from the pages in the folder',
+    choices: ['spa', 'mpa', 'custom'],
+  },
+  exclude: {
+    value: '<glob>',
+    help: 'files to leave out: neither compressed nor served',
+    group: 'Options',
+    isRepeatable: true,
+  },
+  minimumSize: {
+    value: '<size>',
+    help: 'smallest file to compress',
+    group: 'Options',
+    default: 256,
+    read: parseByteSize,
+  },
+  cacheSize: {
+    value: '<size>',
+    help: 'bytes of results to keep for the next time, if a folder above has a package.json',
+    group: 'Options',
+    defaultText: '512m',
+    read: parseByteSize,
+  },
+}
+
+export const reportFlags: FlagTable<ReportCommandOptions> = {
+  title: {
+    value: '<text>',
+    help: 'what to call the build where there are several',
+    group: 'Options',
+    default: 'Build size',
+  },
+  against: {
+    value: '<build>',
+    help: 'earlier build to compare with: its folder, or a copy of its manifest',
+    group: 'Options',
+  },
+  format: {
+    help: 'what to write',
+    group: 'Options',
+    default: 'terminal',
+    choices: ['terminal', 'markdown', 'json', 'html'],
+  },
+  output: {
+    value: '<file>',
+    help: 'file to write to',
+    group: 'Options',
+    defaultText: 'standard output',
+  },
+  budget: {
+    value: '<budget>',
+    help: "most that files may weigh, such as 'assets/*.js=150kb:br' or total=500kb",
+    group: 'Options',
+    default: [],
+    isRepeatable: true,
+  },
+  noise: {
+    value: '<threshold>',
+    help: 'changes to call noise: below both of these',
+    group: 'Options',
+    default: '0.1%,64b',
+  },
+}
+
+/** `tlsCert` as it is written: `--tls-cert`. */
+export function flagName(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** The value as the help writes it; `''` for a switch. */
+export function valueOf({ value, choices }: Flag): string {
+  return value ?? (choices === undefined ? '' : `<${choices.join('|')}>`)
+}
+
+/** The default as the help writes it, if it has one. */
+export function defaultOf({ default: value, defaultText }: Flag): string | undefined {
+  if (defaultText !== undefined) return defaultText
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
+/** One line for each flag that lacks another one. */
+export function missingFlags(flags: GivenFlags): string[] {
+  return Object.entries<Flag>(serveFlags).flatMap(([name, { requires }]) =>
+    Reflect.get(flags, name) !== undefined && requires !== undefined && flags[requires] === undefined
+      ? [`${flagName(name)} needs ${flagName(requires)}`]
+      : [],
+  )
+}
+
+/**
+ * One line for each flag that has no effect beside the others.
+ *
+ * @param isGiven - whether the command line itself has the flag: a default is nobody's mistake, and a platform may set
+ * variables of the environment for all that it runs.
+ */
+export function unusedFlags(flags: GivenFlags, isGiven: (name: string) => boolean): string[] {
+  return Object.entries<Flag>(serveFlags).flatMap(([name, { unused }]) => {
+    const reason = isGiven(name) ? unused?.(flags) : undefined
+    return reason === undefined ? [] : [`${flagName(name)} has no effect ${reason}`]
+  })
+}
+
+function besideDescriptor({ descriptor }: GivenFlags): string | undefined {
+  return descriptor === undefined ? undefined : 'beside LISTEN_FDS: leave one out'
+}
+
+function besideSocket(flags: GivenFlags): string | undefined {
+  return (
+    besideDescriptor(flags) ?? (flags.socket === undefined ? undefined : 'beside --socket: leave one out')
+  )
+}
+
+function parseHosts(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  createHostMatcher(names)
+  return names
+}

@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import {
+  compressFlags,
+  defaultOf,
+  type Flag,
+  flagName,
+  reportFlags,
+  serveFlags,
+  valueOf,
+} from '../../src/command/flags.ts'
+
+const file = fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url))
+
+const introduction = `# The command line
+
+<!-- Made from packages/server/src/command/flags.ts: pnpm exec vitest run --project unit cli-document -u -->
+
+- \`serve-dist [dir]\` serves a build; [its options](#serve-dist-dir).
+- \`serve-dist compress [dir]\` compresses a folder that Vite did not build; [its options](#serve-dist-compress-dir).
+- \`serve-dist report [dir]\` shows what a build weighs; [its options](#serve-dist-report-dir).
+
+\`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
+set to nothing counts as not set.`
+
+test('docs/cli.md has every flag of the command', async () => {
+  const document = [
+    introduction,
+    '## `serve-dist [dir]`',
+    ...sectionOf(serveFlags, '###'),
+    '## `serve-dist compress [dir]`',
+    ...sectionOf(compressFlags),
+    '## `serve-dist report [dir]`',
+    ...sectionOf(reportFlags),
+  ]
+  await expect(`${document.join('\n\n')}\n`).toMatchFileSnapshot(file)
+})
+
+/** One list of flags for each group, under a heading where there are several. */
+function sectionOf(table: Readonly<Record<string, Flag>>, heading?: string): string[] {
+  const groups = new Set(Object.values(table).map(({ group }) => group))
+  return [...groups].map((group) => {
+    const flags = Object.entries(table).filter(([, flag]) => flag.group === group)
+    const lines = flags.map(([name, flag]) => describeFlag(name, flag)).join('\n')
+    return heading === undefined ? lines : `${heading} ${group}\n\n${lines}`
+  })
+}
+
+function describeFlag(name: string, flag: Flag): string {
+  const { help, environment, isRepeatable, choices, value } = flag
+  const notes = [
+    ...(isRepeatable === true ? ['Repeatable.'] : []),
+    ...(value === undefined || choices === undefined ? [] : [`One of: ${choices.join(', ')}.`]),
+    ...(defaultOf(flag) === undefined ? [] : [`Default: ${defaultOf(flag)}.`]),
+    ...(environment === undefined ? [] : [`Environment: \`${environment}\`.`]),
+  ]
+  const term = `\`${`${flagName(name)} ${valueOf(flag)}`.trim()}\``
+  return [`- ${term}: ${help}.`, ...(notes.length === 0 ? [] : [`  ${notes.join(' ')}`])].join('\n')
+}
