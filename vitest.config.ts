@@ -8,8 +8,7 @@ const source = {
 }
 
 // All but the programs of threads and commands, which Node runs as they were built.
-const buildThreads = 'packages/precompress/test/support/build-package.ts'
-const buildCommands = 'packages/server/test/support/build-packages.ts'
+const buildPackages = 'packages/server/test/support/build-packages.ts'
 
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
 const env = { NO_COLOR: '1' }
@@ -32,7 +31,7 @@ export default defineConfig({
           env,
           setupFiles,
           include: ['packages/!(precompress)/{src,test}/**/*.test.ts', 'bench/**/*.test.ts'],
-          globalSetup: buildThreads,
+          globalSetup: buildPackages,
           // Most of their time would be spent on loading the same modules once a file.
           pool: 'threads',
           isolate: false,
@@ -50,7 +49,7 @@ export default defineConfig({
           env,
           setupFiles,
           include: ['packages/precompress/{src,test}/**/*.test.ts'],
-          globalSetup: buildThreads,
+          globalSetup: buildPackages,
           maxWorkers: computing,
           sequence: { groupOrder: 2 },
           testTimeout: 20_000,
@@ -64,7 +63,7 @@ export default defineConfig({
           setupFiles,
           include: ['packages/*/test/**/*.http-test.ts'],
           exclude: [...configDefaults.exclude, measuring, runtimes],
-          globalSetup: buildCommands,
+          globalSetup: buildPackages,
           maxWorkers: waiting,
           sequence: { groupOrder: 3 },
           testTimeout: 20_000,
@@ -79,7 +78,7 @@ export default defineConfig({
           name: 'speed',
           env,
           include: [measuring],
-          globalSetup: buildCommands,
+          globalSetup: buildPackages,
           fileParallelism: false,
           sequence: { groupOrder: 4 },
           testTimeout: 20_000,
@@ -91,7 +90,7 @@ export default defineConfig({
           name: 'runtimes',
           env,
           include: [runtimes],
-          globalSetup: buildCommands,
+          globalSetup: buildPackages,
           sequence: { groupOrder: 5 },
           testTimeout: 20_000,
         },
@@ -102,7 +101,7 @@ export default defineConfig({
           name: 'slow',
           env,
           include: ['packages/*/test/**/*.slow-test.ts'],
-          globalSetup: buildCommands,
+          globalSetup: buildPackages,
           // They measure memory, or fill the machine.
           fileParallelism: false,
           sequence: { groupOrder: 6 },
@@ -116,7 +115,7 @@ export default defineConfig({
           name: 'build',
           env: { ...env, SERVE_DIST_VITES: '8' },
           include: ['packages/*/test/**/*.build-test.ts'],
-          globalSetup: buildThreads,
+          globalSetup: buildPackages,
           maxWorkers: computing,
           sequence: { groupOrder: 7 },
           testTimeout: 60_000,
@@ -130,7 +129,7 @@ export default defineConfig({
           include: ['packages/*/test/**/*.build-test.ts'],
           // Only ever runs the newest.
           exclude: [...configDefaults.exclude, '**/preview-black-box.build-test.ts'],
-          globalSetup: buildThreads,
+          globalSetup: buildPackages,
           maxWorkers: computing,
           sequence: { groupOrder: 8 },
           testTimeout: 60_000,

@@ -69,7 +69,7 @@ async function problemsOfLeftovers(
   const sources = await readdir(join(directory, 'src'), { recursive: true })
   const built = await readdir(join(contents, 'dist'), { recursive: true })
   return built
-    .filter((path) => path.endsWith('.js') && !sources.includes(path.replace(/js$/, 'ts')))
+    .filter((path) => path.endsWith('.d.ts') && !sources.includes(path.replace(/d\.ts$/, 'ts')))
     .map((path) => `dist/${path} has no source any more; delete the folder dist and build again`)
 }
 

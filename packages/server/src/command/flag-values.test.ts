@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { parseByteSize, parseDuration, parseFileMode, parseOpsAddress, parseWorkers } from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
-import { usableCores } from '@serve-dist/manifest/usable-cores'
 
 describe('parseByteSize', () => {
   test.each([
@@ -140,8 +139,8 @@ describe('parseWorkers', () => {
     expect(parseWorkers(text)).toBe(count)
   })
 
-  test('takes auto for the cores that there are to use', () => {
-    expect(parseWorkers('auto')).toBe(usableCores())
+  test('leaves auto to the start', () => {
+    expect(parseWorkers('auto')).toBe('auto')
   })
 
   test.each(['', '0', '-1', '1.5', '1025', 'all', '1e3', ' 2'])('refuses %j', (text) => {

@@ -1,4 +1,3 @@
-import { usableCores } from '@serve-dist/manifest/usable-cores'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -34,9 +33,9 @@ export function parseCount(text: string): number {
   throw new TypeError(`expected a whole number, 0 or more, found ${JSON.stringify(text)}`)
 }
 
-/** A number of workers; `auto` is as many as there are cores that this process may use. */
-export function parseWorkers(text: string): number {
-  if (text === 'auto') return usableCores()
+/** A number of workers, or `auto`: as many as there are cores that this process may use. */
+export function parseWorkers(text: string): number | 'auto' {
+  if (text === 'auto') return text
   const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
   if (count >= 1 && count <= mostWorkers) return count
   throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)

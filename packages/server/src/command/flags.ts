@@ -62,7 +62,7 @@ export interface ServeFlags {
   readonly immutable?: readonly string[]
   readonly cors?: readonly string[]
   readonly sourceMaps?: 'serve' | 'deny'
-  readonly workers: number
+  readonly workers: number | 'auto'
   readonly watch?: boolean
   readonly grace: number
   readonly verify: 'size' | 'hash'

@@ -36,7 +36,8 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const { descriptor } = flags
   const stopWith = stopOnSignal()
   const startTriggers = await prepareReloadTriggers(directory, flags)
-  const serving = flags.workers > 1 ? await serveByWorkers(flags) : await serveAlone(directory, flags)
+  const count = await countWorkers(flags)
+  const serving = count > 1 ? await serveByWorkers(flags, count) : await serveAlone(directory, flags)
   // Before the line: a program that waits for it may send a signal at once.
   const triggers = startTriggers(serving.reload)
   stopWith(async () => {
@@ -56,7 +57,13 @@ async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving
   return { ...server, url: server.url, summary: server.site.summary }
 }
 
-async function serveByWorkers(flags: GivenFlags): Promise<Serving> {
+async function countWorkers({ workers }: GivenFlags): Promise<number> {
+  if (workers !== 'auto') return workers
+  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  return usableCores()
+}
+
+async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving> {
   const [{ startWorkers }, { askMetrics }, { startPrimaryOperations }, { removeStaleSocket }, { umaskFor }] =
     await Promise.all([
       import('../serve/workers/start-workers.ts'),
@@ -65,7 +72,7 @@ async function serveByWorkers(flags: GivenFlags): Promise<Serving> {
       import('../transport/remove-stale-socket.ts'),
       import('../transport/listen.ts'),
     ])
-  const { workers: count, grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
+  const { grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
   const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
   // The workers report a host that cannot be used.

@@ -46,7 +46,10 @@ export async function listenForRedirects(
     const location = redirectToHttps(request.headers.host, request.url ?? '', { plainPort, tlsPort })
     sendAnswer(response, location === undefined ? badRequest : redirectTo({ status: 308, location }, ''))
   }
-  const listener = watcher.watch(allowHosts(redirect, hosts))
-  const transport = createHttpTransport(listener, { takesUploads: false, watcher })
+  const guarded = allowHosts(redirect, hosts)
+  const transport = createHttpTransport(watcher?.watch(guarded) ?? guarded, {
+    takesUploads: false,
+    ...(watcher !== undefined && { watcher }),
+  })
   return { transport, url: `${await listen(transport, { host, port, flag: '--redirect-http' })}/` }
 }

@@ -41,7 +41,7 @@ async function linesOf(
   const { code, stdout, stderr } = await command.exited
   expect([code, stderr]).toEqual([0, ''])
   const lines = stdout.trimEnd().split('\n')
-  return lines.filter((text) => text !== line && !text.startsWith('serve-dist sends on'))
+  return lines.filter((text) => text !== line && !text.startsWith('redirecting HTTP'))
 }
 
 /** Sends literal octets that are refused, and waits for the end of the connection. */

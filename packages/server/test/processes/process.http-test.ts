@@ -234,10 +234,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     await command.listening
     command.child.kill('SIGTERM')
     const { code, stderr } = await command.exited
-    expect([code, stderr]).toEqual([
-      0,
-      'serve-dist: warning: --socket-mode has no effect without --socket\n',
-    ])
+    expect([code, stderr]).toEqual([0, 'serve-dist: warning: --socket-mode has no effect without --socket\n'])
   })
 
   test.each([

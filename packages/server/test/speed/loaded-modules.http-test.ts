@@ -31,10 +31,18 @@ async function loadedToServe(directory: string): Promise<string> {
 }
 
 describe('serving', () => {
-  test('loads nothing that compresses or reports', async () => {
+  test('loads a few bundles, and nothing that compresses, reports or was not asked for', async () => {
     const loaded = await loadedToServe(built)
-    expect(loaded).toContain('/server/dist/load/load-build.js')
-    expect(loaded).not.toMatch(/\/report\/dist\/|\/precompress\/dist\/(?:index\.|pass\/)/)
+    const scripts = loaded.split('\n').filter((url) => url.startsWith('file:'))
+    expect(scripts.map((url) => url.replace(/^.*\/(?:packages|node_modules)\//, '')).toSorted()).toEqual([
+      'manifest/dist/index.js',
+      'mrmime/index.mjs',
+      'server/bin/serve-dist.js',
+      'server/dist/chunks/rolldown-runtime.js',
+      'server/dist/chunks/server.js',
+      'server/dist/chunks/site.js',
+      'server/dist/command/run-command.js',
+    ])
   })
 
   test('loads what describes a folder only where it has no manifest', async () => {

@@ -4,12 +4,19 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** Compiles the server and what it imports, once for all test files: the command runs what was built. */
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const server = join(root, 'packages/server')
+
+/** Builds the server and what it imports, once for all test files: commands and threads run what was built. */
 export default async function setup(): Promise<void> {
-  const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
-  const server = fileURLToPath(new URL('../..', import.meta.url))
-  const compiling = promisify(execFile)(process.execPath, [join(typescript, 'bin/tsc'), '-b', server])
-  await compiling.catch((error: Error & { stdout?: string }) => {
-    throw new Error(`the packages do not compile:\n${error.stdout ?? error.message}`, { cause: error })
+  await run('typescript', 'bin/tsc', ['-b', server])
+  await run('rolldown', 'bin/cli.mjs', ['-c'])
+}
+
+async function run(name: string, program: string, args: readonly string[]): Promise<void> {
+  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+  const running = promisify(execFile)(process.execPath, [join(folder, program), ...args], { cwd: root })
+  await running.catch((error: Error & { stdout?: string }) => {
+    throw new Error(`the packages do not build:\n${error.stdout ?? error.message}`, { cause: error })
   })
 }

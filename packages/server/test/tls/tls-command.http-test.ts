@@ -124,11 +124,7 @@ describe('serve-dist --tls-cert', () => {
   })
 
   test.each<readonly [string, () => string[], RegExp]>([
-    [
-      'a certificate without its key',
-      () => ['--tls-cert', files.cert],
-      /--tls-cert needs --tls-key/,
-    ],
+    ['a certificate without its key', () => ['--tls-cert', files.cert], /--tls-cert needs --tls-key/],
     ['a redirect without TLS', () => ['--redirect-http', '0'], /--redirect-http needs --tls-cert/],
     [
       'a time that is none',

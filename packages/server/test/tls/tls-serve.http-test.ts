@@ -94,7 +94,9 @@ describe('serve over TLS', () => {
     await writeFile(own.cert, makeCertificate().cert)
     await server.reload()
     expect(await shownCertificate(server.port)).toBe(before)
-    expect(stderr.mock.calls.join('')).toMatch(/does not belong to the certificate[^]*still using the certificate from before/)
+    expect(stderr.mock.calls.join('')).toMatch(
+      /does not belong to the certificate[^]*still using the certificate from before/,
+    )
     stderr.mockRestore()
   })
 
