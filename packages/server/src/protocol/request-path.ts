@@ -4,7 +4,7 @@ import { splitTarget } from './request-head.ts'
 const unfitCharacter = /[\p{Cc}\p{Cs}]/u
 const octetBeyondAscii = /[\u0080-\u00FF]/g
 /** An encoded slash or backslash is data inside a segment, never a separator. */
-const keptEscape = /(%2f|%5c)/i
+export const keptEscape: RegExp = /(%2f|%5c)/i
 // RFC 3986 §3.3: what may stand in a path as it is.
 const toBeEncoded = /[^\w.~!$&'()*+,;=:@/-]/gu
 

@@ -36,6 +36,11 @@ describe('matchPath', () => {
     expect(matches(pattern, path)).toBe(expected)
   })
 
+  test.each(['/a%2Fb', '/a%2fb'])('keeps the escape in %s, as a request does', (pattern) => {
+    expect(matchPath(parsePathPattern(pattern), '/a%2Fb')).toBeDefined()
+    expect(matchPath(parsePathPattern(pattern), '/a/b')).toBeUndefined()
+  })
+
   test('matches itself and nothing else without a variable, whatever its characters', () => {
     const text = fc.string({ unit: 'grapheme' }).filter((path) => !/[*%]|:[A-Za-z]/.test(path))
     fc.assert(

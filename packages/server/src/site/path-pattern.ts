@@ -1,4 +1,4 @@
-import { encodePath } from '../protocol/request-path.ts'
+import { encodePath, keptEscape } from '../protocol/request-path.ts'
 
 /**
  * A pattern of paths, as `_headers` and redirect rules have it: percent-encoded text and names of variables by turns,
@@ -13,12 +13,12 @@ export function parsePathPattern(written: string): PathPattern {
     .map((part, index) => (index % 2 === 0 ? encodeWrittenPath(part) : part.replace(':', '')))
 }
 
-/** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. */
+/** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. Kept escapes stay, as in a request. */
 export function encodeWrittenPath(text: string): string {
   return text
-    .split('/')
-    .map((segment) => encodePath(decodeSegment(segment)))
-    .join('/')
+    .split(keptEscape)
+    .map((piece, index) => (index % 2 === 0 ? encodePath(decodePiece(piece)) : piece.toUpperCase()))
+    .join('')
 }
 
 /** What the variables of a pattern stand for in a percent-encoded path; the first takes the most. */
@@ -71,7 +71,7 @@ function leastLength(name: string): 0 | 1 {
   return name === '*' ? 0 : 1
 }
 
-function decodeSegment(text: string): string {
+function decodePiece(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
