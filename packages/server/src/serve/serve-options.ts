@@ -66,10 +66,10 @@ export interface ServeOptions {
   readonly allowHosts?: readonly string[]
 }
 
-/** What is not there unless somebody asks for it. */
+/** Options that have no default. */
 type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts'
 
-/** `ServeOptions` with nothing left open but what there is only on demand. */
+/** `ServeOptions` with every default filled in. */
 export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
   Pick<ServeOptions, OptionalName> & { readonly address: ListenAddress }
 
@@ -110,7 +110,7 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   if (resolved.allowHosts !== undefined) checkHosts(resolved.allowHosts)
   return {
     ...resolved,
-    // Node takes a longer time for none at all.
+    // Node treats a longer timeout as 0.
     gracePeriod: Math.min(gracePeriod, longestTimeout),
     address: addressOf(resolved),
     ...(tls !== undefined && { tls: resolveTlsOptions(tls) }),
@@ -147,7 +147,7 @@ function addressOf({
     }
     return { socket, socketMode }
   }
-  // Node takes an empty host for all addresses: too much to be had by an unset variable.
+  // Node listens on all addresses for an empty host, which an unset variable would give.
   if (typeof host !== 'string' || host === '') {
     throw new OperatorError(
       'SD_OPTION_INVALID',

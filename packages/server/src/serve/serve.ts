@@ -17,9 +17,9 @@ import type { RequestListener, Transport } from '../transport/transport.ts'
 export interface RunningServer {
   /** Where the build is to be found, its base included; for a unix socket as nginx has it: `http://unix:/path:/base/`. */
   readonly url: string
-  /** Where operators ask for probes and metrics, if they may. */
+  /** The URL of probes and metrics, if `operations.ops` asks for them. */
   readonly opsUrl: string | undefined
-  /** Where plain HTTP is sent on to HTTPS, if it is. */
+  /** The URL that redirects plain HTTP to HTTPS, if one does. */
   readonly redirectUrl: string | undefined
   /** The build that is served now. */
   readonly site: Site
@@ -39,9 +39,8 @@ export interface RunningServer {
 /**
  * Loads a build and serves it over HTTP.
  *
- * @throws OperatorError when the build cannot be served, OperatorError when `ssr` cannot be mounted, OperatorError when
- * `tls` has no certificate with its key, OperatorError when the address cannot be had, OperatorError without a
- * package that an option needs, TypeError for a wrong option; then nothing listens.
+ * @throws OperatorError for a wrong option, a build that cannot be served, an `ssr` module that cannot be mounted, an
+ * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   return await serveStaged(options, async () => {})

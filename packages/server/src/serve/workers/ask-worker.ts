@@ -1,7 +1,6 @@
 import type { Worker } from 'node:cluster'
 import type { AskMetrics } from '../../operations/worker-metrics.ts'
-import { isWorkerMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
-import { tellWorker } from './worker-place.ts'
+import { isWorkerMessage, type PrimaryMessage, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
 /** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
 const rollCall = 5000
@@ -34,7 +33,7 @@ export async function askWorker<Type extends WorkerMessage['type']>(
   const timer = setInterval(() => {
     if (hasAnswered) {
       hasAnswered = false
-      tellWorker(worker, { type: 'serve-dist:ping' })
+      sendToWorker(worker, { type: 'serve-dist:ping' })
       return
     }
     process.stderr.write(
@@ -43,7 +42,7 @@ export async function askWorker<Type extends WorkerMessage['type']>(
     worker.process.kill('SIGKILL')
     stuck.abort()
   }, patience)
-  tellWorker(worker, { type: 'serve-dist:ping' })
+  sendToWorker(worker, { type: 'serve-dist:ping' })
   return await awaitReply(worker, { question, answer }, stuck.signal).finally(() => {
     clearInterval(timer)
     worker.off('message', note)
@@ -77,7 +76,7 @@ async function awaitReply<Type extends WorkerMessage['type']>(
     worker.on('exit', giveUp)
     signal.addEventListener('abort', giveUp)
     if (signal.aborted || !worker.isConnected()) giveUp()
-    else tellWorker(worker, { type: question })
+    else sendToWorker(worker, { type: question })
   })
 }
 

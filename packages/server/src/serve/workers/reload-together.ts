@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import { askWorker } from './ask-worker.ts'
 import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../load/open-site-store.ts'
-import { type Place, tellWorker } from './worker-place.ts'
+import { sendToWorker, type WorkerSlot } from './worker-messages.ts'
 
 /** Builds that come one after the other while they are loaded. */
 const mostAttempts = 3
@@ -11,10 +11,10 @@ const mostAttempts = 3
  * loads it beside the one that it serves, one after the other, so that only one of them is busy with it at a time.
  * Only when the last has it, all are told to swap.
  */
-export async function reloadTogether(places: readonly Place[]): Promise<ReloadOutcome> {
+export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
   // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
   await Promise.all(
-    places.map(async ({ worker, buildId }) => {
+    slots.map(async ({ worker, buildId }) => {
       if (worker !== undefined && buildId !== undefined) {
         await askWorker(worker, 'serve-dist:certify', 'serve-dist:certified')
       }
@@ -22,17 +22,17 @@ export async function reloadTogether(places: readonly Place[]): Promise<ReloadOu
   )
   let buildId = ''
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const { refusal, loaded } = await prepareAll(places)
+    const { refusal, loaded } = await prepareAll(slots)
     const [build, ...others] = new Set([...loaded.values()].map((outcome) => outcome.buildId))
     if (refusal === undefined && build === undefined) {
       return { status: 'refused', buildId, problems: ['no worker is there to load it'] }
     }
     if (refusal === undefined && build !== undefined && others.length === 0) {
-      return await swapAll(places, loaded, build)
+      return await swapAll(slots, loaded, build)
     }
-    for (const { worker } of places) tellWorker(worker, { type: 'serve-dist:drop' })
+    for (const { worker } of slots) sendToWorker(worker, { type: 'serve-dist:drop' })
     if (refusal !== undefined) return refusal
-    buildId = places.find(({ isAdmitted }) => isAdmitted)?.buildId ?? ''
+    buildId = slots.find(({ isAdmitted }) => isAdmitted)?.buildId ?? ''
   }
   return {
     status: 'refused',
@@ -50,15 +50,15 @@ interface Preparation {
 
 type Loaded = Exclude<PrepareOutcome, ReloadRefusal>
 
-async function prepareAll(places: readonly Place[]): Promise<Preparation> {
+async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
   const asked = new Set<Worker>()
   const loaded = new Map<Worker, Loaded>()
   for (;;) {
     // One that comes meanwhile is asked, too.
-    const next = places.find(
+    const next = slots.find(
       ({ worker, buildId }) => worker !== undefined && buildId !== undefined && !asked.has(worker),
     )
-    const alive = new Set(places.map(({ worker }) => worker))
+    const alive = new Set(slots.map(({ worker }) => worker))
     for (const worker of loaded.keys()) if (!alive.has(worker)) loaded.delete(worker)
     if (next?.worker === undefined) return { loaded }
     asked.add(next.worker)
@@ -72,16 +72,16 @@ async function prepareAll(places: readonly Place[]): Promise<Preparation> {
 }
 
 async function swapAll(
-  places: readonly Place[],
+  slots: readonly WorkerSlot[],
   loaded: ReadonlyMap<Worker, Loaded>,
   buildId: string,
 ): Promise<ReloadOutcome> {
   const prepared = [...loaded.values()].find(({ status }) => status === 'prepared')
   if (prepared?.status !== 'prepared') return { status: 'unchanged', buildId }
-  const answers = places.map(async (place) => {
-    if (place.worker === undefined || loaded.get(place.worker)?.status !== 'prepared') return
-    place.buildId = buildId
-    await askWorker(place.worker, 'serve-dist:swap', 'serve-dist:swapped')
+  const answers = slots.map(async (slot) => {
+    if (slot.worker === undefined || loaded.get(slot.worker)?.status !== 'prepared') return
+    slot.buildId = buildId
+    await askWorker(slot.worker, 'serve-dist:swap', 'serve-dist:swapped')
   })
   await Promise.all(answers)
   return { status: 'swapped', buildId, replaced: prepared.replaces }

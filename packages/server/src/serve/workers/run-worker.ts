@@ -4,12 +4,12 @@ import type { MayListen, StagedServer } from '../serve.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 
 /**
- * Serves as one worker of several: the primary is told what happens here, and says what is to happen.
+ * Serves as one worker of several: reports to the primary, and does what the primary says.
  *
  * @param start - begins to serve; it asks before it listens.
  */
 export async function runWorker(start: (mayListen: MayListen) => Promise<StagedServer>): Promise<void> {
-  // Terminals and systemd signal all processes at once; the primary says what it means for the workers.
+  // Terminals and systemd signal all processes at once; the primary passes on to workers what they must do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.removeAllListeners(signal)
     process.on(signal, () => {})
@@ -20,42 +20,42 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
       process.on('message', (message: unknown) => {
         if (!isPrimaryMessage(message)) return
         if (message.type === 'serve-dist:listen') resolve()
-        else if (message.type === 'serve-dist:metrics') void tellMetrics(readMetrics)
+        else if (message.type === 'serve-dist:metrics') void sendMetrics(readMetrics)
         else obey(message, store, server)
       })
     })
-    await tell({ type: 'serve-dist:loaded', buildId: store.current.buildId })
+    await sendToPrimary({ type: 'serve-dist:loaded', buildId: store.current.buildId })
     await allowed
   }
   server = await start(mayListen).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError)) throw error
-    await tell({ type: 'serve-dist:failed', code: error.code, message: error.message })
+    await sendToPrimary({ type: 'serve-dist:failed', code: error.code, message: error.message })
     return process.exit(1)
   })
   const { url, redirectUrl, site } = server
   const residentBytes = process.memoryUsage.rss()
-  await tell({ type: 'serve-dist:ready', url, redirectUrl, summary: site.summary, residentBytes })
+  await sendToPrimary({ type: 'serve-dist:ready', url, redirectUrl, summary: site.summary, residentBytes })
 }
 
 function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedServer | undefined): void {
   switch (type) {
     case 'serve-dist:ping':
-      void tell({ type: 'serve-dist:pong' })
+      void sendToPrimary({ type: 'serve-dist:pong' })
       break
     case 'serve-dist:certify':
       void (async () => {
         await server?.reloadCertificate()
-        await tell({ type: 'serve-dist:certified' })
+        await sendToPrimary({ type: 'serve-dist:certified' })
       })()
       break
     case 'serve-dist:prepare':
       void (async () => {
-        await tell({ type: 'serve-dist:prepared', outcome: await store.prepare() })
+        await sendToPrimary({ type: 'serve-dist:prepared', outcome: await store.prepare() })
       })()
       break
     case 'serve-dist:swap':
       store.swap()
-      void tell({ type: 'serve-dist:swapped' })
+      void sendToPrimary({ type: 'serve-dist:swapped' })
       break
     case 'serve-dist:drop':
       store.drop()
@@ -67,16 +67,16 @@ function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedSe
     case 'serve-dist:metrics':
       break
     default:
-      throw new TypeError(`no such message: ${String(type satisfies never)}`)
+      throw new TypeError(`unknown message: ${String(type satisfies never)}`)
   }
 }
 
-async function tellMetrics(readMetrics: Parameters<MayListen>[1]): Promise<void> {
-  await tell({ type: 'serve-dist:counted', content: await readMetrics() })
+async function sendMetrics(readMetrics: Parameters<MayListen>[1]): Promise<void> {
+  await sendToPrimary({ type: 'serve-dist:counted', content: await readMetrics() })
 }
 
-/** Settles when it is sent; where the primary has gone, Node ends this process by itself. */
-async function tell(message: WorkerMessage): Promise<void> {
+/** Settles when it is sent. When the primary has gone, Node ends this process. */
+async function sendToPrimary(message: WorkerMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send === undefined) resolve()
     else process.send(message, () => resolve())

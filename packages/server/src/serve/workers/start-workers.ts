@@ -9,8 +9,7 @@ import { longestTimeout } from '../../protocol/connection-limits.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from '../../site/site.ts'
-import { isWorkerMessage, type WorkerReady } from './worker-messages.ts'
-import { type Place, tellWorker } from './worker-place.ts'
+import { isWorkerMessage, sendToWorker, type WorkerReady, type WorkerSlot } from './worker-messages.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
 
 /** What `startWorkers` takes. */
@@ -18,9 +17,9 @@ export interface WorkersOptions {
   readonly count: number
   /** Milliseconds that answers in flight may take to finish after `close()`. */
   readonly gracePeriod: number
-  /** With which this process makes the socket that they share; theirs is that of before. */
+  /** The umask with which this process makes the shared socket; the workers keep the one from before. */
   readonly umask?: number | undefined
-  /** What they are told. */
+  /** Passed to each worker. */
   readonly role: Omit<WorkerRole, 'isFirst'>
   readonly watcher: WorkersWatcher
 }
@@ -35,7 +34,7 @@ interface WorkersWatcher {
 /** Workers that listen. */
 export interface RunningWorkers {
   readonly url: string
-  /** Where plain HTTP is sent on to HTTPS, if it is. */
+  /** The URL that redirects plain HTTP to HTTPS, if one does. */
   readonly redirectUrl: string | undefined
   readonly summary: SiteSummary
   /** Of one worker, on average, when it began to listen. */
@@ -58,24 +57,24 @@ const patience = 1000
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
   const { count, role, gracePeriod, watcher } = options
-  const places = Array.from({ length: count }, (): Place => ({ isAdmitted: false, failures: 0 }))
+  const slots = Array.from({ length: count }, (): WorkerSlot => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
   let isStopping = false
   let failure: OperatorError | undefined
 
-  // What is measured to be best: docs/decisions/013-port-sharing.md.
+  // The fastest as measured in docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
   const reload = oneAtATime(async () => {
-    const outcome = await reloadTogether(places)
+    const outcome = await reloadTogether(slots)
     if (outcome.status === 'swapped') watcher.noteBuild(outcome.buildId)
     watcher.noteReload(outcome)
     return outcome
   })
   const umask = process.umask()
   if (options.umask !== undefined) process.umask(options.umask)
-  for (const place of places) launch(place)
+  for (const slot of slots) launch(slot)
   while (readyOnes().length < count) {
     await once(changes, 'change')
     if (failure !== undefined) throw failure
@@ -93,13 +92,13 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     async close() {
       isStopping = true
       const deadline = setTimeout(killAll, Math.min(gracePeriod + patience, longestTimeout))
-      for (const { worker, ready, timer } of places) {
+      for (const { worker, ready, timer } of slots) {
         clearTimeout(timer)
-        if (ready !== undefined) tellWorker(worker, { type: 'serve-dist:drain' })
-        // What does not listen yet has nothing to finish.
+        if (ready !== undefined) sendToWorker(worker, { type: 'serve-dist:drain' })
+        // A worker that does not listen yet has nothing to finish.
         else worker?.process.kill('SIGKILL')
       }
-      while (places.some(({ worker }) => worker !== undefined)) await once(changes, 'change')
+      while (slots.some(({ worker }) => worker !== undefined)) await once(changes, 'change')
       clearTimeout(deadline)
     },
     collapse: new Promise((_resolve, reject) => {
@@ -109,37 +108,37 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     }),
   }
 
-  function launch(place: Place): void {
-    const isFirst = place === places[0] && place.failures === 0
+  function launch(slot: WorkerSlot): void {
+    const isFirst = slot === slots[0] && slot.failures === 0
     const worker = fork({ ...role, isFirst })
     const begin = performance.now()
     const end = (reason: string): void => {
-      place.worker = undefined
-      place.ready = undefined
-      place.buildId = undefined
-      place.isAdmitted = false
-      place.failures = countFailures(place.failures, performance.now() - begin)
-      if (!isStopping && failure === undefined) replace(place, reason)
+      slot.worker = undefined
+      slot.ready = undefined
+      slot.buildId = undefined
+      slot.isAdmitted = false
+      slot.failures = countFailures(slot.failures, performance.now() - begin)
+      if (!isStopping && failure === undefined) replace(slot, reason)
       changes.emit('change')
     }
-    place.worker = worker
+    slot.worker = worker
     worker.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
       if (message.type === 'serve-dist:loaded') {
-        place.buildId = message.buildId
-        void admit(place, worker)
-      } else if (message.type === 'serve-dist:ready') place.ready = message
+        slot.buildId = message.buildId
+        void admit(slot, worker)
+      } else if (message.type === 'serve-dist:ready') slot.ready = message
       else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
     })
     worker.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
     worker.on('error', (error) => {
-      // It could not be started; other errors are followed by its end.
+      // It did not start; after any other error, 'exit' follows.
       if (worker.process.pid === undefined) end(error.message)
     })
   }
 
-  /** A process begins with the umask of the one that starts it. */
+  /** A process inherits the umask of the one that starts it. */
   function fork(given: WorkerRole): Worker {
     const own = process.umask(umask)
     const worker = cluster.fork(toEnvironment(given))
@@ -148,27 +147,27 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   /**
-   * Lets one listen that has loaded what the others serve. One that comes later finds what the folder has by then:
-   * either all of them serve that, or it must not serve.
+   * Lets a worker listen that has loaded the build of the others. A later worker loads what the folder has by then:
+   * either all workers swap to that build, or the later one must not serve.
    */
-  async function admit(place: Place, worker: Worker): Promise<void> {
+  async function admit(slot: WorkerSlot, worker: Worker): Promise<void> {
     const isOther = (): boolean => {
-      const others = places.filter((other) => other !== place && other.isAdmitted)
-      return others.some(({ buildId }) => buildId !== place.buildId)
+      const others = slots.filter((other) => other !== slot && other.isAdmitted)
+      return others.some(({ buildId }) => buildId !== slot.buildId)
     }
     if (isOther()) {
-      process.stderr.write('serve-dist: the folder has another build by now: all workers load it\n')
+      process.stderr.write('serve-dist: the folder has a new build: all workers load it\n')
       const outcome = await reload()
-      if (place.worker !== worker || isStopping) return
+      if (slot.worker !== worker || isStopping) return
       if (isOther()) {
         process.stderr.write(`serve-dist: ${describeReload(outcome)}\n`)
         worker.process.kill('SIGKILL')
         return
       }
     }
-    place.isAdmitted = true
-    if (place.buildId !== undefined) watcher.noteBuild(place.buildId)
-    tellWorker(worker, { type: 'serve-dist:listen' })
+    slot.isAdmitted = true
+    if (slot.buildId !== undefined) watcher.noteBuild(slot.buildId)
+    sendToWorker(worker, { type: 'serve-dist:listen' })
   }
 
   /** A start-up error would hit every worker alike: report the first and stop. */
@@ -177,16 +176,16 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     else process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
   }
 
-  function replace(place: Place, reason: string): void {
+  function replace(slot: WorkerSlot, reason: string): void {
     const isServing = listening !== undefined && readyOnes().length > 0
-    if (place.failures >= crashLoop && !isServing) {
+    if (slot.failures >= crashLoop && !isServing) {
       const ended = `${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`
       giveUp(new OperatorError('SD_WORKERS_FAILED', ended))
       return
     }
-    const delay = restartDelay(place.failures)
+    const delay = restartDelay(slot.failures)
     process.stderr.write(`serve-dist: a worker ended by ${reason}; another one starts in ${delay} ms\n`)
-    place.timer = setTimeout(launch, delay, place)
+    slot.timer = setTimeout(launch, delay, slot)
   }
 
   function giveUp(error: OperatorError): void {
@@ -195,13 +194,13 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   function killAll(): void {
-    for (const { worker, timer } of places) {
+    for (const { worker, timer } of slots) {
       clearTimeout(timer)
       worker?.process.kill('SIGKILL')
     }
   }
 
   function readyOnes(): WorkerReady[] {
-    return places.flatMap(({ ready }) => ready ?? [])
+    return slots.flatMap(({ ready }) => ready ?? [])
   }
 }

@@ -1,9 +1,10 @@
+import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
 import type { RegistryContent } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
 import type { SiteSummary } from '../../site/site.ts'
 
-/** What a worker tells its primary. */
+/** From a worker to its primary. */
 export type WorkerMessage =
   | WorkerLoaded
   | WorkerReady
@@ -14,7 +15,7 @@ export type WorkerMessage =
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
 
-/** It has a build, and does not listen yet. */
+/** It has loaded a build, and does not listen yet. */
 interface WorkerLoaded {
   readonly type: 'serve-dist:loaded'
   readonly buildId: string
@@ -30,7 +31,7 @@ export interface WorkerReady {
   readonly residentBytes: number
 }
 
-/** It cannot start, for a reason that an operator can mend. */
+/** It cannot start; the operator can mend the reason. */
 interface WorkerFailed {
   readonly type: 'serve-dist:failed'
   readonly code: OperatorErrorCode
@@ -48,7 +49,7 @@ interface WorkerCounted {
   readonly content: RegistryContent | string
 }
 
-/** What a primary tells its workers. */
+/** From the primary to its workers. */
 export interface PrimaryMessage {
   readonly type:
     | 'serve-dist:listen'
@@ -93,4 +94,24 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
 function hasType(message: unknown, types: readonly string[]): boolean {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false
   return typeof message.type === 'string' && types.includes(message.type)
+}
+
+/** What one worker at a time fills; when it ends, another one follows. */
+export interface WorkerSlot {
+  worker?: Worker | undefined
+  /** The build that it has loaded, or that the primary has it swap in. */
+  buildId?: string | undefined
+  /** Whether it may listen, because it has the build of the others. */
+  isAdmitted: boolean
+  /** Its message when it began to listen. */
+  ready?: WorkerReady | undefined
+  /** Runs until another worker may start. */
+  timer?: NodeJS.Timeout | undefined
+  /** Workers in a row that ended soon. */
+  failures: number
+}
+
+/** A worker that has just ended cannot receive messages. */
+export function sendToWorker(worker: Worker | undefined, message: PrimaryMessage): void {
+  if (worker?.isConnected() === true) worker.send(message, () => {})
 }

@@ -1,12 +1,12 @@
 import cluster from 'node:cluster'
 
-/** What a primary lets a worker be. */
+/** What the primary decides for a worker. */
 export interface WorkerRole {
-  /** One of them warns, for all. */
+  /** The first worker warns, for all. */
   readonly isFirst: boolean
-  /** The port that was found for all, where any would do. */
+  /** The port that the primary found, where any would do. */
   readonly port: number | undefined
-  /** Of the socket to listen on, in the primary. */
+  /** The descriptor of the socket to listen on, in the primary. */
   readonly descriptor: number | undefined
 }
 
@@ -17,7 +17,7 @@ export function toEnvironment({ isFirst, port, descriptor }: WorkerRole): Readon
   return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? ''].join(',') }
 }
 
-/** The role of this process, or `undefined` where it is no worker of ours. What it starts does not inherit it. */
+/** The role of this process, if it is a worker of ours; its child processes do not inherit it. */
 export function takeWorkerRole(environment: NodeJS.ProcessEnv = process.env): WorkerRole | undefined {
   const text = environment[name]
   delete environment[name]
