@@ -1,8 +1,11 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { findChromium } from '../e2e/src/find-chromium.mjs'
+import { findChromium } from './find-chromium.mjs'
 import { runCommand } from './run-command.mjs'
 
+const fromE2e = createRequire(new URL('../e2e/package.json', import.meta.url))
+/** Where playwright puts the Chromium that it downloads. */
+const downloaded = fromE2e('playwright').chromium.executablePath()
 const downloadTimeLimit = 5 * 60_000
 
 /**
@@ -12,21 +15,21 @@ const downloadTimeLimit = 5 * 60_000
  * @returns {Promise<string | undefined>}
  */
 export async function ensureChromium() {
-  const found = findChromium()
+  const found = findChromium(downloaded)
   if (found !== undefined) {
     console.log(`▸ Chromium: ${found}`)
     return found
   }
   console.log('▸ Installing Chromium with playwright')
   await installWithPlaywright()
-  const downloaded = findChromium()
-  if (downloaded !== undefined) return downloaded
+  const fetched = findChromium(downloaded)
+  if (fetched !== undefined) return fetched
 
   if (process.platform === 'linux' && process.getuid?.() === 0) {
     console.log('▸ Installing Chromium with apt-get')
     await installWithApt()
   }
-  const installed = findChromium()
+  const installed = findChromium(downloaded)
   if (installed === undefined) {
     console.error('✗ No Chromium could be installed; set CHROMIUM_PATH to the program of one and run again.')
   }
@@ -34,7 +37,6 @@ export async function ensureChromium() {
 }
 
 async function installWithPlaywright() {
-  const fromE2e = createRequire(new URL('../e2e/package.json', import.meta.url))
   const cli = join(dirname(fromE2e.resolve('playwright/package.json')), 'cli.js')
   await show([process.execPath, cli, 'install', 'chromium'])
 }

@@ -1,8 +1,8 @@
 import { type Browser, chromium } from 'playwright'
-import { findChromium } from './find-chromium.mjs'
+import { findChromium } from '../../scripts/find-chromium.mjs'
 
 /** Where Chromium stands, or `undefined`, which skips the browser's part and fails it where `CI` is set. */
-export const chromiumPath: string | undefined = findChromium()
+export const chromiumPath: string | undefined = findChromium(chromium.executablePath())
 
 const flags = [
   '--no-sandbox',

@@ -5,10 +5,13 @@ import { encodeInWasm, encodeNatively, isWasm, zstdCodec } from './zstd-encoder.
 /** Encodes a whole file in one coding: same bytes and same codec, same result on every machine. */
 export type Encode = (bytes: Uint8Array, coding: ContentCoding) => Promise<Uint8Array>
 
+/** More bits bring next to nothing and cost twice the memory; see docs/decisions/007-encoding.md. */
+const largestWindowBits = 23
+
 /** Codec, version and settings of each coding: what a result depends on beside the bytes. */
 export const codecs: Readonly<Record<ContentCoding, string>> = {
   zstd: `${zstdCodec} level=19 window=23${isWasm ? ' streamed' : ''} ${process.arch}`,
-  br: `brotli/${process.versions['brotli']} quality=11 window=fit23 ${process.arch}`,
+  br: `brotli/${process.versions['brotli']} quality=11 window=fit${largestWindowBits} ${process.arch}`,
   gzip: `zlib/${process.versions['zlib']} level=9 memory=8 ${process.arch}`,
 }
 
@@ -30,9 +33,6 @@ function encodeBrotli(bytes: Uint8Array): Uint8Array {
     },
   })
 }
-
-/** More bits bring next to nothing and cost twice the memory; see docs/decisions/007-encoding.md. */
-const largestWindowBits = 23
 
 /** The smallest window that holds the whole file (RFC 7932 §9.1: less 16 bytes), 10 to 23 bits. */
 function windowBits(size: number): number {

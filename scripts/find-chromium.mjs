@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { chromium } from 'playwright'
 
 /**
  * The path of a Chromium, Chrome or Edge on this machine that starts, or `undefined`. `CHROMIUM_PATH` in
  * the environment decides where it is set.
  *
+ * @param {string} downloaded Where playwright puts the one that it downloads.
  * @returns {string | undefined}
  */
-export function findChromium() {
+export function findChromium(downloaded) {
   const chosen = process.env['CHROMIUM_PATH']
-  const candidates = chosen ? [chosen] : [...onPath(), ...usualPlaces(), chromium.executablePath()]
+  const candidates = chosen ? [chosen] : [...onPath(), ...usualPlaces(), downloaded]
   return candidates.find((path) => existsSync(path) && starts(path))
 }
 
