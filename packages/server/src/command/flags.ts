@@ -1,5 +1,6 @@
 import type { AppType } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
+import { loadDefaults } from '../load/load-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { AccessLogFormat } from '../operations/access-log.ts'
@@ -263,14 +264,14 @@ export const serveFlags: FlagTable<ServeFlags> = {
   verify: {
     help: 'compare the sizes of files with the manifest at the start, or also their SHA-256',
     group: memory,
-    default: 'size',
+    default: loadDefaults.verify,
     choices: ['size', 'hash'],
   },
   memoryBudget: {
     value: '<size>',
     help: 'bytes of bodies to hold in memory, smallest first; the others are read from the disk',
     group: memory,
-    default: 64 * 1024 * 1024,
+    default: loadDefaults.memoryBudget,
     defaultText: '64m',
     read: parseByteSize,
   },
@@ -278,7 +279,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     value: '<size>',
     help: 'largest body to hold in memory',
     group: memory,
-    default: Number.POSITIVE_INFINITY,
+    default: loadDefaults.largestBody,
     defaultText: 'no limit but the budget',
     read: parseByteSize,
     unused: ({ largestBody, memoryBudget }) =>

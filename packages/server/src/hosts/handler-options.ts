@@ -1,6 +1,5 @@
-import { OperatorError } from '@serve-dist/manifest'
 import type { Fallback } from '../site/site.ts'
-import { withDefaults } from '../with-defaults.ts'
+import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
 
 /** How a handler treats what the table does not tell. */
 export interface HandlerOptions {
@@ -35,31 +34,21 @@ const defaults: ResolvedHandlerOptions = {
   fileSystemFallback: false,
   onProblem: printProblem,
 }
-const fallbackChoices: ReadonlySet<string> = new Set(['spa', '404', 'none'])
+/** The checks of what every host takes. */
+export const handlerChecks: OptionChecks<HandlerOptions> = {
+  fallback: oneOf('spa', '404', 'none'),
+  // A text such as "false" would switch it on.
+  fileSystemFallback: expecting('true or false', (value) => typeof value === 'boolean'),
+  onProblem: aFunction,
+}
 
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerOptions {
-  const resolved = withDefaults(defaults, options)
-  // Callers without types may give anything; text such as "false" would switch it on.
-  const fileSystemFallback: unknown = resolved.fileSystemFallback
-  const { fallback } = resolved
-  if (fallback !== undefined && !fallbackChoices.has(fallback)) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `fallback: expected "spa", "404" or "none", found ${fallback}`,
-    )
-  }
-  if (typeof fileSystemFallback !== 'boolean') {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `fileSystemFallback: expected true or false, found ${JSON.stringify(fileSystemFallback)}`,
-    )
-  }
-  return resolved
+  return readOptions<ResolvedHandlerOptions>(options, defaults, handlerChecks)
 }
 
 function printProblem(problem: Error): void {

@@ -21,11 +21,11 @@ describe('resolveLoadSiteOptions', () => {
   })
 
   test.each([
-    ['{"verify":"md5"}', 'verify: expected "size" or "hash", found md5'],
+    ['{"verify":"md5"}', 'verify: expected "size" or "hash", found "md5"'],
     ['{"rules":{"prefer":"br"}}', 'rules.prefer: expected one of "order", "smallest", found "br"'],
     ['{"rules":{"perfer":"order"}}', 'rules.perfer: there is no such rule; did you mean "prefer"?'],
     ['{"memoryBudget":-1}', 'memoryBudget: expected a number of bytes, 0 or more, found -1'],
-    ['{"memoryBudget":"64m"}', 'memoryBudget: expected a number of bytes, 0 or more, found 64m'],
+    ['{"memoryBudget":"64m"}', 'memoryBudget: expected a number of bytes, 0 or more, found "64m"'],
     ['{"largestBody":null}', 'largestBody: expected a number of bytes, 0 or more, found null'],
   ])('refuses %s', (json, message) => {
     const given: LoadSiteOptions = JSON.parse(json)

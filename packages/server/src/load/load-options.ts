@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { checkServingRules, OperatorError, type ServingRules } from '@serve-dist/manifest'
-import { withDefaults } from '../with-defaults.ts'
+import { checkServingRules, type ServingRules } from '@serve-dist/manifest'
+import { aFunction, numberOf, oneOf, type OptionChecks, optionsFor, readOptions } from '../read-options.ts'
 
 /** How a folder is read at boot. */
 export interface LoadSiteOptions {
@@ -36,7 +36,8 @@ export interface LoadSiteOptions {
 /** `LoadSiteOptions` with nothing left open. */
 type ResolvedLoadSiteOptions = Required<LoadSiteOptions>
 
-const defaults: ResolvedLoadSiteOptions = {
+/** The defaults; the command's help shows the same. */
+export const loadDefaults: ResolvedLoadSiteOptions = {
   verify: 'size',
   memoryBudget: 64 * 1024 * 1024,
   largestBody: Number.POSITIVE_INFINITY,
@@ -44,29 +45,22 @@ const defaults: ResolvedLoadSiteOptions = {
   onWarning: (message) => process.stderr.write(`serve-dist: warning: ${message}\n`),
 }
 
+/** The checks of what every way of loading takes. */
+export const loadChecks: OptionChecks<LoadSiteOptions> = {
+  verify: oneOf('size', 'hash'),
+  memoryBudget: numberOf('bytes'),
+  largestBody: numberOf('bytes'),
+  rules: optionsFor((rules) => checkServingRules(rules, '')),
+  onWarning: aFunction,
+}
+
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSiteOptions {
-  const resolved = withDefaults(defaults, options)
-  // Callers without types may give anything.
-  const verify: string = resolved.verify
-  if (verify !== 'size' && verify !== 'hash') {
-    throw new OperatorError('SD_OPTION_INVALID', `verify: expected "size" or "hash", found ${verify}`)
-  }
-  expectBytes('memoryBudget', resolved.memoryBudget)
-  expectBytes('largestBody', resolved.largestBody)
-  return { ...resolved, rules: checkServingRules(resolved.rules, 'rules') }
-}
-
-function expectBytes(name: string, value: unknown): void {
-  if (typeof value === 'number' && value >= 0) return
-  throw new OperatorError(
-    'SD_OPTION_INVALID',
-    `${name}: expected a number of bytes, 0 or more, found ${String(value)}`,
-  )
+  return withReadRules(readOptions<ResolvedLoadSiteOptions>(options, loadDefaults, loadChecks))
 }
 
 /** How a folder is read at boot and at each reload. */
@@ -87,19 +81,16 @@ export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
-export function resolveSiteStoreOptions({
-  openFiles = defaultOpenFiles(),
-  ...options
-}: SiteStoreOptions): ResolvedSiteStoreOptions {
-  if (!(openFiles >= 0)) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `openFiles: expected a number of files, 0 or more, found ${String(openFiles)}`,
-    )
-  }
-  return { ...resolveLoadSiteOptions(options), openFiles }
+export function resolveSiteStoreOptions(options: SiteStoreOptions): ResolvedSiteStoreOptions {
+  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
+  const checks = { ...loadChecks, openFiles: numberOf('files') }
+  return withReadRules(readOptions<ResolvedSiteStoreOptions>(options, defaults, checks))
+}
+
+function withReadRules<Options extends { readonly rules: ServingRules }>(options: Options): Options {
+  return { ...options, rules: checkServingRules(options.rules, 'rules') }
 }
 
 /** Two builds are open while one replaces the other, and sockets must never lack descriptors. */

@@ -1,8 +1,7 @@
-import { OperatorError } from '@serve-dist/manifest'
 import type { AccessLogFormat } from './access-log.ts'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
-import { checkOption } from '../with-defaults.ts'
+import { anything, oneOf, readableBy, readOptions } from '../read-options.ts'
 
 /** What operators see of a server: everything is off by default. */
 export interface OperationsOptions {
@@ -25,30 +24,15 @@ export interface OperationsOptions {
   readonly trustProxy?: string | number
 }
 
-const names = ['accessLog', 'ops', 'trustProxy']
-
 /**
  * Checks the options.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function checkOperationsOptions(options: OperationsOptions): OperationsOptions {
-  const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `operations.${unknown}: unknown option; known options: ${names.join(', ')}`,
-    )
-  }
-  // Callers without types may give anything.
-  const accessLog: string | undefined = options.accessLog
-  if (accessLog !== undefined && accessLog !== 'json' && accessLog !== 'common') {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `operations.accessLog: expected "json" or "common", found ${accessLog}`,
-    )
-  }
-  const { trustProxy } = options
-  if (trustProxy !== undefined) checkOption('operations.trustProxy', () => parseProxyTrust(trustProxy))
-  return options
+  return readOptions<OperationsOptions>(
+    options,
+    {},
+    { accessLog: oneOf('json', 'common'), ops: anything, trustProxy: readableBy(parseProxyTrust) },
+  )
 }

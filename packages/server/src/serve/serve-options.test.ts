@@ -45,10 +45,10 @@ describe('resolveServeOptions', () => {
     ['{"port":65536}', 'port: expected a whole number from 0 to 65535, found 65536'],
     ['{"host":""}', 'host: expected an address such as 127.0.0.1 or 0.0.0.0, found ""'],
     ['{"port":80.5}', 'port: expected a whole number from 0 to 65535, found 80.5'],
-    ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found 80'],
-    ['{"handler":{"fallback":"all"}}', 'fallback: expected "spa", "404" or "none", found all'],
+    ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found "80"'],
+    ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected "spa", "404" or "none", found "all"'],
     ['{"gracePeriod":-1}', 'gracePeriod: expected a number of milliseconds, 0 or more, found -1'],
-    ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found soon'],
+    ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found "soon"'],
   ])('refuses %s', (json, message) => {
     const given: ServeOptions = JSON.parse(json)
     expect(() => resolveServeOptions(given)).toThrow(

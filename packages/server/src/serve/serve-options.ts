@@ -1,12 +1,11 @@
-import { OperatorError } from '@serve-dist/manifest'
-import { checkHosts } from '../transport/allow-hosts.ts'
+import { hostList } from '../transport/allow-hosts.ts'
 import { type HandlerOptions, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
-import type { SiteStoreOptions } from '../load/load-options.ts'
+import { resolveSiteStoreOptions, type SiteStoreOptions } from '../load/load-options.ts'
 import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
-import { withDefaults } from '../with-defaults.ts'
+import { expecting, numberOf, optionsFor, portNumber, readOptions, wholeNumber } from '../read-options.ts'
 
 /** What `serve` takes. */
 export interface ServeOptions {
@@ -88,26 +87,11 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
 /**
  * Fills in the defaults and checks what is given.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
-  const resolved = withDefaults<Omit<ResolvedServeOptions, 'address'>>(serveDefaults, options, [
-    'ssr',
-    'tls',
-    'socket',
-    'descriptor',
-    'allowHosts',
-  ])
+  const resolved = readOptions<Omit<ResolvedServeOptions, 'address'>>(options, serveDefaults, checks)
   const { gracePeriod, tls } = resolved
-  if (!(gracePeriod >= 0)) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `gracePeriod: expected a number of milliseconds, 0 or more, found ${gracePeriod}`,
-    )
-  }
-  checkOperationsOptions(resolved.operations)
-  resolveHandlerOptions(resolved.handler)
-  if (resolved.allowHosts !== undefined) checkHosts(resolved.allowHosts)
   return {
     ...resolved,
     // Node treats a longer timeout as 0.
@@ -117,48 +101,32 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   }
 }
 
-/** A descriptor was opened for us, a socket asked for; the port is there by default. */
-function addressOf({
-  descriptor,
-  socket,
-  socketMode,
-  host,
-  port,
-}: Omit<ResolvedServeOptions, 'address'>): ListenAddress {
-  if (descriptor !== undefined) {
-    if (Number.isInteger(descriptor) && descriptor >= 0) return { descriptor }
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `descriptor: expected the number of an open descriptor, found ${descriptor}`,
-    )
-  }
-  if (socket !== undefined) {
-    if (typeof socket !== 'string' || socket === '' || Buffer.byteLength(socket) > longestSocketPath) {
-      throw new OperatorError(
-        'SD_OPTION_INVALID',
-        `socket: expected a path of ${longestSocketPath} bytes at most, found ${JSON.stringify(socket)}`,
-      )
-    }
-    if (!Number.isInteger(socketMode) || socketMode < 0 || socketMode > 0o777) {
-      throw new OperatorError(
-        'SD_OPTION_INVALID',
-        `socketMode: expected permissions from 0 to 0o777, found ${socketMode}`,
-      )
-    }
-    return { socket, socketMode }
-  }
+const checks = {
+  directory: expecting('the path of a folder', (value) => typeof value === 'string'),
+  port: portNumber,
   // Node listens on all addresses for an empty host, which an unset variable would give.
-  if (typeof host !== 'string' || host === '') {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `host: expected an address such as 127.0.0.1 or 0.0.0.0, found ${JSON.stringify(host)}`,
-    )
-  }
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `port: expected a whole number from 0 to 65535, found ${port}`,
-    )
-  }
-  return { port, host }
+  host: expecting(
+    'an address such as 127.0.0.1 or 0.0.0.0',
+    (value) => typeof value === 'string' && value !== '',
+  ),
+  socket: expecting(
+    `a path of ${longestSocketPath} bytes at most`,
+    (value) => typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= longestSocketPath,
+  ),
+  socketMode: wholeNumber('permissions from 0 to 0o777', 0o777),
+  descriptor: wholeNumber('the number of an open descriptor', Number.MAX_SAFE_INTEGER),
+  gracePeriod: numberOf('milliseconds'),
+  site: optionsFor(resolveSiteStoreOptions),
+  handler: optionsFor(resolveHandlerOptions),
+  ssr: expecting('the path of a module', (value) => typeof value === 'string'),
+  tls: optionsFor(resolveTlsOptions),
+  operations: optionsFor(checkOperationsOptions),
+  allowHosts: hostList,
+}
+
+/** A descriptor outranks a socket, and a socket the port, which has a default. */
+function addressOf(options: Omit<ResolvedServeOptions, 'address'>): ListenAddress {
+  const { descriptor, socket, socketMode, host, port } = options
+  if (descriptor !== undefined) return { descriptor }
+  return socket === undefined ? { port, host } : { socket, socketMode }
 }

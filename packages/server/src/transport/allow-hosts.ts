@@ -1,7 +1,6 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
-import { checkOption } from '../with-defaults.ts'
+import { type OptionCheck, readableBy } from '../read-options.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
@@ -38,20 +37,11 @@ function isNameOfHost(text: string): boolean {
   return host?.isPlain === true && host.port === undefined && !text.endsWith('.')
 }
 
-/**
- * Checks the option.
- *
- * @throws OperatorError that names it, what was found and what is expected.
- */
-export function checkHosts(names: unknown): void {
-  if (!Array.isArray(names) || names.length === 0) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `allowHosts: expected a list of hosts, found ${JSON.stringify(names)}`,
-    )
-  }
-  checkOption('allowHosts', () => createHostMatcher(names.map(String)))
-}
+/** Checks the option: a list of names that {@link createHostMatcher} can read. */
+export const hostList: OptionCheck = (names) =>
+  Array.isArray(names) && names.length > 0
+    ? readableBy(createHostMatcher)(names.map(String))
+    : [`: expected a list of hosts, found ${JSON.stringify(names)}`]
 
 /** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before anybody else sees them. */
 export function allowHosts(listener: RequestListener, names: readonly string[] | undefined): RequestListener {

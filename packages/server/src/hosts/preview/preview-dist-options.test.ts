@@ -24,12 +24,12 @@ describe('previewDist', () => {
     ['[]', "previewDist: expected an object such as { fallback: 'spa' }, found []"],
     [
       '{"fallback":"index.html"}',
-      'previewDist option fallback: expected "spa", "404" or "none", found index.html',
+      'previewDist option fallback: expected "spa", "404" or "none", found "index.html"',
     ],
-    ['{"verify":"md5"}', 'previewDist option verify: expected "size" or "hash", found md5'],
+    ['{"verify":"md5"}', 'previewDist option verify: expected "size" or "hash", found "md5"'],
     [
       '{"memoryBudget":"64m"}',
-      'previewDist option memoryBudget: expected a number of bytes, 0 or more, found 64m',
+      'previewDist option memoryBudget: expected a number of bytes, 0 or more, found "64m"',
     ],
     [
       '{"rules":{"perfer":"smallest"}}',

@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { type HandlerOptions, resolveHandlerOptions } from '../handler-options.ts'
-import { type LoadSiteOptions, resolveLoadSiteOptions } from '../../load/load-options.ts'
-import { withDefaults } from '../../with-defaults.ts'
+import { handlerChecks, type HandlerOptions } from '../handler-options.ts'
+import { loadChecks, type LoadSiteOptions } from '../../load/load-options.ts'
+import { readOptions } from '../../read-options.ts'
 
 /** Options of the preview; the folder, the base and the logger are those of Vite's configuration. */
 export interface PreviewDistOptions
@@ -13,13 +13,14 @@ export interface ResolvedPreviewDistOptions {
   readonly site: LoadSiteOptions
 }
 
-const handlerOptionNames = ['fallback', 'fileSystemFallback']
-const siteOptionNames = ['verify', 'memoryBudget', 'largestBody', 'rules']
+const { onProblem: _problem, ...forHandler } = handlerChecks
+const { onWarning: _warning, ...forSite } = loadChecks
+const checks = { ...forHandler, ...forSite }
 
 /**
  * Checks the options when the configuration is read, not when a preview starts.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolvePreviewDistOptions(options: PreviewDistOptions): ResolvedPreviewDistOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -29,12 +30,14 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
     )
   }
   try {
-    const given = withDefaults({}, options, [...handlerOptionNames, ...siteOptionNames])
-    const handler = pick(given, handlerOptionNames)
-    const site = pick(given, siteOptionNames)
-    resolveHandlerOptions(handler)
-    resolveLoadSiteOptions(site)
-    return { handler, site }
+    const { fallback, fileSystemFallback, ...site } = readOptions<PreviewDistOptions>(options, {}, checks)
+    return {
+      handler: {
+        ...(fallback !== undefined && { fallback }),
+        ...(fileSystemFallback !== undefined && { fileSystemFallback }),
+      },
+      site,
+    }
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     throw new OperatorError(
@@ -43,8 +46,4 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
       { cause: error },
     )
   }
-}
-
-function pick(options: object, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)))
 }

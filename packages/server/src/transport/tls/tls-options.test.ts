@@ -13,9 +13,9 @@ describe('resolveTlsOptions', () => {
   })
 
   test.each<readonly [Partial<TlsOptions>, RegExp]>([
-    [{ cert: 'cert.pem' }, /^tls\.key: .*go together/],
-    [{ key: 'key.pem' }, /^tls\.cert: .*go together/],
-    [{ ...pair, redirectPort: 65_536 }, /^tls\.redirectPort: expected a whole number from 0 to 65535/],
+    [{ cert: 'cert.pem' }, /^key: .*go together/],
+    [{ key: 'key.pem' }, /^cert: .*go together/],
+    [{ ...pair, redirectPort: 65_536 }, /^redirectPort: expected a whole number from 0 to 65535/],
     [{ ...pair, hsts: 'forever' }, /expected a time such as 1y/],
   ])('refuses %j', (options, message) => {
     expect(() => Reflect.apply(resolveTlsOptions, undefined, [options])).toThrow(message)

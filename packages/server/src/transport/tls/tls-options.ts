@@ -1,6 +1,5 @@
-import { OperatorError } from '@serve-dist/manifest'
 import type { TlsFiles } from './tls-credentials.ts'
-import { checkOption, withDefaults } from '../../with-defaults.ts'
+import { expecting, portNumber, readableBy, readOptions } from '../../read-options.ts'
 
 /** How a server uses TLS. */
 export interface TlsOptions extends TlsFiles {
@@ -24,36 +23,22 @@ export interface TlsOptions extends TlsFiles {
 /**
  * Checks the options, and turns `hsts` into the field's value.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveTlsOptions(options: TlsOptions): TlsOptions {
-  const names = ['redirectPort', 'hsts']
-  const { cert, key, redirectPort, hsts } = withDefaults<TlsOptions>({ cert: '', key: '' }, options, names)
-  for (const [name, file] of Object.entries({ cert, key })) {
-    if (typeof file !== 'string' || file === '') {
-      throw new OperatorError(
-        'SD_OPTION_INVALID',
-        `tls.${name}: expected a PEM file, found ${JSON.stringify(file)}; a certificate and its key go together`,
-      )
-    }
-  }
-  if (
-    redirectPort !== undefined &&
-    !(Number.isInteger(redirectPort) && redirectPort >= 0 && redirectPort <= 65_535)
-  ) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `tls.redirectPort: expected a whole number from 0 to 65535, found ${redirectPort}`,
-    )
-  }
-  if (hsts !== undefined) checkOption('tls.hsts', () => parseHsts(hsts))
-  return {
-    cert,
-    key,
-    ...(redirectPort !== undefined && { redirectPort }),
-    ...(hsts !== undefined && { hsts: parseHsts(hsts) }),
-  }
+  const resolved = readOptions<TlsOptions>(
+    options,
+    { cert: '', key: '' },
+    { cert: pemFile, key: pemFile, redirectPort: portNumber, hsts: readableBy(parseHsts) },
+  )
+  const { hsts } = resolved
+  return { ...resolved, ...(hsts !== undefined && { hsts: parseHsts(hsts) }) }
 }
+
+const pemFile = expecting(
+  'the path of a PEM file (a certificate and its key go together)',
+  (value) => typeof value === 'string' && value !== '',
+)
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
 
