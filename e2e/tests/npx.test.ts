@@ -13,7 +13,10 @@ describe('npx serve-dist', () => {
       exitCode: 0,
       output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     })
-    const help = await runToEnd(command, { args: ['--help'], cwd: project })
+    const short = await runToEnd(command, { args: ['--help'], cwd: project })
+    expect(short.exitCode).toBe(0)
+    for (const option of ['--port', '--host', 'compress']) expect(short.output).toContain(option)
+    const help = await runToEnd(command, { args: ['--help', 'all'], cwd: project })
     expect(help.exitCode).toBe(0)
     for (const option of ['--port', '--host', '--verify', 'PORT', 'HOST', 'compress']) {
       expect(help.output).toContain(option)

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type GivenFlags, missingFlags, type ServeFlags, unusedFlags } from './flags.ts'
+import {
+  type Flag,
+  type GivenFlags,
+  missingFlags,
+  serveFlags,
+  type ServeFlags,
+  unusedFlags,
+} from './flags.ts'
 
 const defaults: ServeFlags = {
   port: 4173,
@@ -11,6 +18,20 @@ const defaults: ServeFlags = {
   grace: 10_000,
   socketMode: 0o660,
 }
+
+describe('serveFlags', () => {
+  const readable = Object.entries<Flag>(serveFlags).filter(
+    ([, flag]) => flag.read !== undefined && flag.default !== undefined && flag.defaultText !== undefined,
+  )
+
+  test.each(readable)('shows the default of %s as somebody would write it', (_name, flag) => {
+    expect(flag.read?.(flag.defaultText ?? '')).toBe(flag.default)
+  })
+
+  test('has such defaults', () => {
+    expect(readable.map(([name]) => name)).toContain('grace')
+  })
+})
 
 describe('unusedFlags', () => {
   test.each<readonly [string, Partial<GivenFlags>, readonly string[], RegExp]>([
