@@ -6,5 +6,6 @@ export function isMissing(error: unknown): boolean {
 /** The message of whatever was thrown; of an error of the file system, without the path that the caller's text names. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.message.replace(/, \w+(?: '.*)?$/s, '')
+  // By its form: an error from another thread has lost its fields.
+  return error.message.replace(/^(E[A-Z\d]+: .*?), \w+(?: '.*)?$/s, '$1')
 }
