@@ -13,8 +13,8 @@ export type ListenAddress = TcpAddress | SocketAddress | InheritedAddress
 interface TcpAddress {
   /** 0 picks a free one. */
   readonly port: number
-  /** `*` listens on all addresses. */
-  readonly host: string
+  /** `undefined` listens on all addresses. */
+  readonly host: string | undefined
   /**
    * The flag that chooses it, for error messages.
    * @default '--port'
@@ -90,19 +90,19 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
   if ('descriptor' in address) return { fd: address.descriptor }
   if ('socket' in address) return { path: address.socket }
   const { port, host } = address
-  return { port, ...(host !== '*' && { host }) }
+  return { port, ...(host !== undefined && { host }) }
 }
 
 /** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
-function reachableName(host: string): string {
-  if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
+function reachableName(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost'
   return isIPv6(host) ? `[${host}]` : host
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
   if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS: ${message}`
   if ('socket' in address) return explainSocket(code, message, address.socket)
-  const { port, host, flag = '--port' } = address
+  const { port, host = 'all addresses', flag = '--port' } = address
   switch (code) {
     case 'EADDRINUSE':
       return `port ${port} on ${host} is in use; stop what listens there, or choose another port with ${flag} (0 picks a free one)`

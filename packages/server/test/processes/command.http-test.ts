@@ -163,6 +163,12 @@ describe('serve-dist', () => {
       {},
       /192\.0\.2\.1 is not an address of this machine; choose one with --host/,
     ],
+    [
+      'a host that is a pattern',
+      ['--host', '*', '--port', '0'],
+      {},
+      /\* is not an address of this machine; choose one with --host/,
+    ],
   ])('refuses %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
     const folder = args[0] === 'a' ? [] : [directory]
     const { code, stdout, stderr } = await spawnCommand([...folder, ...args], { env }).exited
