@@ -52,7 +52,7 @@ export interface StagedSiteStore extends SiteStore {
 /**
  * Loads a build for hosts that swap it for a newer one later.
  *
- * @throws OperatorError when the folder cannot be served, TypeError for a wrong option.
+ * @throws OperatorError when the folder cannot be served, or an option is wrong.
  */
 export async function openSiteStore(directory: string, options: SiteStoreOptions = {}): Promise<SiteStore> {
   return await openStagedSiteStore(directory, options)

@@ -3,7 +3,7 @@ import { fieldProblem } from '@serve-dist/manifest'
 
 /** Fields for the paths that match a pattern. */
 export interface HeadersFileRule {
-  /** As `compileUrlPattern` takes it. */
+  /** As `parsePathPattern` takes it. */
   readonly pattern: string
   readonly fields: FieldValues
 }

@@ -22,7 +22,7 @@ const pluginName = 'serve-dist:preview'
  * compressed it. Nothing is done in a build or in the development server. `@serve-dist/vite` has it inside;
  * where both are configured, this one answers.
  *
- * @throws TypeError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the option, what was found and what is expected.
  */
 export default function previewDist(options: PreviewDistOptions = {}): PreviewDistPlugin {
   const resolved = resolvePreviewDistOptions(options)
