@@ -1,4 +1,5 @@
 import { OperatorError, checkServingRules } from '@serve-dist/manifest'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServingRules } from '@serve-dist/manifest'
@@ -65,7 +66,8 @@ interface ConfigFile {
 }
 
 async function readCandidate(path: string): Promise<ConfigFile | undefined> {
-  const text = await readOptional(path, 'SD_CONFIG_INVALID')
+  // Cheaper than seven failing reads at every start.
+  const text = existsSync(path) ? await readOptional(path, 'SD_CONFIG_INVALID') : undefined
   return text === undefined ? undefined : { path, text }
 }
 

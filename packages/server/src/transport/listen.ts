@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
-import { isIPv6, type ListenOptions } from 'node:net'
+import type { ListenOptions } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 import type { Transport } from './transport.ts'
@@ -96,7 +96,8 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
 /** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
 function reachableName(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost'
-  return isIPv6(host) ? `[${host}]` : host
+  // Only the literal of an IPv6 address has colons.
+  return host.includes(':') ? `[${host}]` : host
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {

@@ -1,6 +1,5 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
-import { performance } from 'node:perf_hooks'
 import { newConnectionGrace } from '../protocol/connection-limits.ts'
 import { resetOrDestroy, endsWithConnection } from '../send/reset-or-destroy.ts'
 import { destroySoonAsNode, lingeringClose } from './lingering-close.ts'

@@ -1,7 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
-import { performance } from 'node:perf_hooks'
 import { describeReload } from '../../load/describe-reload.ts'
 import { oneAtATime } from '../../files/one-at-a-time.ts'
 import type { ReloadOutcome } from '../../load/open-site-store.ts'
