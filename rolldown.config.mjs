@@ -47,7 +47,7 @@ function bundle(name, entries, groups = []) {
     platform: 'node',
     tsconfig: false,
     external: (id) => /^[^./]/.test(id) && !bundled.includes(id),
-    plugins: [licenses(folder), leftovers()],
+    plugins: [licenses(folder), requireHttp(), leftovers()],
     output: {
       dir: join(folder, 'dist'),
       chunkFileNames: 'chunks/[name].js',
@@ -76,6 +76,20 @@ function licenses(folder) {
       })
       if (texts.length > 0) this.emitFile({ type: 'asset', fileName: 'LICENSES', source: texts.join('\n') })
     },
+  }
+}
+
+/**
+ * Gets `node:http` as CommonJS does: an `import` of it reads every export, and on Node 24 the one named `WebSocket` loads
+ * undici, which takes 20 ms of CPU (docs/decisions/016-start.md).
+ *
+ * @returns {import('rolldown').Plugin}
+ */
+function requireHttp() {
+  const imported = /^import \{([^}]*)\} from "node:http";$/gm
+  return {
+    name: 'require-http',
+    renderChunk: (code) => code.replace(imported, 'const {$1} = process.getBuiltinModule("node:http");'),
   }
 }
 
