@@ -25,6 +25,7 @@ describe('matchPath', () => {
     ['/a%2Ab', '/axb', false],
     ['/100%', '/100%', true],
     ['/100%25', '/100%', true],
+    ['/100%/a%20b', '/100%/a b', true],
     ['/a\\b', '/a\\b', true],
     ['/a', '/a\n', false],
     ['/*', '/a\nb', true],

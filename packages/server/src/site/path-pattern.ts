@@ -15,6 +15,11 @@ export function parsePathPattern(written: string): PathPattern {
 
 /** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. Kept escapes stay, as in a request. */
 export function encodeWrittenPath(text: string): string {
+  // By segments: a percent sign that begins no escape changes nothing in the others.
+  return text.split('/').map(encodeSegment).join('/')
+}
+
+function encodeSegment(text: string): string {
   return text
     .split(keptEscape)
     .map((piece, index) => (index % 2 === 0 ? encodePath(decodePiece(piece)) : piece.toUpperCase()))
