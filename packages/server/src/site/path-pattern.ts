@@ -51,7 +51,8 @@ export function matchPath(pattern: PathPattern, path: string): ReadonlyMap<strin
  * walk from the end for each text: a regular expression would try a hostile path in every combination.
  */
 function startsOf(pattern: PathPattern, path: string): readonly (readonly number[])[] {
-  let rest: readonly number[] = [path.length - (pattern.at(-1) ?? '').length]
+  const last = path.length - (pattern.at(-1) ?? '').length
+  let rest: readonly number[] = isWithinEscape(path, last) ? [] : [last]
   const all = [rest]
   for (let index = pattern.length - 3; index > 0; index -= 2) {
     const text = pattern[index] ?? ''
@@ -62,7 +63,7 @@ function startsOf(pattern: PathPattern, path: string): readonly (readonly number
     for (let start = path.length - text.length; start >= 0; start -= 1) {
       const end = start + text.length
       if (name !== '*' && path[end] === '/') limit = end
-      if (!path.startsWith(text, start)) continue
+      if (!path.startsWith(text, start) || isWithinEscape(path, start)) continue
       while ((rest[next] ?? -1) > limit) next += 1
       if ((rest[next] ?? -1) >= end + leastLength(name)) found.push(start)
     }
@@ -70,6 +71,11 @@ function startsOf(pattern: PathPattern, path: string): readonly (readonly number
     all.unshift(rest)
   }
   return all
+}
+
+/** The `20` of `%20` is no text of its own. */
+function isWithinEscape(path: string, at: number): boolean {
+  return path[at - 1] === '%' || path[at - 2] === '%'
 }
 
 function leastLength(name: string): 0 | 1 {
