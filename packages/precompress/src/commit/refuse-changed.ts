@@ -71,7 +71,7 @@ function stampAt(folder: string, path: string): string | undefined {
     const found = lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
     return found && stampOf(found)
   } catch (error) {
-    // Whatever else stands in the way is not what was there.
+    // Something else stands in the way now.
     return isMissing(error) ? undefined : reasonOf(error)
   }
 }

@@ -63,7 +63,7 @@ async function decodesToOriginal(folder: string, { path, original, coding }: Can
     await pipeline(createReadStream(join(folder, path)), decoder, async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) {
         size += piece.length
-        // What grows beyond the original is something else, however much of it there is.
+        // Longer than the original: it is another file, and may be endless.
         if (size > original.size) return
         sha256.update(piece)
       }

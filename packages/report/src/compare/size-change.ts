@@ -44,7 +44,7 @@ function compareSize(before: number, after: number, noise: Noise): SizeChange {
 
 function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Verdict {
   if (bytes === 0) return 'same'
-  // What appears or vanishes is never noise, however small.
+  // A file that appears or vanishes is never noise, however small.
   if (percent === undefined || percent === -100) return bytes > 0 ? 'larger' : 'smaller'
   if (Math.abs(percent) < noise.percent && Math.abs(bytes) < noise.bytes) return 'noise'
   return bytes > 0 ? 'larger' : 'smaller'

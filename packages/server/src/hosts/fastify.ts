@@ -32,7 +32,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
       takeBack()
       next()
     })
-    // What is looked up on the disk is passed on later or never; Fastify waits either way.
+    // A look-up on the disk passes a request on later or never; Fastify waits either way.
     if (!isPassedOn && options.fileSystemFallback !== true) reply.hijack()
   })
 }

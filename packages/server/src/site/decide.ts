@@ -126,7 +126,7 @@ function decideUnknown(
   { path, query }: RequestPath,
   fallback: Fallback | undefined,
 ): Answer | undefined {
-  // What a rule does not force yields to a file.
+  // A rule without force yields to a file.
   const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
   const match = matchRedirect(rules, path)
 

@@ -41,7 +41,7 @@ export async function configurePreview(
     handler(request, response, () => settle(answerUnknown(request, response, next), next))
   }
 
-  // What it does not know may be another plugin's to answer, but not Vite's with a page or a file.
+  // Other plugins may answer what the build does not know, but Vite not with a page or a file.
   const answerUnknown: Middleware = async (request, response, next) => {
     const handler = await handlerFor(request)
     const path = pathInBase(request.originalUrl ?? '/', base)

@@ -9,7 +9,7 @@ const mostAttempts = 3
 /**
  * Lets all workers read their certificate again, then serve the build that the folder has now, or none of them: each
  * loads it beside the one that it serves, one after the other, so that only one of them is busy with it at a time.
- * Only when the last has it, all are told to swap.
+ * Once the last has it, all swap.
  */
 export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
   // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
