@@ -19,6 +19,12 @@ export { variantPath } from './variant-path.ts'
 export { DocumentReader } from './document-reader.ts'
 export { fieldProblem, readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 export {
+  type Fallback,
+  fallbacks,
+  type Preference,
+  preferences,
+  sourceMapChoices,
+  type SourceMaps,
   type FieldValues,
   type RedirectRule,
   type RedirectStatus,

@@ -1,6 +1,9 @@
 import { type DocumentReader, show } from './document-reader.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {
+  fallbacks,
+  preferences,
+  sourceMapChoices,
   type FieldValues,
   type RedirectRule,
   type RedirectStatus,
@@ -32,8 +35,8 @@ type Read<Rules> = { readonly [Name in keyof Rules]-?: (rule: DocumentReader) =>
 
 /** One reader a rule: this table is the list of rules that there are. */
 const readers: Read<ServingRules> = {
-  prefer: (rule) => rule.oneOf(['order', 'smallest']),
-  fallback: (rule) => rule.oneOf(['spa', '404', 'none']),
+  prefer: (rule) => rule.oneOf(preferences),
+  fallback: (rule) => rule.oneOf(fallbacks),
   immutable: readGlobs,
   cacheControl: (rule) => rule.record((value) => value.matching(fieldValue, 'a value of Cache-Control')),
   headers: (rule) => rule.record(readFields),
@@ -41,7 +44,7 @@ const readers: Read<ServingRules> = {
   securityHeaders: (rule) => rule.boolean(),
   earlyHints: (rule) => rule.boolean(),
   cors: readGlobs,
-  sourceMaps: (rule) => rule.oneOf(['serve', 'deny']),
+  sourceMaps: (rule) => rule.oneOf(sourceMapChoices),
 }
 
 /** The names of all rules. */

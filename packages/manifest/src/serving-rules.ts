@@ -4,9 +4,9 @@
  */
 export interface ServingRules {
   /** What decides between representations that a client wants equally: the order zstd, br, gzip, or the bytes. */
-  readonly prefer?: 'order' | 'smallest'
+  readonly prefer?: Preference
   /** What a navigation to an unknown path gets: the page of an `spa`, the build's `404.html`, or nothing of ours. */
-  readonly fallback?: 'spa' | '404' | 'none'
+  readonly fallback?: Fallback
   /** Globs of files whose names carry a content hash though no bundler said so. */
   readonly immutable?: readonly string[]
   /** `Cache-Control` by glob; of several that match, the last counts. */
@@ -22,7 +22,7 @@ export interface ServingRules {
   /** Globs of files that pages of every other origin may use. */
   readonly cors?: readonly string[]
   /** Whether source maps of the build are answered, or are as if they were not there. */
-  readonly sourceMaps?: 'serve' | 'deny'
+  readonly sourceMaps?: SourceMaps
 }
 
 /** Names of fields with their values; `null` takes a default away. */
@@ -46,3 +46,16 @@ export type RedirectStatus = (typeof redirectStatuses)[number]
 export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404] = [
   200, 301, 302, 303, 307, 308, 404,
 ]
+
+export const preferences: readonly ['order', 'smallest'] = ['order', 'smallest']
+export type Preference = (typeof preferences)[number]
+
+/**
+ * What a navigation to an unknown path gets: the page of a single-page application (`spa`), the build's own `404.html`
+ * (`404`), or nothing of ours (`none`).
+ */
+export type Fallback = (typeof fallbacks)[number]
+export const fallbacks: readonly ['spa', '404', 'none'] = ['spa', '404', 'none']
+
+export type SourceMaps = (typeof sourceMapChoices)[number]
+export const sourceMapChoices: readonly ['serve', 'deny'] = ['serve', 'deny']

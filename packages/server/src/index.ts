@@ -15,7 +15,6 @@ export type { ServeOptions } from './serve/serve-options.ts'
 export type {
   Answer,
   AnswerContent,
-  Fallback,
   Redirect,
   Representation,
   Resource,
@@ -26,4 +25,4 @@ export type {
 } from './site/site.ts'
 export type { SiteStoreOptions } from './load/load-options.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
-export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
+export { type Fallback, OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

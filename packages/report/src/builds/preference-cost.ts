@@ -1,11 +1,11 @@
-import { contentCodings, type Manifest } from '@serve-dist/manifest'
+import { type Preference, contentCodings, type Manifest } from '@serve-dist/manifest'
 import { formatBytes, formatKilobytes, formatPercent } from './format-values.ts'
 import { type Coding, sizesOf, sumSizes } from './sizes.ts'
 
 /** What the server's default order of codings costs on one build, against sending the smallest. */
 export interface PreferenceCost {
   /** What the build says of it: by default `'order'`, which then is what it costs. */
-  readonly prefer: 'order' | 'smallest'
+  readonly prefer: Preference
   /** The most preferred coding that this build has. */
   readonly first: Coding
   /** Bytes of all files as they are sent in that order. */

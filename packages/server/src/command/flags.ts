@@ -1,3 +1,11 @@
+import {
+  type Fallback,
+  fallbacks,
+  type Preference,
+  preferences,
+  sourceMapChoices,
+  type SourceMaps,
+} from '@serve-dist/manifest'
 import type { AppType } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { loadDefaults } from '../load/load-options.ts'
@@ -55,14 +63,14 @@ export interface ServeFlags {
   readonly redirectHttp?: number
   readonly hsts?: string
   readonly allowHost?: readonly string[]
-  readonly fallback?: 'spa' | '404' | 'none'
+  readonly fallback?: Fallback
   readonly config?: string
   readonly ssr?: string
   readonly fsFallback?: boolean
-  readonly prefer?: 'order' | 'smallest'
+  readonly prefer?: Preference
   readonly immutable?: readonly string[]
   readonly cors?: readonly string[]
-  readonly sourceMaps?: 'serve' | 'deny'
+  readonly sourceMaps?: SourceMaps
   readonly workers: number | 'auto'
   readonly watch?: boolean
   readonly grace: number
@@ -167,7 +175,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: answers,
     isCommon: true,
     defaultText: "from the build's appType",
-    choices: ['spa', '404', 'none'],
+    choices: fallbacks,
   },
   config: {
     value: '<file>',
@@ -190,7 +198,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'which of the codings that a client accepts: the first of zstd, br, gzip, or the smallest',
     group: answers,
     defaultText: 'order',
-    choices: ['order', 'smallest'],
+    choices: preferences,
   },
   immutable: {
     value: '<glob>',
@@ -209,7 +217,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: answers,
     environment: 'SOURCE_MAPS',
     defaultText: 'serve',
-    choices: ['serve', 'deny'],
+    choices: sourceMapChoices,
   },
   workers: {
     value: '<count>',

@@ -1,4 +1,4 @@
-import type { Fallback } from '../site/site.ts'
+import { type Fallback, fallbacks } from '@serve-dist/manifest'
 import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
 
 /** How a handler treats what the table does not tell. */
@@ -36,7 +36,7 @@ const defaults: ResolvedHandlerOptions = {
 }
 /** The checks of what every host takes. */
 export const handlerChecks: OptionChecks<HandlerOptions> = {
-  fallback: oneOf('spa', '404', 'none'),
+  fallback: oneOf(...fallbacks),
   // A text such as "false" would switch it on.
   fileSystemFallback: expecting('true or false', (value) => typeof value === 'boolean'),
   onProblem: aFunction,

@@ -1,3 +1,4 @@
+import type { Fallback } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import {
   badRequest,
@@ -17,7 +18,7 @@ import { matchRedirect } from './redirects.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
-import type { Answer, Fallback, Representation, Resource, Site } from './site.ts'
+import type { Answer, Representation, Resource, Site } from './site.ts'
 
 /**
  * Decides the answer to a request: a pure function of the site and the request's fields, steps 2 to 7 of

@@ -1,7 +1,14 @@
-import type { ManifestFile, RedirectRule, ServingRules } from '@serve-dist/manifest'
+import type {
+  Preference,
+  SourceMaps,
+  Fallback,
+  ManifestFile,
+  RedirectRule,
+  ServingRules,
+} from '@serve-dist/manifest'
 import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
-import type { Fallback, FieldRule } from './site.ts'
+import type { FieldRule } from './site.ts'
 
 /** Everything that says how a build is to be served, the weakest first. */
 export interface ServingSources {
@@ -18,11 +25,11 @@ export interface ServingSources {
 /** One answer to each question of how to serve. */
 export interface ResolvedServing {
   readonly directory: string
-  readonly prefer: 'order' | 'smallest'
+  readonly prefer: Preference
   readonly fallback: Fallback | undefined
   readonly earlyHints: boolean
   readonly redirects: readonly RedirectRule[]
-  readonly sourceMaps: 'serve' | 'deny'
+  readonly sourceMaps: SourceMaps
   /** Globs of files that never change under their names. */
   readonly immutable: readonly string[]
   readonly fieldRules: readonly FieldRule[]

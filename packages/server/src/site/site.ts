@@ -1,4 +1,6 @@
 import type {
+  Fallback,
+  SourceMaps,
   AppType,
   FieldValues,
   ManifestFile,
@@ -8,12 +10,6 @@ import type {
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
-
-/**
- * What a navigation to an unknown path gets: the page of a single-page application (`spa`), the build's
- * own `404.html` (`404`), or nothing of ours (`none`).
- */
-export type Fallback = 'spa' | '404' | 'none'
 
 /**
  * A build, ready to answer from: plain data, made at boot and never changed after, so that every decision is a
@@ -44,7 +40,7 @@ export interface Site {
   /** Whether early hints are sent over HTTP/1.1 too. */
   readonly earlyHints: boolean
   /** Whether source maps are answered; where they are denied, the table has none. */
-  readonly sourceMaps: 'serve' | 'deny'
+  readonly sourceMaps: SourceMaps
   /** What fields files get, for those that appear after boot; the last rule that names a field counts. */
   readonly fieldRules: readonly FieldRule[]
   readonly summary: SiteSummary
