@@ -80,6 +80,12 @@ describe('listFiles', () => {
     expect((await list(folder, { include: ['**'], exclude: ['!(a).js'] })).paths).toEqual(['a.js', 'c/d.js'])
   })
 
+  test('finds nothing below a file that a pattern takes for a folder', async () => {
+    const folder = await makeFolder({ assets: 'a file', 'b.js': 'b' })
+    const patterns = { include: ['assets/*.js', 'assets/**/*.css', 'b.js'], exclude: [] }
+    expect((await listFiles(folder, { patterns, warn: () => {} })).map(({ path }) => path)).toEqual(['b.js'])
+  })
+
   test('lists nothing in an empty folder', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, 'empty'))

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import {
@@ -125,6 +125,7 @@ async function matchingNames(folder: string, { include, exclude }: FilePatterns)
     // Symlinks and whatever else is no file are warned of.
     onlyFiles: false,
     markDirectories: true,
+    fs: { readdirSync: namesIn },
     // A folder that a pattern names is walked even if a pattern excludes it: each file must match.
     ignore: [...excluded, ...toolFolders].flatMap((pattern) => [pattern, `${pattern}/**`]),
   })
@@ -133,6 +134,18 @@ async function matchingNames(folder: string, { include, exclude }: FilePatterns)
     .filter((name) => !name.endsWith('/') || isUnreadable(folder, name))
     .map((name) => posix.join(name, '.'))
   return [...new Set(paths.map((path) => linkBefore(path) ?? path))]
+}
+
+/** The names in a folder; none in a file, which a pattern such as `assets/**` may take for a folder. */
+function namesIn(path: string): string[]
+function namesIn(path: string, options: { withFileTypes: true }): Dirent[]
+function namesIn(path: string, options?: { withFileTypes: true }): string[] | Dirent[] {
+  try {
+    return options === undefined ? readdirSync(path) : readdirSync(path, options)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return []
+    throw error
+  }
 }
 
 /** Whether a folder's name keeps `fast-glob` from the files in it, which it does not say. */
