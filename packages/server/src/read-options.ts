@@ -17,6 +17,9 @@ export function readOptions<Options extends object>(
   defaults: Options,
   checks: OptionChecks<Options>,
 ): Options {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new OperatorError('SD_OPTION_INVALID', `options: expected an object, found ${show(given)}`)
+  }
   const known = new Map(Object.entries<OptionCheck>(checks))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
   const options = { ...defaults, ...Object.fromEntries(defined) }

@@ -51,7 +51,7 @@ export function parseFileMode(text: string): number {
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
-  throw new TypeError('expected a whole number from 0 to 65535')
+  throw new TypeError(`expected a whole number from 0 to 65535, found "${text}"`)
 }
 
 /** Node would listen on all addresses for an empty one, which an unset variable may be. */

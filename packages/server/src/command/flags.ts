@@ -171,18 +171,18 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   fallback: {
     value: '<mode>',
-    help: 'answer unknown pages with index.html (spa), 404.html (404) or a plain 404 (none)',
+    help: 'unknown pages: spa, 404 or none',
     group: answers,
     isCommon: true,
-    defaultText: "from the build's appType",
+    defaultText: 'by appType',
     choices: fallbacks,
   },
   config: {
     value: '<file>',
-    help: 'headers, redirects and caching',
+    help: 'headers and redirects',
     group: answers,
     isCommon: true,
-    defaultText: 'serve-dist.config.js, .mjs or .json',
+    defaultText: 'serve-dist.config.*',
   },
   ssr: {
     value: '<module>',

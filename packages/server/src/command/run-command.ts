@@ -1,9 +1,9 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { OperatorError } from '@serve-dist/manifest'
+import { nearestName, OperatorError } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, type CommanderError, Option } from 'commander'
 import {
   type CompressFlags,
   compressFlags,
@@ -35,19 +35,27 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   for (const { environment } of Object.values<Flag>(serveFlags)) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
-  const asksForHelp = argv.includes('--help') || argv.includes('-h')
+  const words = argv.flatMap((word) => (word === '--help=all' ? ['--help', 'all'] : word))
+  const asksForHelp = words.includes('--help') || words.includes('-h')
   try {
-    await createProgram(argv.includes('all') || !asksForHelp).parseAsync(argv)
+    await createProgram(words.includes('all') || !asksForHelp).parseAsync(words)
   } catch (error) {
+    if (error instanceof HelpShown) return
     if (!(error instanceof OperatorError)) throw error
     process.stderr.write(`${describe(error)}\n`)
     process.exitCode = 1
   }
 }
 
+/** Ends the parsing after the help or the version was written. */
+class HelpShown extends Error {
+  override readonly name = 'HelpShown'
+}
+
 /** @param showsAll - whether the help lists all flags of the server; so do suggestions for a misspelt one. */
 function createProgram(showsAll: boolean): Command {
   const version = readVersion()
+  const problems: string[] = []
   const program = new Command('serve-dist')
     .usage('[dir] [options]')
     .description('Serve a Vite build from memory, precompressed. The default folder is dist.')
@@ -56,9 +64,17 @@ function createProgram(showsAll: boolean): Command {
     .argument('[dir]', '', serveDefaults.directory)
     .configureHelp({
       optionDescription: ({ description }) => description,
+      // The longest flags of `report` leave 40 columns.
+      minWidthToWrap: 30,
       subcommandTerm: (command) => `${command.name()} [dir]`,
     })
-    .showHelpAfterError('Run serve-dist --help for usage.')
+    .configureOutput({
+      // Headings without the blank lines above them: the page fits a terminal of 24 lines.
+      writeOut: (text) =>
+        process.stdout.write(showsAll ? text : text.replaceAll(/\n\n(?=[A-Z][\w ]*:\n)/g, '\n')),
+      outputError: () => {},
+    })
+    .showSuggestionAfterError(false)
     .action(async (directory: string, flags: ServeFlags) => {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       const missing = missingFlags(given)
@@ -71,12 +87,15 @@ function createProgram(showsAll: boolean): Command {
       await serveCommand(directory, given, version).catch(endServing)
     })
     .hook('preAction', (_program, command) => {
+      const [directory] = command.processedArgs
+      if (directory === '') problems.push('the folder is an empty text; name the folder that the build wrote')
+      if (command !== program) problems.push(...serverFlagsBefore(program, command))
+      refuse(command, problems)
       if (command === program) return
       // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.
       process.removeAllListeners('SIGHUP')
-      refuseServerFlags(program, command)
     })
-  addFlags(program, serveFlags, showsAll)
+  addFlags(program, serveFlags, { showsAll, problems })
   program.version(version, '-V, --version', 'show the version')
   const compress = program
     .command('compress')
@@ -88,7 +107,7 @@ function createProgram(showsAll: boolean): Command {
       const { compressCommand } = await import('./compress-command.ts')
       await compressCommand(directory, flags)
     })
-  addFlags(compress, compressFlags, true)
+  addFlags(compress, compressFlags, { showsAll: true, problems })
   const report = program
     .command('report')
     .summary('show what a build weighs, or what changed')
@@ -101,14 +120,47 @@ function createProgram(showsAll: boolean): Command {
       // 1 where the build fails a budget.
       process.exitCode = await reportCommand(directory, flags)
     })
-  addFlags(report, reportFlags, true)
+  addFlags(report, reportFlags, { showsAll: true, problems })
+  for (const command of [program, compress, report]) {
+    command.exitOverride((error) => {
+      if (error.exitCode === 0) throw new HelpShown()
+      return refuse(command, [...problems, explain(command, error)])
+    })
+  }
   return program
 }
 
-function addFlags(command: Command, table: object, showsAll: boolean): void {
+/** Ends the command where something is wrong with its words. */
+function refuse(command: Command, problems: readonly string[]): void {
+  if (problems.length === 0) return
+  const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
+  const usage = `run ${name} --help for usage`
+  throw problems.length === 1
+    ? new OperatorError('SD_OPTION_INVALID', `${problems[0]}\n${usage}`)
+    : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems; ${usage}:` })
+}
+
+/** Commander's message without its prefix; for a flag that does not exist, with the nearest of this command. */
+function explain(command: Command, { code, message }: CommanderError): string {
+  const text = message.replace(/^error: /, '')
+  const unknown = code === 'commander.unknownOption' ? /'(--[^'=]+)/.exec(text)?.[1] : undefined
+  if (unknown === undefined) return text
+  const { name, changes } = nearestName(
+    unknown,
+    command.options.flatMap(({ long }) => long ?? []),
+  )
+  return changes <= name.length / 3 ? `${text}; did you mean ${name}?` : text
+}
+
+interface ShownFlags {
+  readonly showsAll: boolean
+  /** Receives what is wrong with values. */
+  readonly problems: string[]
+}
+
+function addFlags(command: Command, table: object, { showsAll, problems }: ShownFlags): void {
   for (const [name, flag] of Object.entries<Flag>({ ...table })) {
-    const { help, group, isCommon, environment, choices, isRepeatable, read } = flag
-    const value = flag.default
+    const { help, group, isCommon, environment, isRepeatable } = flag
     const notes = [
       ...(isRepeatable === true ? ['repeatable'] : []),
       ...(defaultOf(flag) === undefined ? [] : [`default: ${defaultOf(flag)}`]),
@@ -120,37 +172,45 @@ function addFlags(command: Command, table: object, showsAll: boolean): void {
     )
       .helpGroup(`${group}:`)
       .hideHelp(!showsAll && isCommon !== true)
-    if (value !== undefined) option.default(value)
+    if (flag.default !== undefined) option.default(flag.default)
     if (environment !== undefined) option.env(environment)
-    if (choices !== undefined) option.choices(choices)
-    else if (isRepeatable === true) option.argParser(collect(read ?? ((text) => [text])))
-    else if (read !== undefined) option.argParser(explained(read))
+    if (valueOf(flag) !== '') {
+      option.argParser((text: string, earlier: unknown) => {
+        // Commander reads variables after it has read the command line, so a given flag wins.
+        const isFlag = process.argv.some(
+          (word) => word === flagName(name) || word.startsWith(`${flagName(name)}=`),
+        )
+        const found = readValue(flag, text)
+        if ('problem' in found) problems.push(`${isFlag ? flagName(name) : environment}: ${found.problem}`)
+        const value = 'value' in found ? found.value : undefined
+        return isRepeatable === true ? [earlier ?? [], value].flat() : value
+      })
+    }
     command.addOption(option)
   }
 }
 
-/** A reader as commander wants it, which names the flag in front of what was expected. */
-function explained<Value>(read: (text: string) => Value): (text: string) => Value {
-  return (text) => {
-    try {
-      return read(text)
-    } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
-    }
+/** A flag's value of its text, or what is wrong with the text. */
+function readValue(
+  { choices, read, isRepeatable }: Flag,
+  text: string,
+): { readonly value: unknown } | { readonly problem: string } {
+  if (/^--./.test(text)) return { problem: `expected a value, found the flag ${text}` }
+  if (choices !== undefined && !choices.includes(text)) {
+    return { problem: `expected one of ${choices.join(', ')}, found "${text}"` }
+  }
+  try {
+    return { value: read === undefined ? (isRepeatable === true ? [text] : text) : read(text) }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
   }
 }
 
-function collect(read: (text: string) => unknown): (text: string, earlier: unknown) => unknown[] {
-  return (text, earlier = []) => [earlier, explained(read)(text)].flat()
-}
-
 /** Commander accepts the server's flags in front of another command, which would ignore them. */
-function refuseServerFlags(program: Command, command: Command): void {
-  const given = program.options.find(
-    (option) => program.getOptionValueSource(option.attributeName()) === 'cli',
-  )
-  if (given === undefined) return
-  command.error(`error: option '${given.flags}' is for serving; "${command.name()}" does not take it`)
+function serverFlagsBefore(program: Command, command: Command): string[] {
+  return program.options
+    .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) => `option '${option.flags}' is for serving; "${command.name()}" does not take it`)
 }
 
 /**

@@ -54,7 +54,16 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
 
 async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
   const server = await serve(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
-  return { ...server, url: server.url, summary: server.site.summary }
+  const { url, opsUrl, redirectUrl } = server
+  // Not `...server`: a copy would hold the first build for good.
+  return {
+    url,
+    summary: server.site.summary,
+    opsUrl,
+    redirectUrl,
+    reload: () => server.reload(),
+    close: () => server.close(),
+  }
 }
 
 async function countWorkers({ workers }: GivenFlags): Promise<number> {

@@ -49,6 +49,12 @@ const mostAttempts = 3
  * @throws OperatorError with all problems at once.
  */
 export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
+  if (typeof directory !== 'string' || directory === '') {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `directory: expected a path, found ${JSON.stringify(directory)}`,
+    )
+  }
   let { needsManifest } = options
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     // 1. The folder.

@@ -1,11 +1,12 @@
-import type {
-  Fallback,
-  SourceMaps,
-  AppType,
-  FieldValues,
-  ManifestFile,
-  ManifestVariant,
-  RedirectStatus,
+import {
+  OperatorError,
+  type Fallback,
+  type SourceMaps,
+  type AppType,
+  type FieldValues,
+  type ManifestFile,
+  type ManifestVariant,
+  type RedirectStatus,
 } from '@serve-dist/manifest'
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
@@ -176,9 +177,20 @@ export interface SiteHolder {
 /** What a host is made from: one build for good, or a holder of whichever is the newest. */
 export type SiteSource = Site | SiteHolder
 
-/** A holder, also of a site that is never swapped. */
+/**
+ * A holder, also of a site that is never swapped.
+ *
+ * @throws OperatorError for anything else, such as the promise of a site.
+ */
 export function toSiteHolder(source: SiteSource): SiteHolder {
-  return 'current' in source ? source : { current: source }
+  const given: unknown = source
+  if (typeof given === 'object' && given !== null && ('current' in given || 'table' in given)) {
+    return 'current' in source ? source : { current: source }
+  }
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `a handler needs a loaded site, such as createHandler(await loadSite('dist')); found ${String(given)}`,
+  )
 }
 
 /** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */

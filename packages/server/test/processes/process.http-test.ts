@@ -238,8 +238,8 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
   })
 
   test.each([
-    [['--grace', 'soon'], /'--grace <duration>'.*a duration such as 500ms, 10s or 1m.*"soon"/],
-    [['--socket-mode', 'rw'], /'--socket-mode <mode>'.*permissions in octal digits such as 660, found "rw"/],
+    [['--grace', 'soon'], /--grace: expected a duration such as 500ms, 10s or 1m.*"soon"/],
+    [['--socket-mode', 'rw'], /--socket-mode: expected permissions in octal digits such as 660, found "rw"/],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand([directory, '--port', '0', ...args]).exited
     expect(code).toBe(1)

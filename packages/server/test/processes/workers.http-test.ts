@@ -127,9 +127,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('refuses what is no number', async () => {
     const { code, stderr } = await spawnCommand([directory, '--workers', 'many']).exited
     expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /'--workers <count>'.*expected auto or a whole number from 1 to 1024, found "many"/,
-    )
+    expect(stderr).toMatch(/--workers: expected auto or a whole number from 1 to 1024, found "many"/)
   })
 
   test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {
