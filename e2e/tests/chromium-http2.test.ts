@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +31,13 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa over TLS',
     await browser?.close()
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
+  })
+
+  test('is sent a hint with each page', async () => {
+    const session = connect(server.url.origin, { rejectUnauthorized: false })
+    const [hint] = await once(session.request({ ':path': server.url.pathname }), 'headers')
+    session.destroy()
+    expect(hint).toMatchObject({ ':status': 103, link: expect.stringMatching(/rel=modulepreload/) })
   })
 
   test('gets all of the app by HTTP/2, after hints', async () => {

@@ -61,8 +61,7 @@ function breakBetween(project: Project, logger: RecordingLogger): Plugin {
 }
 
 describe.each(vites)('serveDist watching with $name', ({ name: viteName, load }) => {
-  // Once in five gates a watcher saw one change as two builds so close together that they shared a pass.
-  test('makes one pass for each build that succeeds', { retry: 2 }, async () => {
+  test('makes one pass for each build that succeeds', async () => {
     const vite = await load()
     const project = await createProject(application)
     const logger = createRecordingLogger()
