@@ -20,6 +20,7 @@ export default defineConfig([
       'hosts/fetch',
       'hosts/preview/vite',
       'index',
+      'load/compare-folder',
       // Tests start it alone.
       'operations/access-log',
     ],

@@ -1,0 +1,128 @@
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, type Manifest, parseManifest, pendingPath } from '@serve-dist/manifest'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { compareFolder, findUnlisted } from './compare-folder.ts'
+import { buildFixture } from '../../test/support/build-fixture.ts'
+import { compressibleText } from '../../test/support/compressible-text.ts'
+
+const files = {
+  'index.html': compressibleText(2000, 'page'),
+  'assets/app.js': compressibleText(5000),
+}
+
+function manifestOf(root: string): Manifest {
+  return parseManifest(readFileSync(join(root, manifestPath), 'utf8'))
+}
+
+async function add(root: string, ...paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(join(root, path, '..'), { recursive: true })
+    await writeFile(join(root, path), 'added')
+  }
+}
+
+describe('compareFolder', () => {
+  test('finds nothing in a folder as its pass left it', async () => {
+    const root = await buildFixture(files)
+    expect(compareFolder(root, manifestOf(root))).toEqual({ unlisted: [], missing: [], changed: [] })
+  })
+
+  test('names what was added, deleted and changed, variants among it', async () => {
+    const root = await buildFixture(files)
+    await add(root, 'about.html', 'blog/first/index.html', 'assets/app.js.map')
+    await rm(join(root, 'assets/app.js.br'))
+    await writeFile(join(root, 'index.html'), `${files['index.html']}more`)
+    await writeFile(join(root, 'assets/app.js'), `~${files['assets/app.js'].slice(1)}`)
+    expect(compareFolder(root, manifestOf(root))).toEqual({
+      unlisted: ['about.html', 'assets/app.js.map', 'blog/first/index.html'],
+      missing: ['assets/app.js.br'],
+      changed: ['assets/app.js', 'index.html'],
+    })
+  })
+
+  test('does not call changed what was written again with the same bytes', async () => {
+    const root = await buildFixture(files)
+    await writeFile(join(root, 'index.html'), files['index.html'])
+    expect(compareFolder(root, manifestOf(root)).changed).toEqual([])
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'calls changed what has other bytes and an earlier time',
+    async () => {
+      const root = await buildFixture(files)
+      await writeFile(join(root, 'index.html'), `~${files['index.html'].slice(1)}`)
+      await utimes(join(root, 'index.html'), 0, 0)
+      expect(compareFolder(root, manifestOf(root)).changed).toEqual(['index.html'])
+    },
+  )
+
+  test('calls a folder in the place of a file changed', async () => {
+    const root = await buildFixture(files)
+    await rm(join(root, 'index.html'))
+    await mkdir(join(root, 'index.html'))
+    expect(compareFolder(root, manifestOf(root)).changed).toEqual(['index.html'])
+  })
+})
+
+describe('findUnlisted', () => {
+  test('leaves out hidden files and our own folder, and not .well-known', async () => {
+    const root = await buildFixture(files)
+    await add(root, '.env', '.vite/manifest.json', 'assets/.DS_Store', '.well-known/security.txt')
+    expect(findUnlisted(root, manifestOf(root))).toEqual(['.well-known/security.txt'])
+  })
+
+  test.each<[string, readonly string[] | undefined, readonly string[] | undefined, readonly string[]]>([
+    ['no globs', undefined, undefined, ['a.txt', 'drafts/b.txt', 'new.html']],
+    ['a file', undefined, ['a.txt'], ['drafts/b.txt', 'new.html']],
+    ['a folder by its name', undefined, ['drafts'], ['a.txt', 'new.html']],
+    ['a glob', undefined, ['**/*.txt'], ['new.html']],
+    ['what is included', ['**/*.html', 'drafts/**'], undefined, ['drafts/b.txt', 'new.html']],
+    ['a negative glob', ['**', '!drafts'], undefined, ['a.txt', 'new.html']],
+    ['a pattern that begins with an exclamation mark', ['!(a|b).*'], undefined, ['new.html']],
+  ])('keeps to the selection of the manifest: %s', async (_what, include, exclude, expected) => {
+    const root = await buildFixture(files)
+    await add(root, 'a.txt', 'drafts/b.txt', 'new.html')
+    const selection = { ...(include && { include }), ...(exclude && { exclude }) }
+    expect(findUnlisted(root, { ...manifestOf(root), selection })).toEqual(expected)
+  })
+
+  test('takes a name with brackets for itself', async () => {
+    const root = await buildFixture(files)
+    await add(root, 'photos/[id].txt')
+    const selection = { exclude: ['photos/[id].txt'] }
+    expect(findUnlisted(root, { ...manifestOf(root), selection })).toEqual([])
+  })
+
+  test('finds variants of another tool, but none of a pass that was cut off', async () => {
+    const root = await buildFixture({ ...files, 'tiny.txt': 'tiny' })
+    await add(root, 'tiny.txt.br')
+    expect(findUnlisted(root, manifestOf(root))).toEqual(['tiny.txt.br'])
+    await add(root, pendingPath)
+    expect(findUnlisted(root, manifestOf(root))).toEqual([])
+  })
+
+  test('leaves out the output of a server build further below', async () => {
+    const root = await buildFixture(files)
+    await add(root, 'server/entry.mjs', 'server/chunks/a.mjs')
+    expect(findUnlisted(root, manifestOf(root))).toHaveLength(2)
+    await mkdir(join(root, 'server/.serve-dist'))
+    await writeFile(join(root, 'server/.serve-dist/record.json'), '{"version":1,"role":"server"}')
+    expect(findUnlisted(root, manifestOf(root))).toEqual([])
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'finds a symlink to a file of the build, and no other',
+    async () => {
+      const root = await buildFixture(files)
+      const outside = await buildFixture({ 'secret.txt': 'secret' })
+      await symlink('index.html', join(root, 'home.html'))
+      await symlink('nothing.html', join(root, 'broken.html'))
+      await symlink(join(outside, 'secret.txt'), join(root, 'secret.txt'))
+      await symlink(outside, join(root, 'outside'))
+      await symlink('.', join(root, 'loop'))
+      expect(findUnlisted(root, manifestOf(root))).toEqual(['home.html'])
+    },
+  )
+})

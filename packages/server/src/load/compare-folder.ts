@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import {
+  contentCodings,
+  isMissing,
+  type Manifest,
+  manifestPath,
+  pathProblem,
+  pendingPath,
+  stateDirectory,
+  variantPath,
+} from '@serve-dist/manifest'
+import { readingFlags } from '../files/open-regular-file.ts'
+import { globMatcherOf } from '../site/field-rules.ts'
+
+/** What of a manifest is compared: its files, and the globs that chose them. */
+export interface ListedFiles extends Pick<Manifest, 'files'> {
+  readonly selection?: FileSelection
+}
+
+/** Globs of a pass, relative to the build's folder. */
+export interface FileSelection {
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+}
+
+/** Where a folder differs from its manifest: paths relative to the folder, sorted. */
+export interface FolderDifferences {
+  /** Files that the pass would have listed: they were written after it. */
+  readonly unlisted: readonly string[]
+  /** Files and variants that the manifest lists and the folder lacks. */
+  readonly missing: readonly string[]
+  /** Files and variants whose bytes are not those that the manifest lists. */
+  readonly changed: readonly string[]
+}
+
+/**
+ * Compares a build's folder with its manifest. It is synchronous, so that listeners of a process's end can call it, and
+ * reads only files that kept their size and were written after the manifest.
+ *
+ * @param root - the folder, without a symlink as its last name.
+ */
+export function compareFolder(root: string, manifest: ListedFiles): FolderDifferences {
+  const written = statSync(join(root, manifestPath), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const missing: string[] = []
+  const changed: string[] = []
+  for (const [path, { size, sha256 }] of entriesOf(manifest)) {
+    const file = join(root, path)
+    try {
+      const stats = statSync(file)
+      const isOlder = stats.mtimeMs < written && stats.ctimeMs < written
+      if (!stats.isFile() || stats.size !== size || (!isOlder && digestOf(file) !== sha256))
+        changed.push(path)
+    } catch (error) {
+      ;(isMissing(error) ? missing : changed).push(path)
+    }
+  }
+  return { unlisted: findUnlisted(root, manifest), missing: missing.toSorted(), changed: changed.toSorted() }
+}
+
+/**
+ * The files of a folder that its manifest does not list, and that neither the manifest's selection nor the rules for
+ * every build leave out: hidden files, names that no URL can carry, symlinks that lead out, server outputs below.
+ */
+export function findUnlisted(root: string, manifest: ListedFiles): readonly string[] {
+  const listed = new Set(entriesOf(manifest).keys())
+  const folders = new Set([...listed].flatMap(parentsOf))
+  const isSelected = selectionOf(manifest.selection)
+  // A pass is under way, or was cut off: variants lie beside their files, and are not listed yet.
+  const isPending = existsSync(join(root, pendingPath))
+  const unlisted: string[] = []
+  const walk = (folder: string): void => {
+    for (const name of namesIn(join(root, folder))) {
+      const path = folder === '' ? name : `${folder}/${name}`
+      if (listed.has(path) || (name.startsWith('.') && name !== '.well-known')) continue
+      if (folders.has(path)) walk(path)
+      else if (pathProblem(path) === undefined && !(isPending && isVariantName(path, listed))) look(path)
+    }
+  }
+  const look = (path: string): void => {
+    const kind = kindOf(root, path)
+    if (kind === 'folder' && !isServerOutput(join(root, path))) walk(path)
+    if (kind === 'file' && isSelected(path)) unlisted.push(path)
+  }
+  walk('')
+  return unlisted.toSorted()
+}
+
+type Entry = Pick<Manifest['files'][number], 'size' | 'sha256'>
+
+/** Every file that the manifest describes, variants among them. */
+function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>()
+  for (const file of files) {
+    entries.set(file.path, file)
+    for (const variant of file.variants) entries.set(variantPath(file.path, variant.coding), variant)
+  }
+  return entries
+}
+
+function parentsOf(path: string): readonly string[] {
+  const parents: string[] = []
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    parents.push(path.slice(0, end))
+  }
+  return parents
+}
+
+/** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
+function selectionOf({ include = ['**'], exclude = [] }: FileSelection = {}): (path: string) => boolean {
+  // `!(a|b).js` is a pattern of its own.
+  const negative = include.filter((glob) => /^!(?!\()/.test(glob))
+  const included = include.filter((glob) => !negative.includes(glob))
+  const excluded = [...exclude, ...negative.map((glob) => glob.slice(1))].flatMap((glob) => [
+    glob,
+    `${glob}/**`,
+  ])
+  return (path) => isMatched(included, path) && !isMatched(excluded, path)
+}
+
+function isMatched(globs: readonly string[], path: string): boolean {
+  return globs.some((glob) => glob === '**' || glob === path || globMatcherOf(glob)(path))
+}
+
+/** None in a folder that may not be listed, such as `lost+found` of a volume. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function isVariantName(path: string, listed: ReadonlySet<string>): boolean {
+  return contentCodings.some(
+    ({ extension }) => path.endsWith(extension) && listed.has(path.slice(0, -extension.length)),
+  )
+}
+
+/** A symlink counts as the file of the build that it leads to; folders behind symlinks are not entered. */
+function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return 'folder'
+  if (found?.isSymbolicLink() !== true) return found?.isFile() === true ? 'file' : undefined
+  try {
+    const target = realpathSync(join(root, path))
+    const inside = relative(root, target).split(sep).join('/')
+    return statSync(target).isFile() && pathProblem(inside) === undefined ? 'file' : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the record of a build in this folder says that its files are a server's, which no pass lists. */
+function isServerOutput(folder: string): boolean {
+  try {
+    const record: unknown = JSON.parse(readFileSync(join(folder, stateDirectory, 'record.json'), 'utf8'))
+    return typeof record === 'object' && record !== null && 'role' in record && record.role === 'server'
+  } catch {
+    return false
+  }
+}
+
+const pieceLength = 1024 * 1024
+
+function digestOf(file: string): string {
+  const descriptor = openSync(file, readingFlags)
+  try {
+    const digest = createHash('sha256')
+    const piece = Buffer.allocUnsafe(pieceLength)
+    for (let read = -1; read !== 0;) {
+      read = readSync(descriptor, piece, 0, pieceLength, null)
+      digest.update(piece.subarray(0, read))
+    }
+    return digest.digest('hex')
+  } finally {
+    closeSync(descriptor)
+  }
+}
