@@ -162,6 +162,19 @@ export default defineConfig({
           hookTimeout: 600_000,
         },
       },
+      {
+        test: {
+          // Each file installs and builds the example of one framework; SERVE_DIST_FRAMEWORKS=all adds older versions.
+          name: 'frameworks',
+          env,
+          include: ['e2e/frameworks/*.test.ts'],
+          globalSetup: 'e2e/frameworks/support/global-setup.ts',
+          fileParallelism: false,
+          sequence: { groupOrder: 11 },
+          testTimeout: 240_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
   },
 })

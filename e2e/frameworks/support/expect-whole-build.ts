@@ -1,0 +1,75 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { contentCodings, type Manifest, manifestPath, variantPath } from '@serve-dist/manifest'
+import { expect } from 'vitest'
+import { decodeIndependently } from '../../src/decode-independently.ts'
+import { readManifest } from '../../src/read-manifest.ts'
+import { walkFiles } from '../../src/walk-files.ts'
+import type { FrameworkProject } from './framework-project.ts'
+
+export interface WholeBuild {
+  readonly project: FrameworkProject
+  /** The folder that is deployed, relative to the project. */
+  readonly folder: string
+  /** Exactly those files whose path matches are immutable. */
+  readonly hashed: RegExp
+  /** Some of the pages that must be there. */
+  readonly pages: readonly string[]
+}
+
+/**
+ * Expects that a build is described as it lies there: every file of the folder in the manifest and nothing else, every
+ * variant equal to its file when it is decoded, hashed names immutable and nothing else, and nothing of ours in any
+ * other folder of the project, such as the server's code.
+ */
+export async function expectWholeBuild({ project, folder, hashed, pages }: WholeBuild): Promise<Manifest> {
+  const directory = path.join(project.folder, folder)
+  const manifest = await readManifest(directory)
+  const listed = manifest.files.flatMap(({ path: name, variants }) => [
+    name,
+    ...variants.map(({ coding }) => variantPath(name, coding)),
+  ])
+  const onDisk = await walkFiles(directory)
+  expect(onDisk.filter((name) => !isHidden(name))).toEqual(listed.toSorted())
+  expect(listed).toEqual(expect.arrayContaining([...pages]))
+
+  const immutable = manifest.files.filter(({ cache }) => cache === 'immutable').map((file) => file.path)
+  expect(immutable.length).toBeGreaterThan(0)
+  expect(immutable).toEqual(manifest.files.map((file) => file.path).filter((name) => hashed.test(name)))
+
+  const variants = manifest.files.flatMap((file) => file.variants.map(({ coding }) => ({ file, coding })))
+  expect(new Set(variants.map(({ coding }) => coding))).toEqual(
+    new Set(contentCodings.map(({ name }) => name)),
+  )
+  for (const { file, coding } of variants) {
+    const variant = variantPath(file.path, coding)
+    const decoded = await decodeIndependently(path.join(directory, variant), coding)
+    expect.soft((await readFile(path.join(directory, file.path))).equals(decoded), variant).toBe(true)
+  }
+  expect(await findOurs(project.folder, folder)).toEqual([])
+  return manifest
+}
+
+/** A manifest without what the time of a build decides, for the comparison of two builds. */
+export function withoutTimes({ files, buildId: _id, lastModified: _time, ...others }: Manifest): unknown {
+  return { ...others, files: files.map(({ lastModified: _seen, ...file }) => file) }
+}
+
+/** Variants and manifests outside of the folder that is deployed. */
+async function findOurs(project: string, deployed: string): Promise<string[]> {
+  const entries = await readdir(project, { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
+  const files = await Promise.all(
+    folders.map(async ({ name }) =>
+      (await walkFiles(path.join(project, name))).map((file) => `${name}/${file}`),
+    ),
+  )
+  const endings = [...contentCodings.map(({ extension }) => extension), `/${manifestPath}`]
+  return files
+    .flat()
+    .filter((file) => !file.startsWith(`${deployed}/`) && endings.some((ending) => file.endsWith(ending)))
+}
+
+function isHidden(name: string): boolean {
+  return name.split('/').some((segment) => segment.startsWith('.') && segment !== '.well-known')
+}

@@ -1,0 +1,94 @@
+import type { Page } from 'playwright'
+import { expect } from 'vitest'
+import { launchChromium } from '../../src/launch-chromium.ts'
+import { openPage } from '../../src/open-page.ts'
+import { sendRequest } from '../../src/send-request.ts'
+import { startCommand } from '../../src/start-command.ts'
+import type { FrameworkProject } from './framework-project.ts'
+
+export interface Visit {
+  readonly project: FrameworkProject
+  /** Arguments of the command: `['dist/client', '--ssr', 'dist/server/entry.mjs']`. */
+  readonly args: readonly string[]
+  /** The text of each page's `h1` by the path that `nav a` has as its `href`: `{ '/about': 'About' }`. */
+  readonly pages: Readonly<Record<string, string>>
+  /** Paths among them that an application answers, not a file. */
+  readonly rendered?: readonly string[]
+  /** An address that no page has, and the `h1` of the framework's own page for it; the browser is not sent there. */
+  readonly notFound: { readonly path: string; readonly heading: string }
+  /** Whether a click on a link changes the page without loading a document. */
+  readonly isClientRouted: boolean
+}
+
+/**
+ * Serves a build with the command, asks for each page by its clean URL and for one that is missing, and lets Chromium
+ * open each page, follow the links of each, show the first one's image, and load the chunk that its button asks for.
+ * Every example is made alike for it: `nav a` on each page, one `h1`; on the first page an `img`, and a `button` that
+ * imports a chunk, which writes something into `output`.
+ */
+export async function serveAndVisit(visit: Visit): Promise<void> {
+  const { project, args } = visit
+  const server = await startCommand(project.command, { args: [...args, '--port', '0'], cwd: project.folder })
+  try {
+    await expectPages(server.url, visit)
+    const browser = await launchChromium()
+    try {
+      const { page, complaints } = await openPage(browser)
+      await visitPages(page, server.url, visit)
+      expect(complaints).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  } finally {
+    const { errors } = await server.stop()
+    expect(errors).toBe('')
+  }
+}
+
+async function expectPages(url: URL, { pages, rendered = [], notFound }: Visit): Promise<void> {
+  const headers = { 'accept-encoding': 'br' }
+  for (const [target, heading] of Object.entries(pages)) {
+    const page = await sendRequest(new URL(target, url), {
+      headers: rendered.includes(target) ? {} : headers,
+    })
+    expect.soft(page, target).toMatchObject({
+      status: 200,
+      headers: { 'content-type': expect.stringMatching(/^text\/html/) },
+    })
+    if (rendered.includes(target)) expect.soft(page.body.toString(), target).toContain(heading)
+    else
+      expect
+        .soft(page.headers, target)
+        .toMatchObject({ 'content-encoding': 'br', 'cache-control': 'no-cache' })
+  }
+  const missing = await sendRequest(new URL(notFound.path, url))
+  expect.soft(missing).toMatchObject({ status: 404 })
+  expect.soft(missing.body.toString()).toContain(notFound.heading)
+  expect.soft((await sendRequest(new URL('/missing.js', url))).status).toBe(404)
+}
+
+async function visitPages(page: Page, url: URL, { pages, isClientRouted }: Visit): Promise<void> {
+  const [first = '/'] = Object.keys(pages)
+  for (const start of Object.keys(pages)) {
+    await page.goto(new URL(start, url).href, { waitUntil: 'networkidle' })
+    expect(await page.locator('h1').innerText()).toBe(pages[start])
+    await page.evaluate(() => Reflect.set(globalThis, 'isSameDocument', true))
+    for (const [target, heading] of Object.entries(pages)) {
+      if (target === start) continue
+      await page.locator(`nav a[href="${target}"]`).click()
+      await page.locator('h1', { hasText: heading }).waitFor()
+      expect(new URL(page.url()).pathname).toBe(target)
+      const isSame = await page.evaluate(() => Reflect.get(globalThis, 'isSameDocument') === true)
+      expect(isSame, `${start} → ${target} without a new document`).toBe(isClientRouted)
+    }
+  }
+  await page.goto(new URL(first, url).href, { waitUntil: 'networkidle' })
+  const widths = await page
+    .locator('img')
+    .evaluateAll((all) => all.map((image) => Reflect.get(image, 'naturalWidth')))
+  expect(widths.length).toBeGreaterThan(0)
+  expect(widths.every((width) => width > 0)).toBe(true)
+  expect(await page.locator('output').innerText()).toBe('')
+  await page.locator('button#lazy').click()
+  await page.locator('output:not(:empty)').waitFor()
+}
