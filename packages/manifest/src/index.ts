@@ -10,9 +10,10 @@ export {
   type ManifestVariant,
   manifestVersion,
   pendingPath,
+  type Selection,
   stateDirectory,
 } from './manifest.ts'
-export { parseManifest } from './parse-manifest.ts'
+export { parseManifest, readSelection } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'

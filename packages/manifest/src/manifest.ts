@@ -45,14 +45,29 @@ export interface Manifest {
   readonly timesAreFixed?: true
   /** What the plugin's options say of serving; absent when they say nothing. */
   readonly serving?: ServingRules
+  /** The globs that chose the files; absent when every file that can be served was chosen. */
+  readonly selection?: Selection
   /** Sorted by path, in UTF-16 code unit order; no path twice. */
   readonly files: readonly ManifestFile[]
+}
+
+/** Which files of the folder belong to the build: globs relative to it. */
+export interface Selection {
+  /** Absent: all. With `!` before it a glob takes files out. */
+  readonly include?: readonly string[]
+  /** Absent: none. */
+  readonly exclude?: readonly string[]
 }
 
 /** One file of a build. */
 export interface ManifestFile {
   /** Relative to the build's folder, with `/` between segments, exactly as on the disk (no escapes, no normalisation). */
   readonly path: string
+  /**
+   * The path with `[hash]` in the place of each hash that the bundler put into it, such as `assets/index-[hash].js`:
+   * the same in each build. Absent where nobody knows where the hash stands, or there is none.
+   */
+  readonly stem?: string
   /** The value of `Content-Type`, its charset included. */
   readonly mediaType: string
   /** In bytes. */

@@ -16,9 +16,11 @@ const valid: Manifest = {
   appType: 'spa',
   assetsDirectory: 'assets',
   lastModified: '2026-01-31T12:00:00Z',
+  selection: { include: ['**'], exclude: ['drafts/**'] },
   files: [
     {
       path: 'assets/index-BX1.js',
+      stem: 'assets/index-[hash].js',
       mediaType: 'text/javascript; charset=utf-8',
       size: 4096,
       sha256: digest,
@@ -72,6 +74,12 @@ describe('parseManifest', () => {
     expect(parseManifest(JSON.stringify(document))).toEqual(valid)
   })
 
+  test('reads a manifest without stems and selection, as earlier releases wrote it', () => {
+    const { selection: _, ...others } = valid
+    const old = { ...others, files: valid.files.map(({ stem: _stem, ...file }) => file) }
+    expect(parseManifest(stringifyManifest(old))).toEqual(old)
+  })
+
   test('refuses another version and says what to do', () => {
     const problems = problemsOf(withValue('version', 2))
     expect(problems).toHaveLength(1)
@@ -96,6 +104,11 @@ describe('parseManifest', () => {
     ['assetsDirectory', '.serve-dist', '$.assetsDirectory'],
     ['lastModified', 'yesterday', '$.lastModified'],
     ['lastModified', '2026-99-99T12:00:00Z', '$.lastModified'],
+    ['selection', [], '$.selection'],
+    ['selection.include', '**', '$.selection.include'],
+    ['selection.exclude', ['a', ''], '$.selection.exclude[1]'],
+    ['files.0.stem', 'assets/index.js', '$.files[0].stem'],
+    ['files.0.stem', '../[hash].js', '$.files[0].stem'],
     ['files', {}, '$.files'],
     ['files.0', null, '$.files[0]'],
     ['files.0.path', '../secret', '$.files[0].path'],

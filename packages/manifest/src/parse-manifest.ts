@@ -8,6 +8,7 @@ import {
   type ManifestLink,
   type ManifestVariant,
   manifestVersion,
+  type Selection,
   stateDirectory,
 } from './manifest.ts'
 import { DocumentReader, show } from './document-reader.ts'
@@ -56,6 +57,7 @@ export function parseManifest(text: string): Manifest {
     lastModified: root.field('lastModified').date(),
     ...(root.field('timesAreFixed').value === true && { timesAreFixed: true }),
     ...(root.field('serving').value !== undefined && { serving: readServingRules(root.field('serving')) }),
+    ...(root.field('selection').value !== undefined && { selection: readSelection(root.field('selection')) }),
     files: root.field('files').list(objectsOnly(readFile)),
   }
   if (problems.length === 0) checkNames(manifest.files, problems)
@@ -63,9 +65,21 @@ export function parseManifest(text: string): Manifest {
   return manifest
 }
 
+/** Reads which files belong to a build; notes what is wrong with it. */
+export function readSelection(selection: DocumentReader): Selection {
+  if (!selection.isObject) selection.expected('an object')
+  const globs = (name: 'include' | 'exclude'): Selection => {
+    const field = selection.field(name)
+    if (field.value === undefined) return {}
+    return { [name]: field.list((glob) => glob.where((text) => text !== '', 'a glob such as "drafts/**"')) }
+  }
+  return { ...globs('include'), ...globs('exclude') }
+}
+
 function readFile(file: DocumentReader): ManifestFile {
   return {
     path: file.field('path').servablePath(),
+    ...(file.field('stem').value !== undefined && { stem: file.field('stem').where(isStem, stemForm) }),
     mediaType: file
       .field('mediaType')
       .matching(mediaTypeForm, 'a media type such as "text/css; charset=utf-8"'),
@@ -154,6 +168,12 @@ function parseJson(text: string): unknown {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError('SD_MANIFEST_INVALID', [`$: not JSON (${reason})`], { cause: error })
   }
+}
+
+const stemForm = 'a path with "[hash]" in the place of each hash'
+
+function isStem(text: string): boolean {
+  return text.includes('[hash]') && pathProblem(text) === undefined
 }
 
 function isDirectory(text: string): boolean {

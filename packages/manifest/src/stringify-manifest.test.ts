@@ -49,6 +49,13 @@ describe('stringifyManifest', () => {
     )
   })
 
+  test('writes the stem behind its path, and the selection before the files', () => {
+    const selection = { exclude: ['drafts/**'], include: ['**'] }
+    const text = stringifyManifest({ ...manifest, selection, files: [{ ...file, stem: 'r-[hash].txt' }] })
+    expect(text).toContain('"selection":{"include":["**"],"exclude":["drafts/**"]},"files":[')
+    expect(text).toContain('{"path":"robots.txt","stem":"r-[hash].txt","mediaType"')
+  })
+
   test('writes a build without files', () => {
     expect(JSON.parse(stringifyManifest({ ...manifest, files: [] }))).toMatchObject({ files: [] })
   })

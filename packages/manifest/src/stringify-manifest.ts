@@ -14,6 +14,10 @@ export function stringifyManifest(manifest: Manifest): string {
     lastModified: manifest.lastModified,
     timesAreFixed: manifest.timesAreFixed,
     serving: manifest.serving,
+    selection: manifest.selection && {
+      include: manifest.selection.include,
+      exclude: manifest.selection.exclude,
+    },
   })
   const files = manifest.files.map((file) => JSON.stringify(ordered(file)))
   return `${head.slice(0, -1)},"files":[\n${files.join(',\n')}\n]}\n`
@@ -22,6 +26,7 @@ export function stringifyManifest(manifest: Manifest): string {
 function ordered(file: ManifestFile): ManifestFile {
   return {
     path: file.path,
+    ...(file.stem !== undefined && { stem: file.stem }),
     mediaType: file.mediaType,
     size: file.size,
     sha256: file.sha256,

@@ -5,4 +5,13 @@ export { pendingPath } from '@serve-dist/manifest'
 export { precompress, type PrecompressReport } from './pass/precompress.ts'
 export type { DescribeOptions, LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
 export { type ResolvedPrecompressOptions, resolvePrecompressOptions } from './resolve-precompress-options.ts'
+export type {
+  BuildFacts,
+  BuildRecord,
+  ChunkNeeds,
+  HashedFile,
+  PagePreloads,
+  StoredRecord,
+} from './record/build-record.ts'
+export { readCachedRecords, readRecord, writeRecord } from './record/record-files.ts'
 export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

@@ -12,7 +12,8 @@ export interface Pruning {
 }
 
 const day = 24 * 60 * 60 * 1000
-const unusedFor = 30 * day
+/** In milliseconds. */
+export const unusedFor: number = 30 * day
 
 /**
  * Removes entries that were not used for 30 days, what a killed pass left half-written a day ago and, while the rest

@@ -1,0 +1,89 @@
+import {
+  contentCodings,
+  type ContentCoding,
+  DocumentReader,
+  isBasePath,
+  readSelection,
+  readServingRules,
+} from '@serve-dist/manifest'
+import {
+  type BuildRecord,
+  type ChunkNeeds,
+  type HashedFile,
+  recordVersion,
+  type StoredRecord,
+} from './build-record.ts'
+
+const [firstCoding, ...otherCodings] = contentCodings
+const codingNames: readonly [ContentCoding, ...ContentCoding[]] = [
+  firstCoding.name,
+  ...otherCodings.map(({ name }) => name),
+]
+
+/** Reads the text of `record.json`; throws a TypeError that names all that is wrong with it. */
+export function parseRecord(text: string): BuildRecord {
+  return parse(text, readRecordFields)
+}
+
+/** Reads the text of a record in the cache. */
+export function parseStoredRecord(text: string): StoredRecord {
+  return parse(text, (document) => ({
+    root: document.field('root').where(isFilled, 'a folder'),
+    folder: document.field('folder').where(isFilled, 'a folder'),
+    record: readRecordFields(document.field('record')),
+  }))
+}
+
+function parse<Found>(text: string, read: (document: DocumentReader) => Found): Found {
+  const problems: string[] = []
+  const found = read(new DocumentReader('$', JSON.parse(text), problems))
+  if (problems.length > 0) throw new TypeError(problems.join('; '))
+  return found
+}
+
+function readRecordFields(document: DocumentReader): BuildRecord {
+  const version = document.field('version')
+  if (version.value !== recordVersion) version.expected(String(recordVersion))
+  const { codings, minimumSize, serving, preload } = {
+    codings: document.field('codings'),
+    minimumSize: document.field('minimumSize'),
+    serving: document.field('serving'),
+    preload: document.field('preload'),
+  }
+  return {
+    version: recordVersion,
+    time: document.field('time').date(),
+    role: document.field('role').oneOf(['client', 'server']),
+    base: document.field('base').where(isBasePath, 'a path that begins and ends with "/"'),
+    appType: document.field('appType').oneOf(['spa', 'mpa', 'custom']),
+    assetsDirectory: document.field('assetsDirectory').where(() => true, 'a relative folder'),
+    selection: readSelection(document.field('selection')),
+    ...(codings.value !== undefined && { codings: codings.list((coding) => coding.oneOf(codingNames)) }),
+    ...(minimumSize.value !== undefined && { minimumSize: minimumSize.byteCount() }),
+    ...(serving.value !== undefined && { serving: readServingRules(serving) }),
+    preload: preload.value === false ? false : { fonts: preload.field('fonts').boolean() },
+    promises: readTexts(document.field('promises')),
+    hashed: document.field('hashed').record(readHashedFile),
+    graph: document.field('graph').record(readNeeds),
+  }
+}
+
+function readHashedFile(file: DocumentReader): HashedFile {
+  const stem = file.field('stem')
+  return {
+    sha256: file.field('sha256').matching(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits'),
+    ...(stem.value !== undefined && { stem: stem.where(isFilled, 'a path') }),
+  }
+}
+
+function readNeeds(chunk: DocumentReader): ChunkNeeds {
+  return { imports: readTexts(chunk.field('imports')), styles: readTexts(chunk.field('styles')) }
+}
+
+function readTexts(list: DocumentReader): string[] {
+  return list.list((text) => text.where(() => true, 'a text'))
+}
+
+function isFilled(text: string): boolean {
+  return text !== ''
+}

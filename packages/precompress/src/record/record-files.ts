@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isMissing, reasonOf, stateDirectory } from '@serve-dist/manifest'
+import { contentTime } from '../commit/build-manifest.ts'
+import { unusedFor } from '../cache/prune-cache.ts'
+import { writeFailure } from '../commit/create-stager.ts'
+import { digestOf } from '../folder/describe-file.ts'
+import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } from './build-record.ts'
+import { parseRecord, parseStoredRecord } from './parse-record.ts'
+
+/** Where the record stands that travels with a folder, relative to it. */
+export const recordPath: string = `${stateDirectory}/record.json`
+
+/**
+ * Dates a record and writes it twice: into the folder that the build wrote, and into the caches of the packages that
+ * `root` and the folder lie in. What the folder's record knows of files that are still there stays known, and one of
+ * a client stays that of a client when a server's build writes into the same folder.
+ *
+ * @throws {@link OperatorError} when the folder cannot be written to. A cache that cannot be written to is none.
+ */
+export function writeRecord(
+  folder: string,
+  facts: BuildFacts,
+  { root }: { readonly root: string },
+): BuildRecord {
+  const directory = resolve(folder)
+  const record = joinRecords(directory, readRecord(directory), {
+    ...facts,
+    version: recordVersion,
+    time: contentTime(process.env['SOURCE_DATE_EPOCH']).now,
+  })
+  try {
+    replaceFile(join(directory, recordPath), JSON.stringify(record))
+  } catch (error) {
+    throw writeFailure(directory, error)
+  }
+  const stored: StoredRecord = { root: resolve(root), folder: directory, record }
+  const name = `${digestOf(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
+  for (const caches of new Set([cachesAbove(stored.root)[0], cachesAbove(dirname(directory))[0]])) {
+    if (caches === undefined) continue
+    try {
+      replaceFile(join(caches, name), JSON.stringify(stored))
+      forgetOld(caches)
+    } catch {
+      // A cache on a disk that is full or read-only: the record in the folder is there.
+    }
+  }
+  return record
+}
+
+/** The record that stands in a folder, if it has one that this release can read. */
+export function readRecord(
+  folder: string,
+  warn: (message: string) => void = () => {},
+): BuildRecord | undefined {
+  return readIfThere(join(folder, recordPath), parseRecord, warn)
+}
+
+/** The records that builds left in the caches of the packages that these folders lie in, the latest first. */
+export function readCachedRecords(
+  folders: readonly string[],
+  warn: (message: string) => void = () => {},
+): StoredRecord[] {
+  const found = [...new Set(folders.flatMap((folder) => cachesAbove(resolve(folder))))].flatMap((caches) =>
+    namesIn(caches).flatMap((name) => readIfThere(join(caches, name), parseStoredRecord, warn) ?? []),
+  )
+  const latest = new Map<string, StoredRecord>()
+  for (const stored of found.toSorted((a, b) => (a.record.time < b.record.time ? -1 : 1))) {
+    latest.set(`${stored.root}\0${stored.folder}`, stored)
+  }
+  return [...latest.values()].toReversed()
+}
+
+/** In `node_modules` of each package that the folder lies in, as tools keep caches; the nearest first. */
+function cachesAbove(folder: string): string[] {
+  const parent = dirname(folder)
+  const own = existsSync(join(folder, 'package.json'))
+    ? [join(folder, 'node_modules/.cache/serve-dist/records')]
+    : []
+  return parent === folder ? own : [...own, ...cachesAbove(parent)]
+}
+
+function joinRecords(folder: string, before: BuildRecord | undefined, now: BuildRecord): BuildRecord {
+  if (before === undefined) return now
+  const isThere = ([path]: readonly [string, unknown]): boolean => existsSync(join(folder, path))
+  const hashed = Object.entries(before.hashed).filter(isThere)
+  const graph = Object.entries(before.graph).filter(isThere)
+  const isOfServer = now.role === 'server' && before.role === 'client'
+  return {
+    ...(isOfServer ? before : now),
+    hashed: { ...Object.fromEntries(hashed), ...now.hashed },
+    graph: { ...Object.fromEntries(graph), ...now.graph },
+  }
+}
+
+/** Readers see the old text or the new one. */
+function replaceFile(path: string, text: string): void {
+  const aside = `${path}.${randomUUID()}`
+  mkdirSync(dirname(path), { recursive: true })
+  try {
+    writeFileSync(aside, text, { flag: 'wx' })
+    renameSync(aside, path)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
+}
+
+function readIfThere<Found>(
+  path: string,
+  parse: (text: string) => Found,
+  warn: (message: string) => void,
+): Found | undefined {
+  try {
+    return parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (!isMissing(error)) warn(`${path} cannot be read: its hashed names are not known (${reasonOf(error)})`)
+    return undefined
+  }
+}
+
+/** Builds in folders that are gone, such as temporary ones, leave records behind. */
+function forgetOld(caches: string): void {
+  const paths = namesIn(caches).map((name) => join(caches, name))
+  for (const path of paths) if (Date.now() - statSync(path).mtimeMs > unusedFor) rmSync(path, { force: true })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+}
