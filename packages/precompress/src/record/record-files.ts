@@ -19,7 +19,7 @@ import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } f
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
 
 /** Where the record stands that travels with a folder, relative to it. */
-export const recordPath: string = `${stateDirectory}/record.json`
+const recordPath: string = `${stateDirectory}/record.json`
 
 /**
  * Dates a record and writes it twice: into the folder that the build wrote, and into the caches of the packages that
