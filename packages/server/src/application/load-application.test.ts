@@ -23,9 +23,48 @@ describe('loadApplication', () => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(
-      /entry\.mjs: exports no handler; export as default, handler, fetch or app/,
+      /entry\.mjs: exports no handler; export a function from Request to Response as fetch, /,
     )
   })
+
+  test.each([
+    [
+      "Astro's standalone server",
+      'export const handler = (req, res) => {}; export const options = { mode: "standalone" }; export const startServer = () => {}',
+      /starts a server of its own \(@astrojs\/node\); set mode: 'middleware'/,
+    ],
+    [
+      "adapter-node's server",
+      'import { createServer } from "node:http"; export const path = false, host = "0.0.0.0", port = "3000", server = createServer()',
+      /starts a server of its own \(SvelteKit, adapter-node\); name handler\.js of the same folder/,
+    ],
+    [
+      'SvelteKit without adapter-node',
+      'export class Server { respond() {} }',
+      /SvelteKit's output without an adapter; build with @sveltejs\/adapter-node, and name build\/handler\.js/,
+    ],
+  ])('names the setting that helps for %s', async (_what, source, expected) => {
+    const problem = await problemOf(source)
+    expect(problem).toBeInstanceOf(OperatorError)
+    expect(String(problem)).toMatch(expected)
+  })
+
+  test.each([
+    ['2.13.6', 'node-server', 'NITRO_PRESET=node'],
+    ['3.0.0', 'node-cluster', 'NITRO_PRESET=node-middleware'],
+  ])(
+    'names the preset that helps for Nitro %s, without a start of its server',
+    async (version, preset, cure) => {
+      const directory = await writeFixture({
+        'nitro.json': JSON.stringify({ preset, versions: { nitro: version } }, null, 2),
+        'server/index.mjs': 'throw new Error("was imported")',
+      })
+      const problem = loadApplication(join(directory, 'server/index.mjs'))
+      await expect(problem).rejects.toThrow(
+        new RegExp(`starts a server of its own \\(Nitro's preset ${preset}\\); build with ${cure}$`),
+      )
+    },
+  )
 
   test.each([
     ['throws', 'throw new Error("no database")', /cannot be loaded: Error: no database/],

@@ -1,21 +1,16 @@
-import { stat } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { createRequestListener } from '@remix-run/node-fetch-server'
 import { OperatorError } from '@serve-dist/manifest'
+import { exportNames, findHandler } from './find-handler.ts'
+import { isFunction, isObject, type NodeHandler } from './node-handler.ts'
 
-/** Answers requests for which the build has nothing; it calls `next` with an error, or with nothing for a 404. */
-export type NodeHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (error?: unknown) => void,
-) => unknown
+type Module = Readonly<Record<string, unknown>>
 
 /**
  * Loads the module that answers requests for which the build has nothing.
  *
- * @throws OperatorError when it does not exist, fails to load or exports no handler.
+ * @throws OperatorError when it does not exist, fails to load, starts a server of its own or exports no handler.
  */
 export async function loadApplication(file: string): Promise<NodeHandler> {
   const path = resolve(file)
@@ -23,10 +18,15 @@ export async function loadApplication(file: string): Promise<NodeHandler> {
   if (found?.isFile() !== true) {
     throw unusable(`${file}: no such module; build it first (vite build --ssr <entry>)`)
   }
-  const application = findApplication(await importModule(file, path))
-  if (application !== undefined) return application
+  const ofNitro = await describeNitroServer(path)
+  if (ofNitro !== undefined) throw unusable(`${file} ${ofNitro}`)
+  const module = await attempt(file, async (): Promise<Module> => await import(pathToFileURL(path).href))
+  const problem = describeOtherServer(module)
+  if (problem !== undefined) throw unusable(`${file} ${problem}`)
+  const handler = await attempt(file, async () => await findHandler(module, path))
+  if (handler !== undefined) return handler
   throw unusable(
-    `${file}: exports no handler; export as default, handler, fetch or app a function (req, res), a function from Request to Response, or an object with such a fetch`,
+    `${file}: exports no handler; export a function from Request to Response as fetch, or a function (req, res) as default or handler (looked for: ${exportNames.join(', ')})`,
   )
 }
 
@@ -34,73 +34,35 @@ function unusable(message: string, cause?: unknown): OperatorError {
   return new OperatorError('SD_APPLICATION_UNUSABLE', message, { cause })
 }
 
-async function importModule(file: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+async function attempt<Result>(file: string, load: () => Promise<Result>): Promise<Result> {
   try {
-    const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href)
-    return module
+    return await load()
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     throw unusable(`${file}: cannot be loaded: ${reason}`, cause)
   }
 }
 
-/** The exports that may be the handler, in this order. */
-const exportNames = ['default', 'handler', 'fetch', 'app'] as const
+/** What Nitro says of its output, beside the module's folder: its default preset listens as soon as it is imported. */
+async function describeNitroServer(path: string): Promise<string | undefined> {
+  const text = await readFile(join(dirname(path), '../nitro.json'), 'utf8').catch(() => '')
+  const [, preset] = /"preset":\s*"(node[-_](?:server|cluster))"/.exec(text) ?? []
+  if (preset === undefined) return undefined
+  const wanted = /"nitro":\s*"[0-2]\./.test(text) ? 'node' : 'node-middleware'
+  return `starts a server of its own (Nitro's preset ${preset}); build with NITRO_PRESET=${wanted}`
+}
 
-/**
- * The handler that a module exports: a Node handler (such as an Express or Connect application), a function from
- * `Request` to `Response`, or an object with such a `fetch`.
- */
-function findApplication(module: Readonly<Record<string, unknown>>): NodeHandler | undefined {
-  for (const name of exportNames) {
-    const found = toNodeHandler(module[name], name)
-    if (found !== undefined) return found
+/** Why a framework's module is none to mount, and the setting that makes one. */
+function describeOtherServer(module: Module): string | undefined {
+  const { options, server, host, port, Server } = module
+  if (isObject(options) && options['mode'] === 'standalone') {
+    return "starts a server of its own (@astrojs/node); set mode: 'middleware' in the adapter's options"
+  }
+  if (isObject(server) && host !== undefined && port !== undefined) {
+    return 'starts a server of its own (SvelteKit, adapter-node); name handler.js of the same folder'
+  }
+  if (isFunction(Server)) {
+    return "is SvelteKit's output without an adapter; build with @sveltejs/adapter-node, and name build/handler.js"
   }
   return undefined
-}
-
-function toNodeHandler(value: unknown, name: string): NodeHandler | undefined {
-  if (hasFetch(value)) return fromFetch((request) => value.fetch(request))
-  if (isFunction(value)) {
-    // A Node handler has two or three parameters, a fetch handler one.
-    const isFetch = name === 'fetch' || value.length === 1
-    return isFetch ? fromFetch(value) : value
-  }
-  // Polka and others have a `handler`; given our `next`, Polka would never call its own.
-  if (isObject(value) && isFunction(value['handler'])) {
-    const handler = value['handler'].bind(value)
-    return (request, response) => handler(request, response)
-  }
-  return undefined
-}
-
-/** Methods that the fetch standard forbids. */
-const forbidden = new Set(['CONNECT', 'TRACE', 'TRACK'])
-
-function fromFetch(answer: (request: Request) => unknown): NodeHandler {
-  const checked = async (request: Request): Promise<Response> => {
-    const response = await answer(request)
-    if (response instanceof Response) return response
-    throw new TypeError(`expected a Response for ${request.url}, found ${typeof response}`)
-  }
-  return (request, response, next) => {
-    const { method = '', url = '', headers } = request
-    // `Request` cannot represent these.
-    if (forbidden.has(method) || !URL.canParse(`http://${headers.host ?? 'localhost'}${url}`)) return next()
-    // One place answers the errors of all kinds of handlers.
-    const onError = (error: unknown): void => next(error)
-    return createRequestListener(checked, { onError })(request, response)
-  }
-}
-
-function hasFetch(value: unknown): value is { fetch(request: Request): unknown } {
-  return isObject(value) && isFunction(value['fetch'])
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return value !== null && (typeof value === 'object' || typeof value === 'function')
-}
-
-function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
-  return typeof value === 'function'
 }

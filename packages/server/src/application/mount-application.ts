@@ -4,8 +4,9 @@ import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
 import { resetOrDestroy, noteApplication } from '../send/reset-or-destroy.ts'
-import { loadApplication, type NodeHandler } from './load-application.ts'
 import { callOriginal } from '../send/intercept.ts'
+import { loadApplication } from './load-application.ts'
+import type { NodeHandler } from './node-handler.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
@@ -24,7 +25,8 @@ export async function startApplication(file: string): Promise<Application> {
 
 /** Prints an application's error, and the request during which it happened. */
 export function reportApplicationError(error: unknown, what: string): void {
-  const text = error instanceof Error && error.stack !== undefined ? error.stack : inspect(error)
+  const isTold = error instanceof Error && error.stack !== undefined && error.cause === undefined
+  const text = isTold ? error.stack : inspect(error)
   process.stderr.write(`serve-dist: the application failed (${what}): ${text}\n`)
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { mkdir, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
@@ -15,9 +16,34 @@ import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
-const urlOf = (name: string): string =>
-  JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve(name)).href)
+const require = createRequire(import.meta.url)
+const urlOf = (name: string): string => JSON.stringify(pathToFileURL(require.resolve(name)).href)
 const text = compressibleText(20_000)
+
+/** A server build as React Router writes it: a page, and a route of data alone. */
+const serverBuild = `
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { ServerRouter, useParams } from 'react-router'
+const render = (request, status, headers, context) => {
+  const markup = renderToStaticMarkup(createElement(ServerRouter, { context, url: request.url }))
+  return new Response(markup, { status, headers })
+}
+const User = () => createElement('p', null, 'user ' + useParams().id)
+const inAssets = (id, path) => ({ id, path, module: '/' + id + '.js', imports: [], css: [] })
+export const entry = { module: { default: render } }
+export const routes = {
+  user: { id: 'user', path: 'users/:id', module: { default: User } },
+  api: { id: 'api', path: 'api', module: { loader: ({ request }) => Response.json({ made: new URL(request.url).pathname }) } },
+}
+export const assets = {
+  entry: { module: '/entry.js', imports: [], css: [] },
+  routes: { user: inAssets('user', 'users/:id'), api: { ...inAssets('api', 'api'), hasLoader: true } },
+  url: '/assets/manifest-1.js', version: '1',
+}
+export const assetsBuildDirectory = 'build/client', basename = '/', future = {}, isSpaMode = false, prerender = []
+export const publicPath = '/', routeDiscovery = { mode: 'initial' }, ssr = true
+`
 
 let build: string
 beforeAll(async () => {
@@ -73,12 +99,57 @@ describe('a module behind the build', () => {
       'a Polka application',
       `import polka from ${urlOf('polka')}; export default polka().get("/api", (req, res) => res.end("made " + req.path))`,
     ],
+    ['a middleware', 'export const middleware = (req, res, next) => res.end(`made ${req.url}`)'],
+    [
+      'fetch beside a Node handler',
+      'export default (req, res) => res.end("other"); export const fetch = ({ url }, context) => new Response(`made ${new URL(url).pathname}`)',
+    ],
   ])('may be %s', async (_what, source) => {
     const port = await serveWith(source)
     const made = await rawRequest(port, { target: '/api' })
     expect([made.status, made.body.toString()]).toEqual([200, 'made /api'])
     const file = await rawRequest(port, { target: '/a.txt' })
     expect(file.body.toString()).toBe('a')
+  })
+
+  test.each(['react-router', 'react-router8'])('may be the server build of %s', async (name) => {
+    const packageDirectory = dirname(dirname(dirname(require.resolve(name))))
+    const directory = await writeFixture({
+      'server/index.js': serverBuild,
+      'package.json': '{"type":"module"}',
+    })
+    await mkdir(join(directory, 'node_modules'))
+    await symlink(packageDirectory, join(directory, 'node_modules/react-router'))
+    for (const each of ['react', 'react-dom']) {
+      await symlink(dirname(require.resolve(each)), join(directory, 'node_modules', each))
+    }
+    const { port } = await startServer(build, { ssr: join(directory, 'server/index.js') })
+    const page = await rawRequest(port, { target: '/users/7', fields: navigation })
+    expect([page.status, page.body.toString()]).toEqual([200, '<p>user 7</p>'])
+    const data = await rawRequest(port, { target: '/api' })
+    expect([data.status, data.body.toString()]).toEqual([200, '{"made":"/api"}'])
+    const file = await rawRequest(port, { target: '/a.txt' })
+    expect(file.body.toString()).toBe('a')
+  })
+
+  test.each([
+    ['react-router', '{}'],
+    ['react-router', '{ v8_middleware: true }'],
+    ['react-router8', '{}'],
+  ])('says in the log that a handler of %s (future: %s) looks like one of fetch', async (name, future) => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith(
+      `import { createRequestHandler } from ${urlOf(name)}
+        const routes = { api: { id: 'api', path: 'api', module: { loader: () => new Response('made') } } }
+        const entry = { module: { default: () => new Response() } }
+        const build = { entry, routes, assets: { routes: {} }, future: ${future}, ssr: true, basename: '/' }
+        export default createRequestHandler(build, 'production')`,
+    )
+    const { status } = await rawRequest(port, { target: '/page' })
+    const log = written.mock.calls.join('\n')
+    written.mockRestore()
+    expect(status).toBe(500)
+    expect(log).toContain('this looks like a fetch handler: export it as `fetch`')
   })
 
   test('sees no request that the build answers', async () => {
