@@ -1,3 +1,4 @@
+export { createLinksOf } from './links/links-of-page.ts'
 export { markUnfinished, retireManifest } from './commit/build-writer.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'
 export { describeDirectory } from './pass/describe-directory.ts'

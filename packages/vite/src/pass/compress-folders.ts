@@ -1,11 +1,15 @@
 import { join, relative, resolve, sep } from 'node:path'
-import { createProgressLine, precompress, type PrecompressReport } from '@serve-dist/precompress'
+import {
+  createLinksOf,
+  createProgressLine,
+  precompress,
+  type PrecompressReport,
+} from '@serve-dist/precompress'
 import { OperatorError, servedBase } from '@serve-dist/manifest'
 import { type Budget, checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import type { Environment, ResolvedConfig } from 'vite'
-import { createLinksOf } from '../links/links-of-page.ts'
-import type { ChunkGraph } from '../record/chunk-graph.ts'
+import { type ChunkGraph, graphWithin } from '../record/chunk-graph.ts'
 import { assetsDirectory, isInside } from '../record/output-folders.ts'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
 
@@ -71,7 +75,9 @@ async function compressFolder(
       assetsDirectory: assetsDirectory(build.assetsDir),
       cacheDirectory: join(config.cacheDir, 'serve-dist'),
       isHashed: (path) => isHashed(resolve(folder, path)),
-      ...(preload && { linksOf: createLinksOf({ folder, base, graph }, preload) }),
+      ...(preload && {
+        linksOf: createLinksOf({ folder, base, graph: graphWithin(graph, folder) }, preload),
+      }),
       signal,
       onProgress: (state) => progress?.update(state),
       onWarning: (message) => {

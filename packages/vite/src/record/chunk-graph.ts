@@ -1,12 +1,6 @@
 import { relative, resolve, sep } from 'node:path'
+import type { ChunkNeeds } from '@serve-dist/precompress'
 import { isInside } from './output-folders.ts'
-
-/** What one chunk cannot run without; what it may import later is not among it. */
-export interface ChunkNeeds {
-  /** Chunks, in the order in which they are imported. */
-  readonly imports: readonly string[]
-  readonly styles: readonly string[]
-}
 
 /** The chunks of a build by path. */
 export type ChunkGraph = ReadonlyMap<string, ChunkNeeds>
@@ -37,24 +31,4 @@ export function graphWithin(graph: ChunkGraph, folder: string): ChunkGraph {
       ]),
     ),
   )
-}
-
-/** All that these chunks need, themselves included, in the order in which it runs and applies. */
-export function followImports(
-  entries: readonly string[],
-  graph: ChunkGraph,
-): { readonly modules: readonly string[]; readonly styles: readonly string[] } {
-  const seen = new Set<string>()
-  const modules: string[] = []
-  const styles = new Set<string>()
-  const follow = (path: string): void => {
-    const needs = graph.get(path)
-    if (needs === undefined || seen.has(path)) return
-    seen.add(path)
-    for (const imported of needs.imports) follow(imported)
-    modules.push(path)
-    for (const style of needs.styles) styles.add(style)
-  }
-  for (const entry of entries) follow(entry)
-  return { modules, styles: [...styles] }
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
-import { type BundledChunk, type ChunkGraph, type ChunkNeeds, needsOf } from './chunk-graph.ts'
+import type { ChunkNeeds } from '@serve-dist/precompress'
+import { type BundledChunk, type ChunkGraph, needsOf } from './chunk-graph.ts'
 import {
   type AskedNames,
   type BundledFile,

@@ -1,18 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManifestLink } from '@serve-dist/manifest'
-import type { LinksOf } from '@serve-dist/precompress'
-import { type ChunkGraph, followImports, graphWithin } from '../record/chunk-graph.ts'
-import type { PreloadSettings } from '../serve-dist-options.ts'
+import type { LinksOf } from '../precompress-options.ts'
+import type { PagePreloads } from '../record/build-record.ts'
+import { type ChunkGraph, followImports } from './follow-imports.ts'
 import { fontsOfStyle } from './fonts-of-style.ts'
-import { type PageContent, type PageReference, readPage } from './read-page.ts'
+import type { PageContent, PageReference } from './read-page.ts'
 
 /** The build that the pages of a folder belong to. */
 export interface LinkedFolder {
   /** Absolute. */
   readonly folder: string
   readonly base: string
-  /** By absolute paths. */
   readonly graph: ChunkGraph
 }
 
@@ -37,8 +36,7 @@ const mostBytes = 2048
 const bytesAround = '<>; rel=modulepreload; crossorigin, '.length
 
 /** Finds links as a pass asks for them: from the pages as they are on the disk when every plugin is done. */
-export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: PreloadSettings): LinksOf {
-  const ownGraph = graphWithin(graph, folder)
+export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: PagePreloads): LinksOf {
   const styles = new Map<string, Promise<string>>()
   const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8')
   const readStyle = (path: string): Promise<string> => {
@@ -46,13 +44,12 @@ export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: 
     styles.set(path, text)
     return text
   }
-  return async (page, paths) =>
-    linksOfPage(page, readPage(await read(page)), {
-      base,
-      paths,
-      graph: ownGraph,
-      readStyle: fonts ? readStyle : undefined,
-    })
+  return async (page, paths) => {
+    // Loads the parser of HTML, which a pass without a graph does not need.
+    const { readPage } = await import('./read-page.ts')
+    const build = { base, paths, graph, readStyle: fonts ? readStyle : undefined }
+    return await linksOfPage(page, readPage(await read(page)), build)
+  }
 }
 
 /**

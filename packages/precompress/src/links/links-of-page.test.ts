@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ChunkGraph, ChunkNeeds } from '../record/chunk-graph.ts'
+import type { ChunkNeeds } from '../record/build-record.ts'
+import type { ChunkGraph } from './follow-imports.ts'
 import { linksOfPage, type PageBuild } from './links-of-page.ts'
 import { readPage } from './read-page.ts'
 

@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2'
+import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
 
 /** What a page asks a browser to fetch at once. */
 export interface PageReference {
@@ -21,28 +21,25 @@ export interface PageContent {
 }
 
 type Attributes = Readonly<Record<string, string>>
+type Node = DefaultTreeAdapterTypes.Node
 
-/** What stands in these is no part of the page, or not for the browsers that hints are for. */
-const inert: ReadonlySet<string> = new Set(['noscript', 'template'])
-
-/** Reads the module scripts, stylesheets and preloads that the text of a page names, in their order. */
-export function readPage(html: string): PageContent {
+/**
+ * Reads the module scripts, stylesheets and preloads that the text of a page names, in their order. As in a browser that
+ * runs scripts, the content of `<noscript>` is text, and that of `<template>` stands apart.
+ */
+export function readPage(text: string): PageContent {
   const references: PageReference[] = []
   let baseUrl: string | undefined
-  let inertDepth = 0
-  const parser = new Parser({
-    onopentag(name, attributes) {
-      if (inert.has(name)) inertDepth += 1
-      if (inertDepth > 0) return
-      if (name === 'base') baseUrl ??= attributes['href']
-      const reference = name === 'script' ? readScript(attributes) : name === 'link' && readLink(attributes)
-      if (reference) references.push(reference)
-    },
-    onclosetag(name) {
-      if (inert.has(name)) inertDepth -= 1
-    },
-  })
-  parser.end(html)
+  const ahead: Node[] = [parse(text)]
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    if ('childNodes' in node) ahead.push(...node.childNodes.toReversed())
+    if (!('tagName' in node) || node.namespaceURI !== syntax.NS.HTML) continue
+    const attributes: Attributes = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]))
+    if (node.tagName === 'base') baseUrl ??= attributes['href']
+    const reference =
+      node.tagName === 'script' ? readScript(attributes) : node.tagName === 'link' && readLink(attributes)
+    if (reference) references.push(reference)
+  }
   return { baseUrl, references }
 }
 
