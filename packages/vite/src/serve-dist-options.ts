@@ -51,7 +51,7 @@ export interface ServeDistSettings {
   readonly budgets: readonly Budget[]
 }
 
-export type PreloadSettings = Required<PreloadOptions>
+type PreloadSettings = Required<PreloadOptions>
 
 const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
 
