@@ -1,5 +1,4 @@
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
-import { matchHashedFiles } from './match-hashed-files.ts'
 
 /** One file as two builds have it; one of the two may be missing. */
 export interface MatchedFile {
@@ -9,52 +8,63 @@ export interface MatchedFile {
   readonly after: ManifestFile | undefined
 }
 
+/** What two files have in common that are the same one, the surest first. */
+const sharedKeys: readonly ((file: ManifestFile) => string | undefined)[] = [
+  ({ path }) => path,
+  (file) => stemOf(file) && `${stemOf(file)}\n${file.sha256}`,
+  stemOf,
+  ({ sha256 }) => sha256,
+]
+
 /**
- * Finds out which files of two builds are the same ones: those under the same path, then those with the same
- * bytes, which were renamed, then those whose names differ in a content hash alone. Every file is in exactly
- * one of the answers, sorted by name.
+ * Finds out which files of two builds are the same ones: those under the same path, then those of one stem (equal bytes
+ * first, else the largest belongs to the largest), then those with the same bytes, which were renamed. Every file is in
+ * exactly one of the answers, sorted by name.
  */
 export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
-  const pathsBefore = new Map(before.files.map((file) => [file.path, file]))
-  const pathsAfter = new Set(after.files.map(({ path }) => path))
   const matched: MatchedFile[] = []
-  let goneFiles = before.files.filter(({ path }) => !pathsAfter.has(path))
-  let newFiles: ManifestFile[] = []
-  for (const file of after.files) {
-    const earlier = pathsBefore.get(file.path)
-    if (earlier === undefined) newFiles.push(file)
-    else matched.push({ name: file.path, before: earlier, after: file })
-  }
-  for (const find of [matchContents, matchHashes]) {
-    const found = find(goneFiles, newFiles)
-    for (const pair of found) matched.push(pair)
-    const taken = new Set(found.flatMap((pair) => [pair.before, pair.after]))
-    goneFiles = goneFiles.filter((file) => !taken.has(file))
-    newFiles = newFiles.filter((file) => !taken.has(file))
+  let gone = before.files.toSorted(largestFirst)
+  let added = after.files.toSorted(largestFirst)
+  for (const keyOf of sharedKeys) {
+    const taken = new Set<ManifestFile>()
+    const waiting = new Map<string | undefined, ManifestFile[]>()
+    for (const file of gone) {
+      const others = waiting.get(keyOf(file))
+      if (others === undefined) waiting.set(keyOf(file), [file])
+      else others.push(file)
+    }
+    for (const file of added) {
+      const key = keyOf(file)
+      const earlier = key === undefined ? undefined : waiting.get(key)?.shift()
+      if (earlier === undefined) continue
+      taken.add(earlier).add(file)
+      matched.push({ name: nameOf(earlier, file), before: earlier, after: file })
+    }
+    gone = gone.filter((file) => !taken.has(file))
+    added = added.filter((file) => !taken.has(file))
   }
   return withOwnNames([
     ...matched,
-    ...goneFiles.map((file) => ({ name: file.path, before: file, after: undefined })),
-    ...newFiles.map((file) => ({ name: file.path, before: undefined, after: file })),
+    ...gone.map((file) => ({ name: file.path, before: file, after: undefined })),
+    ...added.map((file) => ({ name: file.path, before: undefined, after: file })),
   ]).toSorted(byName)
 }
 
-/** Equal files under several names are paired in the order of their names. */
-function matchContents(before: readonly ManifestFile[], after: readonly ManifestFile[]): MatchedFile[] {
-  const contents = new Map<string, ManifestFile[]>(before.map(({ sha256 }) => [sha256, []]))
-  for (const file of before) contents.get(file.sha256)?.push(file)
-  return after.flatMap((file) => {
-    const earlier = contents.get(file.sha256)?.shift()
-    return earlier === undefined ? [] : [{ name: file.path, before: earlier, after: file }]
-  })
+/**
+ * The name without the hash, as the build recorded it. Earlier manifests have none: there, the eight characters before
+ * the extension are the hash, which is Vite's default.
+ */
+function stemOf({ stem, path, cache }: ManifestFile): string | undefined {
+  if (stem !== undefined || cache !== 'immutable') return stem
+  const guess = path.replace(/(?<![^-._/])[\w-]{8}(?=\.\w+(?:\.map)?$)/, '[hash]')
+  return guess === path ? undefined : guess
 }
 
-function matchHashes(before: readonly ManifestFile[], after: readonly ManifestFile[]): MatchedFile[] {
-  return matchHashedFiles(before.filter(isHashed), after.filter(isHashed))
-}
-
-function isHashed({ cache }: ManifestFile): boolean {
-  return cache === 'immutable'
+function nameOf(before: ManifestFile, after: ManifestFile): string {
+  const stem = stemOf(after)
+  return before.path === after.path || stem !== stemOf(before) || stem === undefined
+    ? after.path
+    : stem.replaceAll('[hash]', 'HASH')
 }
 
 /** Two chunks that are both called `index-HASH.js` keep the hashes of the later build instead. */
@@ -65,6 +75,11 @@ function withOwnNames(matched: readonly MatchedFile[]): MatchedFile[] {
     const isOwn = uses.get(file.name) === 1 || file.after === undefined
     return isOwn ? file : { ...file, name: file.after.path }
   })
+}
+
+/** Sorting is stable: files of one size stay in the order of their paths. */
+function largestFirst(a: ManifestFile, b: ManifestFile): number {
+  return b.size - a.size
 }
 
 function byName(a: MatchedFile, b: MatchedFile): number {

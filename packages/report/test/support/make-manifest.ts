@@ -4,6 +4,7 @@ import type { CacheClass, ContentCoding, Manifest, ManifestFile } from '@serve-d
 /** What a test says of a file; the rest is made up from it. */
 export interface FileSketch {
   readonly path: string
+  readonly stem?: string
   readonly size: number
   /** The same text, the same digest. @default the path and the size */
   readonly content?: string
@@ -36,6 +37,7 @@ export function makeManifest(sketches: readonly FileSketch[]): Manifest {
 
 function makeFile({
   path,
+  stem,
   size,
   content = `${path}:${size}`,
   cache,
@@ -44,6 +46,7 @@ function makeFile({
   const codings: readonly ContentCoding[] = ['zstd', 'br', 'gzip']
   return {
     path,
+    ...(stem !== undefined && { stem }),
     mediaType: mediaTypes[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
     size,
     sha256: digest(content),
