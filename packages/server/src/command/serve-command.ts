@@ -128,8 +128,10 @@ async function toServeOptions(
 ): Promise<ServeOptions> {
   const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
   const { verify, memoryBudget, largestBody, openFiles, fsFallback, accessLog, ops, trustProxy } = flags
-  // An application's error that nobody caught must not take the static files down with it.
   if (ssr !== undefined) {
+    // React and others choose their development build where it is not set.
+    process.env['NODE_ENV'] ||= 'production'
+    // An application's error that nobody caught must not take the static files down with it.
     const { keepRunning, reportApplicationError } = await import('../application/mount-application.ts')
     keepRunning(reportApplicationError)
   }

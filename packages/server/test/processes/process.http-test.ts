@@ -215,6 +215,21 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     expect(await stop(command)).toBe(0)
   })
 
+  test.each([
+    ['production where it is not set', '', 'production'],
+    ['as it was set', 'staging', 'staging'],
+  ])('gives an application NODE_ENV, %s', async (_case, given, seen) => {
+    const module = join(await temporaryDirectory(), 'entry.mjs')
+    await writeFile(
+      module,
+      'const mode = process.env.NODE_ENV; export default (request, response) => response.end(mode)',
+    )
+    const command = spawnCommand([directory, '--port', '0', '--ssr', module], { env: { NODE_ENV: given } })
+    const { port } = await command.listening
+    expect(await (await fetch(`http://127.0.0.1:${port}/app/mode`)).text()).toBe(seen)
+    expect(await stop(command)).toBe(0)
+  })
+
   test('cuts off at the end of --grace what has not finished, and ends with exit code 0', async () => {
     const command = spawnCommand([directory, '--port', '0', '--grace', '200ms'])
     const { port } = await command.listening
