@@ -9,6 +9,7 @@ import type { Dependencies } from './framework-versions.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 // As deep in the repository as `examples`, so that the links to the packages lead to the same place.
 const copies = path.join(root, '.frameworks')
+const fixtures = 'e2e/frameworks/fixtures'
 
 /** A copy of an example with dependencies of its own, which a test may change and build. */
 export interface FrameworkProject {
@@ -25,8 +26,18 @@ export interface FrameworkProject {
 }
 
 /** Copies `examples/<name>` and installs its dependencies: those of its lockfile, or others in the place of some. */
-export async function prepareProject(
+export function prepareProject(name: string, dependencies: Dependencies = {}): Promise<FrameworkProject> {
+  return prepare(name, [`examples/${name}`], dependencies)
+}
+
+/** The same for an application that shows nothing to users: `fixtures/<name>`, laid over what it has in common with others. */
+export function prepareFixture(name: string, base = `${fixtures}/base`): Promise<FrameworkProject> {
+  return prepare(name, [base, `${fixtures}/${name}`])
+}
+
+async function prepare(
   name: string,
+  sources: readonly string[],
   dependencies: Dependencies = {},
 ): Promise<FrameworkProject> {
   await mkdir(copies, { recursive: true })
@@ -42,7 +53,8 @@ export async function prepareProject(
     return output
   }
   try {
-    await cp(path.join(root, 'examples', name), folder, { recursive: true, filter: isSource })
+    for (const source of sources)
+      await cp(path.join(root, source), folder, { recursive: true, filter: isSource })
     const isOther = Object.keys(dependencies).length > 0
     if (isOther) await replaceDependencies(folder, dependencies)
     const flag = isOther ? '--no-frozen-lockfile' : '--frozen-lockfile'

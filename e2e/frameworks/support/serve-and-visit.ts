@@ -2,7 +2,7 @@ import type { Page } from 'playwright'
 import { expect } from 'vitest'
 import { launchChromium } from '../../src/launch-chromium.ts'
 import { openPage } from '../../src/open-page.ts'
-import { sendRequest } from '../../src/send-request.ts'
+import { type ReceivedResponse, sendRequest } from '../../src/send-request.ts'
 import { startCommand } from '../../src/start-command.ts'
 import type { FrameworkProject } from './framework-project.ts'
 
@@ -48,9 +48,7 @@ export async function serveAndVisit(visit: Visit): Promise<void> {
 async function expectPages(url: URL, { pages, rendered = [], notFound }: Visit): Promise<void> {
   const headers = { 'accept-encoding': 'br' }
   for (const [target, heading] of Object.entries(pages)) {
-    const page = await sendRequest(new URL(target, url), {
-      headers: rendered.includes(target) ? {} : headers,
-    })
+    const page = await askForPage(new URL(target, url), rendered.includes(target) ? {} : headers)
     expect.soft(page, target).toMatchObject({
       status: 200,
       headers: { 'content-type': expect.stringMatching(/^text\/html/) },
@@ -65,6 +63,13 @@ async function expectPages(url: URL, { pages, rendered = [], notFound }: Visit):
   expect.soft(missing).toMatchObject({ status: 404 })
   expect.soft(missing.body.toString()).toContain(notFound.heading)
   expect.soft((await sendRequest(new URL('/missing.js', url))).status).toBe(404)
+}
+
+/** The page at an address; one that is the `index.html` of a folder is redirected to, with a slash at its end. */
+async function askForPage(url: URL, headers: Readonly<Record<string, string>>): Promise<ReceivedResponse> {
+  const answer = await sendRequest(url, { headers })
+  if (answer.status !== 308 || answer.headers.location !== `${url.pathname}/`) return answer
+  return await sendRequest(new URL(answer.headers.location, url), { headers })
 }
 
 async function visitPages(page: Page, url: URL, { pages, isClientRouted }: Visit): Promise<void> {
