@@ -5,6 +5,7 @@ import {
   type ManifestLink,
   type ManifestVariant,
   manifestVersion,
+  type Selection,
   stringifyManifest,
   variantPath,
 } from '@serve-dist/manifest'
@@ -23,8 +24,11 @@ export interface CompressedFile {
 
 type BuildFacts = Pick<
   ResolvedPrecompressOptions,
-  'base' | 'appType' | 'assetsDirectory' | 'isHashed' | 'serving'
->
+  'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving'
+> & { readonly stemOf?: StemOf }
+
+/** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
+export type StemOf = (path: string, sha256: string) => string | undefined
 
 /** The manifest of these files; content that an earlier manifest knew keeps the time that it had there. */
 export function buildManifest(
@@ -42,11 +46,13 @@ export function buildManifest(
     assetsDirectory: facts.assetsDirectory,
     lastModified: '',
     ...(facts.serving !== undefined && { serving: facts.serving }),
+    ...selectionOf(facts),
     files: files
       .map(({ file: { path, mediaType, size, sha256 }, variants, links = [] }): ManifestFile => {
         const cache = facts.isHashed(path, sha256) ? 'immutable' : 'revalidate'
+        const stem = facts.stemOf?.(path, sha256)
         const file = { path, mediaType, size, sha256, cache, lastModified: '', variants } as const
-        return links.length > 0 ? { ...file, links } : file
+        return { ...file, ...(stem !== undefined && { stem }), ...(links.length > 0 && { links }) }
       })
       .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   }
@@ -62,6 +68,12 @@ export function buildManifest(
       return Object.assign(file, { lastModified })
     }),
   }
+}
+
+function selectionOf({ include, exclude }: BuildFacts): { readonly selection?: Selection } {
+  const takesAll = include.length === 1 && include[0] === '**'
+  if (takesAll && exclude.length === 0) return {}
+  return { selection: { ...(!takesAll && { include }), ...(exclude.length > 0 && { exclude }) } }
 }
 
 /** The files with the links of the pages among them, one page after the other. */

@@ -106,7 +106,7 @@ async function allNames(folder: string): Promise<string[]> {
  * Names only: with `stats`, a single name that is not UTF-8 makes `fast-glob` answer an empty list. Dotfiles match too:
  * `.well-known` is served, and the one rule for the others is `pathProblem`.
  */
-async function matchingNames(folder: string, { include, exclude }: FilePatterns): Promise<string[]> {
+export async function matchingNames(folder: string, { include, exclude }: FilePatterns): Promise<string[]> {
   // It takes 60 ms of CPU to load.
   const { default: fastGlob } = await import('fast-glob')
   // A name matches itself, whatever `(1)` in it would mean as a pattern.

@@ -9,7 +9,7 @@ import { pruneCache } from '../cache/prune-cache.ts'
 import { type Encode, encode } from '../codecs/encode.ts'
 import { codecMemory } from '../codecs/encoding-cost.ts'
 import { availableCodings } from '../codecs/zstd-encoder.ts'
-import { buildManifest, contentTime, linkPages } from '../commit/build-manifest.ts'
+import { buildManifest, contentTime, linkPages, type StemOf } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
 import { writeFailure } from '../commit/create-stager.ts'
 import { readEarlierBuild } from '../commit/read-earlier-build.ts'
@@ -71,6 +71,7 @@ export async function runPass(
   directory: string,
   options: PrecompressOptions,
   tools: PassTools,
+  stemOf: StemOf = () => undefined,
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
@@ -121,7 +122,7 @@ export async function runPass(
     signal?.throwIfAborted()
 
     // 4. Commit: the variants into their places, the manifest last.
-    const manifest = buildManifest(linked, settings, { ...time, earlier: earlier.manifest })
+    const manifest = buildManifest(linked, { ...settings, stemOf }, { ...time, earlier: earlier.manifest })
     const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
     prune(cache, settings.cacheSize)
     const { results: encodings, milliseconds: codecMs } = encoder.work

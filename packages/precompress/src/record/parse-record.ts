@@ -72,7 +72,9 @@ function readHashedFile(file: DocumentReader): HashedFile {
   const stem = file.field('stem')
   return {
     sha256: file.field('sha256').matching(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits'),
-    ...(stem.value !== undefined && { stem: stem.where(isFilled, 'a path') }),
+    ...(stem.value !== undefined && {
+      stem: stem.where((text) => text.includes('[hash]'), 'a path with "[hash]" in it'),
+    }),
   }
 }
 

@@ -1,0 +1,236 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Manifest, manifestPath } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { markUnfinished } from '../commit/build-writer.ts'
+import { digestOf } from '../folder/describe-file.ts'
+import type { BuildFacts, BuildRecord } from '../record/build-record.ts'
+import { writeRecord } from '../record/record-files.ts'
+import { finish, type FinishOptions, type FinishReport } from './finish.ts'
+
+const script = 'export const answer = 42\n'.repeat(100)
+const style = 'a { color: red }\n'.repeat(100)
+const page =
+  '<script type="module" src="/assets/app-1.js"></script><link rel="stylesheet" href="/assets/app-1.css">'
+const files = { 'assets/app-1.js': script, 'assets/app-1.css': style, 'index.html': page }
+
+const facts: BuildFacts = {
+  role: 'client',
+  base: '/',
+  appType: 'mpa',
+  assetsDirectory: 'assets',
+  selection: {},
+  preload: { fonts: false },
+  promises: [],
+  hashed: {
+    'assets/app-1.js': { sha256: digestOf(script), stem: 'assets/app-[hash].js' },
+    'assets/app-1.css': { sha256: digestOf(style) },
+  },
+  graph: { 'assets/app-1.js': { imports: [], styles: ['assets/app-1.css'] } },
+}
+
+/** A project with a build in `dist`, and its record where builds write it. */
+async function makeProject(more: Partial<BuildFacts> = {}): Promise<{ root: string; folder: string }> {
+  const root = await makeFolder({ 'package.json': '{}' })
+  const folder = join(root, 'dist')
+  await addFiles(folder, files)
+  writeRecord(folder, { ...facts, ...more }, { root })
+  return { root, folder }
+}
+
+/** Finishes as somebody does who stands elsewhere, without a cache of results. */
+async function finishThere(folder: string, options: FinishOptions = {}): Promise<FinishReport> {
+  return await finish(folder, { root: dirname(folder), cache: false, durable: false, ...options })
+}
+
+function immutableFiles({ files: all }: Manifest): string[] {
+  return all.filter(({ cache }) => cache === 'immutable').map(({ path }) => path)
+}
+
+describe('finish', () => {
+  test('takes names from the record and bytes from the disk', async () => {
+    const { folder } = await makeProject()
+    await writeFile(join(folder, 'assets/app-1.css'), 'b { color: blue }')
+    await writeFile(join(folder, 'late.html'), '<p>prerendered')
+    const report = await finishThere(folder)
+    expect(report).toMatchObject({ source: 'record', hashedNames: 1 })
+    expect(report.recordedAt).toMatch(/^\d{4}-/)
+    expect(report.manifest).toMatchObject({ appType: 'mpa', assetsDirectory: 'assets' })
+    expect(report.manifest).not.toHaveProperty('selection')
+    expect(report.manifest.files.map(({ path, cache, stem }) => [path, cache, stem])).toEqual([
+      ['assets/app-1.css', 'revalidate', undefined],
+      ['assets/app-1.js', 'immutable', 'assets/app-[hash].js'],
+      ['index.html', 'revalidate', undefined],
+      ['late.html', 'revalidate', undefined],
+    ])
+    expect(report.manifest.files[2]?.links).toEqual([
+      { path: 'assets/app-1.css', rel: 'preload', as: 'style', inDocument: true },
+      { path: 'assets/app-1.js', rel: 'modulepreload', inDocument: true },
+    ])
+    expect(await readdir(join(folder, '.serve-dist'))).toEqual(['manifest.json', 'record.json'])
+  })
+
+  test('finds the record in the cache when the folder has lost it', async () => {
+    const { folder } = await makeProject()
+    await rm(join(folder, '.serve-dist'), { recursive: true })
+    const { source, manifest } = await finishThere(folder)
+    expect(source).toBe('cache')
+    expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
+  })
+
+  test('knows a build that was copied below another folder by its hashed files', async () => {
+    const { root } = await makeProject({ base: '/docs/' })
+    writeRecord(join(root, 'other'), { ...facts, base: '/other/', hashed: {} }, { root })
+    const folder = join(root, 'public')
+    for (const [path, text] of Object.entries(files)) await addFiles(folder, { [`docs/${path}`]: text })
+    const { source, manifest } = await finishThere(folder)
+    expect(source).toBe('cache')
+    expect(manifest.base).toBe('/docs/')
+    expect(immutableFiles(manifest)).toEqual(['docs/assets/app-1.css', 'docs/assets/app-1.js'])
+    expect(manifest.files[1]?.stem).toBe('docs/assets/app-[hash].js')
+  })
+
+  test('calls nothing immutable that only ends in the name of a hashed file', async () => {
+    const { root } = await makeProject()
+    const folder = join(root, 'public')
+    await addFiles(folder, {
+      'app-1.js': script,
+      'assets/my-app-1.js': script,
+      'assets/app-1.css': 'changed',
+    })
+    const { source, manifest } = await finishThere(folder)
+    expect(immutableFiles(manifest)).toEqual([])
+    expect(source).toBe('none')
+  })
+
+  test('takes the whole record: rules, selection, codings and the smallest size', async () => {
+    const { folder } = await makeProject({
+      base: '/app/',
+      selection: { exclude: ['late.html'] },
+      codings: ['gzip'],
+      minimumSize: 10,
+      serving: { securityHeaders: true },
+      preload: false,
+    })
+    await writeFile(join(folder, 'late.html'), '<p>'.repeat(200))
+    const { manifest } = await finishThere(folder)
+    expect(manifest).toMatchObject({
+      base: '/app/',
+      serving: { securityHeaders: true },
+      selection: { exclude: ['late.html'] },
+    })
+    expect(manifest.files.map(({ path }) => path)).not.toContain('late.html')
+    expect(manifest.files.flatMap(({ variants }) => variants.map(({ coding }) => coding))).toEqual([
+      'gzip',
+      'gzip',
+    ])
+    expect(manifest.files.every(({ links }) => links === undefined)).toBe(true)
+  })
+
+  test('lets an option count before a manifest that stands, and that before the record', async () => {
+    const { folder } = await makeProject({ base: '/record/', selection: { exclude: ['a.html'] } })
+    await finishThere(folder, { base: '/option/', exclude: ['b.html'], serving: { prefer: 'smallest' } })
+    const again = await finishThere(folder)
+    expect(again.manifest).toMatchObject({
+      base: '/option/',
+      selection: { exclude: ['b.html'] },
+      serving: { prefer: 'smallest' },
+    })
+    expect(again.written).toEqual([])
+    const replaced = await finishThere(folder, { base: '/again/', exclude: [] })
+    expect(replaced.manifest.base).toBe('/again/')
+    expect(replaced.manifest).not.toHaveProperty('selection')
+  })
+
+  test('lets the record count before a manifest that a build withdrew', async () => {
+    const { root, folder } = await makeProject()
+    await finishThere(folder, { base: '/old/', exclude: ['index.html'] })
+    await markUnfinished(folder)
+    writeRecord(folder, { ...facts, base: '/new/' }, { root })
+    const { manifest } = await finishThere(folder)
+    expect(manifest.base).toBe('/new/')
+    expect(manifest).not.toHaveProperty('selection')
+  })
+
+  test('keeps what an earlier manifest knew of files that did not change', async () => {
+    const { root, folder } = await makeProject()
+    await finishThere(folder)
+    await markUnfinished(folder)
+    await rm(join(root, 'node_modules'), { recursive: true })
+    await rm(join(folder, '.serve-dist/record.json'))
+    const second = 'export const second = 1\n'
+    await addFiles(folder, { 'assets/second-2.js': second })
+    const hashed = { 'assets/second-2.js': { sha256: digestOf(second) } }
+    writeRecord(folder, { ...facts, hashed, graph: {} }, { root })
+    const { manifest } = await finishThere(folder)
+    expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js', 'assets/second-2.js'])
+    expect(manifest.files[1]?.stem).toBe('assets/app-[hash].js')
+  })
+
+  test('believes what a framework promises for its folder, and what it takes out', async () => {
+    const { folder } = await makeProject({ hashed: {}, promises: ['_nuxt/**', '!_nuxt/builds/**'] })
+    await addFiles(folder, { '_nuxt/x.js': script, '_nuxt/builds/latest.json': '{}' })
+    expect(immutableFiles((await finishThere(folder)).manifest)).toEqual(['_nuxt/x.js'])
+  })
+
+  test('believes no promise that was made for another folder', async () => {
+    const { root } = await makeProject({ promises: ['assets/**'] })
+    const folder = join(root, 'other')
+    await addFiles(folder, { 'assets/plain.js': script })
+    expect(immutableFiles((await finishThere(folder)).manifest)).toEqual([])
+  })
+
+  test('believes the records that it is handed before those on the disk', async () => {
+    const { folder } = await makeProject({ base: '/disk/' })
+    const record: BuildRecord = { ...facts, base: '/handed/', version: 1, time: '2026-01-31T12:00:00Z' }
+    const report = await finishThere(folder, { records: [record] })
+    expect(report).toMatchObject({ source: 'record', recordedAt: record.time })
+    expect(report.manifest.base).toBe('/handed/')
+  })
+
+  test.each(['the folder', 'the cache'])(
+    'leaves out what a build wrote for a server, which %s tells',
+    async (where) => {
+      const { root, folder } = await makeProject()
+      const server = join(folder, 'server (1)')
+      await addFiles(server, { 'entry.mjs': script })
+      writeRecord(server, { ...facts, role: 'server' }, { root })
+      if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
+      else await rm(join(root, 'node_modules'), { recursive: true })
+      const { manifest, warnings } = await finishThere(folder)
+      expect(manifest.files.map(({ path }) => path)).toEqual(Object.keys(files).toSorted())
+      expect(manifest.selection).toEqual({ exclude: [String.raw`server \(1\)/**`] })
+      expect(warnings).toEqual([expect.stringMatching(/^server \(1\)\/ is left out: a build wrote it for a/)])
+      expect(await readdir(server)).not.toContain('entry.mjs.br')
+      expect((await finishThere(folder)).written).toEqual([])
+    },
+  )
+
+  test('keeps globs of hashed names as a rule, beside the others', async () => {
+    const { folder } = await makeProject({ serving: { securityHeaders: true } })
+    const immutable = ['downloads/*']
+    const { manifest } = await finishThere(folder, { immutable })
+    expect(manifest.serving).toEqual({ securityHeaders: true, immutable })
+    expect((await finishThere(folder)).manifest.serving).toEqual({ securityHeaders: true, immutable })
+  })
+
+  test('knows nothing of a folder that nobody recorded', async () => {
+    const folder = await makeFolder(files)
+    const first = await finishThere(folder)
+    expect(first).toMatchObject({ source: 'none', hashedNames: 0 })
+    expect(first).not.toHaveProperty('recordedAt')
+    expect((await finishThere(folder)).source).toBe('manifest')
+  })
+
+  test('makes the same manifest of a copy as of the folder itself', async () => {
+    const { root, folder } = await makeProject()
+    const copy = join(root, 'elsewhere/copy')
+    await mkdir(dirname(copy))
+    await cp(folder, copy, { recursive: true })
+    await rm(join(copy, '.serve-dist'), { recursive: true })
+    const [one, other] = [await finishThere(folder), await finishThere(copy)]
+    expect(other.manifest.buildId).toBe(one.manifest.buildId)
+    expect(JSON.parse(await readFile(join(copy, manifestPath), 'utf8'))).toEqual(other.manifest)
+  })
+})

@@ -1,0 +1,157 @@
+import type { Manifest, ManifestFile } from '@serve-dist/manifest'
+import { readRecords } from '../commit/read-earlier-build.ts'
+import { matchingNames, openFolder } from '../folder/list-files.ts'
+import { createLinksOf } from '../links/links-of-page.ts'
+import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
+import type { BuildRecord } from '../record/build-record.ts'
+import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
+import { passTools, type PrecompressReport, runPass } from './precompress.ts'
+
+/** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
+export interface FinishOptions extends Omit<PrecompressOptions, 'isHashed' | 'linksOf'> {
+  /**
+   * Records of builds that wrote into the folder, by whoever holds them.
+   *
+   * @default those in the folder and in the caches of the project
+   */
+  readonly records?: readonly BuildRecord[]
+  /**
+   * The project's root, whose caches are looked at besides those above the folder.
+   *
+   * @default the working directory
+   */
+  readonly root?: string
+  /**
+   * Globs of files with a content hash in their name that no record knows; kept in the manifest as the rule
+   * `immutable`.
+   *
+   * @default the rule that the folder has
+   */
+  readonly immutable?: readonly string[]
+}
+
+/** What a pass did, and what it knew. */
+export interface FinishReport extends PrecompressReport {
+  /** Where that came from: the record that lies in the folder, one of the cache, an earlier manifest, or nowhere. */
+  readonly source: 'record' | 'cache' | 'manifest' | 'none'
+  /** When the build of the record wrote: ISO 8601, UTC, whole seconds. */
+  readonly recordedAt?: string
+  /** Files that the manifest calls immutable. */
+  readonly hashedNames: number
+}
+
+/**
+ * Compresses and describes a folder in which everything is final, whoever wrote it: bytes are taken from the disk,
+ * names from what builds recorded. An option counts before what a manifest in the folder says, that before the
+ * record: a build withdraws the manifest before it writes, so that one which stands is later than the record.
+ *
+ * @throws as `precompress` does.
+ */
+export async function finish(directory: string, options: FinishOptions = {}): Promise<FinishReport> {
+  const { records: given = [], root = process.cwd(), immutable, ...others } = options
+  const explicit = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  const warnings: string[] = []
+  const warn = (message: string): void => {
+    warnings.push(message)
+    options.onWarning?.(message)
+  }
+  const folder = await openFolder(directory)
+  const { manifest: earlier, manifestText } = await readRecords(folder, () => {})
+  const found = await findRecords(folder, { given, root, warn })
+  const record = found.main?.record
+  const described: Description | undefined =
+    (manifestText === undefined ? undefined : earlier) ?? record ?? earlier
+
+  for (const path of found.serverFolders) {
+    warn(`${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`)
+  }
+  const exclude = options.exclude ?? described?.selection?.exclude ?? []
+  const ofServers = found.serverFolders.map((path) => `${escapeGlob(path)}/**`)
+  const inherited: PrecompressOptions = {
+    ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving'])),
+    ...pick(described?.selection ?? {}, ['include']),
+    ...(record && pick(record, ['codings', 'minimumSize'])),
+  }
+  const serving = options.serving ?? inherited.serving
+  const { isHashed, stemOf } = await knowNames(folder, found, earlier)
+  const report = await runPass(
+    folder,
+    {
+      ...inherited,
+      ...explicit,
+      exclude: [...new Set([...exclude, ...ofServers])],
+      ...(immutable && { serving: { ...serving, immutable } }),
+      isHashed,
+      linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
+    },
+    passTools,
+    stemOf,
+  )
+  return {
+    ...report,
+    warnings: [...new Set([...warnings, ...report.warnings])],
+    source: found.main?.source ?? (earlier === undefined ? 'none' : 'manifest'),
+    ...(record && { recordedAt: record.time }),
+    hashedNames: report.manifest.files.filter(({ cache }) => cache === 'immutable').length,
+  }
+}
+
+/** How a folder is to be described and served, as manifests and records say it. */
+type Description = Pick<Manifest, 'base' | 'appType' | 'assetsDirectory' | 'selection' | 'serving'>
+
+/** These fields of it, where they are there. */
+function pick<Whole, Name extends keyof Whole>(whole: Whole, names: readonly Name[]): Pick<Whole, Name>
+function pick(whole: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => names.includes(name)))
+}
+
+function escapeGlob(path: string): string {
+  return path.replaceAll(/[!$()*+?@[\]^{|}]/g, String.raw`\$&`)
+}
+
+/**
+ * Which names are hashed: those that a record or the earlier manifest knows for these very bytes, and what a framework
+ * promises for all that it writes into a folder of its own.
+ */
+async function knowNames(
+  folder: string,
+  { promising, all }: FoundRecords,
+  earlier: Manifest | undefined,
+): Promise<{
+  readonly isHashed: (path: string, sha256: string) => boolean
+  readonly stemOf: (path: string, sha256: string) => string | undefined
+}> {
+  const recorded = indexHashedNames(all)
+  const before = new Map(earlier?.files.map((file) => [file.path, file]))
+  const promises = promising.map((record) => record.promises).filter((globs) => globs.length > 0)
+  const promised = new Set<string>()
+  for (const include of promises) {
+    for (const path of await matchingNames(folder, { include, exclude: [] })) promised.add(path)
+  }
+  const ofEarlier = (path: string, sha256: string): ManifestFile | undefined => {
+    const file = before.get(path)
+    return file?.cache === 'immutable' && file.sha256 === sha256 ? file : undefined
+  }
+  return {
+    isHashed: (path, sha256) =>
+      promised.has(path) || recorded(path, sha256) !== undefined || ofEarlier(path, sha256) !== undefined,
+    stemOf: (path, sha256) => recorded(path, sha256)?.stem ?? ofEarlier(path, sha256)?.stem,
+  }
+}
+
+/** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */
+function linksFrom(
+  folder: string,
+  base: string,
+  { main, promising }: FoundRecords,
+  earlier: Manifest | undefined,
+): LinksOf {
+  if (main === undefined) {
+    const links = new Map(earlier?.files.map((file) => [file.path, file.links ?? []]))
+    return (page, paths) => (links.get(page) ?? []).filter(({ path }) => paths.has(path))
+  }
+  const { preload } = main.record
+  if (preload === false) return () => []
+  const graph = new Map(promising.flatMap((record) => Object.entries(record.graph)))
+  return createLinksOf({ folder, base, graph }, preload)
+}

@@ -1,0 +1,126 @@
+import { readdirSync } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { digestOfFile } from '../folder/describe-file.ts'
+import type { BuildRecord, HashedFile, StoredRecord } from './build-record.ts'
+import { readCachedRecords, readRecord } from './record-files.ts'
+
+/** What builds wrote down about a folder. */
+export interface FoundRecords {
+  /** The one that says how the folder is served, and where it was found. */
+  readonly main: { readonly record: BuildRecord; readonly source: 'record' | 'cache' } | undefined
+  /** That one, and all that the caller holds: their promises and graphs are about this folder. */
+  readonly promising: readonly BuildRecord[]
+  /** Every one whose hashed names may be among the files, that one included. */
+  readonly all: readonly BuildRecord[]
+  /** Folders inside this one that builds wrote for a server, relative to it, with `/`. */
+  readonly serverFolders: readonly string[]
+}
+
+export interface RecordSearch {
+  /** Records that the caller holds: they count like the one in the folder. */
+  readonly given: readonly BuildRecord[]
+  /** The project, or where the command runs: its caches are looked at besides those above the folder. */
+  readonly root: string
+  readonly warn: (message: string) => void
+}
+
+/**
+ * The record in the folder counts, else the cached one of this very folder, else of all cached ones that of which most
+ * hashed files lie here: a framework copies its builds together, and leaves hidden folders behind.
+ *
+ * @param folder - the real, absolute path of a folder that is there.
+ */
+export async function findRecords(
+  folder: string,
+  { given, root, warn }: RecordSearch,
+): Promise<FoundRecords> {
+  const names = readdirSync(folder, { recursive: true }).map((name) => String(name).split(sep).join('/'))
+  const cached = readCachedRecords([folder, root], warn)
+  const own = given.find(isOfClient) ?? readRecord(folder, warn)
+  const ofFolder = cached.find((stored) => stored.folder === folder)?.record
+  const main =
+    own ?? ofFolder ?? (await mostFiles(folder, names, cached.map(({ record }) => record).filter(isOfClient)))
+  const source = main === own ? 'record' : 'cache'
+  const promising = [...new Set([...(main ? [main] : []), ...given])]
+  return {
+    main: main && { record: main, source },
+    promising,
+    all: [...new Set([...promising, ...cached.map(({ record }) => record)])],
+    serverFolders: serverFoldersOf(folder, names, cached),
+  }
+}
+
+function isOfClient({ role }: BuildRecord): boolean {
+  return role === 'client'
+}
+
+/** The record of which most hashed files lie in the folder, wherever in it, with the bytes that were hashed. */
+async function mostFiles(
+  folder: string,
+  names: readonly string[],
+  records: readonly BuildRecord[],
+): Promise<BuildRecord | undefined> {
+  const byName = new Map<string, string[]>()
+  for (const path of names) byName.set(lastName(path), [...(byName.get(lastName(path)) ?? []), path])
+  const digests = new Map<string, string | undefined>()
+  const digestOf = async (path: string): Promise<string | undefined> => {
+    if (!digests.has(path)) digests.set(path, (await digestOfFile(join(folder, path)))?.sha256)
+    return digests.get(path)
+  }
+  let best: BuildRecord | undefined
+  let most = 0
+  for (const record of records) {
+    let count = 0
+    for (const [hashed, { sha256 }] of Object.entries(record.hashed)) {
+      const candidates = (byName.get(lastName(hashed)) ?? []).filter((path) => endsAs(path, hashed))
+      for (const path of candidates) if ((await digestOf(path)) === sha256) count += 1
+    }
+    if (count > most) [best, most] = [record, count]
+  }
+  return best
+}
+
+function serverFoldersOf(
+  folder: string,
+  names: readonly string[],
+  cached: readonly StoredRecord[],
+): readonly string[] {
+  const withRecords = names
+    .filter((name) => name.endsWith('/.serve-dist/record.json'))
+    .map((name) => name.slice(0, -'/.serve-dist/record.json'.length))
+    .filter((name) => readRecord(join(folder, name))?.role === 'server')
+  const known = cached
+    .filter(({ record }) => record.role === 'server')
+    .map((stored) => relative(folder, stored.folder))
+    .filter((way) => way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+    .map((way) => way.split(sep).join('/'))
+  const isThere = new Set(names)
+  return [...new Set([...withRecords, ...known])].filter((name) => isThere.has(name)).toSorted()
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** Whether a path is the other, or the other below some folder. */
+function endsAs(path: string, end: string): boolean {
+  return path === end || path.endsWith(`/${end}`)
+}
+
+/** What is known of a hashed name; `undefined` for one that is not hashed, or was for other bytes. */
+export type FindHashedName = (path: string, sha256: string) => HashedFile | undefined
+
+/** Looks hashed names up by their digest: the same file may lie below another folder now. */
+export function indexHashedNames(records: readonly BuildRecord[]): FindHashedName {
+  const byDigest = new Map<string, { readonly recorded: string; readonly file: HashedFile }[]>()
+  for (const [recorded, file] of records.flatMap(({ hashed }) => Object.entries(hashed))) {
+    const others = byDigest.get(file.sha256) ?? []
+    others.push({ recorded, file })
+    byDigest.set(file.sha256, others)
+  }
+  return (path, sha256) => {
+    const known = byDigest.get(sha256)?.find(({ recorded }) => endsAs(path, recorded))
+    if (known?.file.stem === undefined) return known?.file
+    return { sha256, stem: path.slice(0, path.length - known.recorded.length) + known.file.stem }
+  }
+}
