@@ -14,7 +14,7 @@ import {
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
-import { matchRedirect } from './redirects.ts'
+import { matchRedirect, type RedirectMatch } from './redirects.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
@@ -109,7 +109,8 @@ export function selectRepresentation(resource: Resource, weights: CodingWeights)
   return selected
 }
 
-function rangeOf(
+/** The range of the identity that a request asks for, where it counts; `whole` is what is sent without it. */
+export function rangeOf(
   resource: Resource,
   request: RequestFields,
   whole: Representation | undefined,
@@ -127,31 +128,48 @@ function decideUnknown(
   { path, query }: RequestPath,
   fallback: Fallback | undefined,
 ): Answer | undefined {
-  // A rule without force yields to a file.
-  const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
-  const match = matchRedirect(rules, path)
-
   if (!isGetOrHead(request)) {
+    const match = matchRule(site, path, fallback)
     // A page in the place of what is not there makes no path known: navigations alone get it.
     const isKnown = match !== undefined && match.status !== 404 && match.target?.isPage !== true
     return isKnown ? decideOtherMethod(request.method, match.target) : undefined
   }
+  const standIn = chooseStandIn(site, request, { path, fallback })
+  if (standIn?.target === undefined) return standIn && redirectTo(standIn, query)
+  return standIn.status === 404
+    ? notFoundPage(standIn.target, request)
+    : decideResource(standIn.target, request)
+}
 
+/** The rule for a path that the table does not have; one without force yields to a file on the disk. */
+export function matchRule(
+  site: Site,
+  path: string,
+  fallback: Fallback | undefined,
+): RedirectMatch | undefined {
+  const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
+  return matchRedirect(rules, path)
+}
+
+/** Chooses what GET and HEAD of an unknown path get: what the rule says, the build's 404 page, or the fallback. */
+export function chooseStandIn(
+  site: Site,
+  request: RequestFields,
+  { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
+): RedirectMatch | undefined {
+  const match = matchRule(site, path, fallback)
   const isAsset = site.assetsPath !== undefined && path.startsWith(site.assetsPath)
   const mayGetPage = !isAsset && isNavigation(request)
 
-  if (match !== undefined) {
-    if (match.target === undefined) return redirectTo(match, query)
-    if (match.status === 404) return notFoundPage(match.target, request)
-    // An HTML page never stands in for a missing script, image or hashed asset.
-    if (mayGetPage || !match.target.isPage) return decideResource(match.target, request)
-  }
+  // An HTML page never stands in for a missing script, image or hashed asset.
+  const isForAll = match !== undefined && (match.status === 404 || match.target?.isPage !== true)
+  if (isForAll || (match !== undefined && mayGetPage)) return match
 
   if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request))
     return undefined
-  if (site.notFound !== undefined) return notFoundPage(site.notFound, request)
+  if (site.notFound !== undefined) return { status: 404, location: '404.html', target: site.notFound }
   return fallback === 'spa' && mayGetPage && site.index !== undefined
-    ? decideResource(site.index, request)
+    ? { status: 200, location: 'index.html', target: site.index }
     : undefined
 }
 
