@@ -1,58 +1,78 @@
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { manifestPath } from '@serve-dist/manifest'
-import { precompress } from '@serve-dist/precompress'
+import type { Manifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { describeInheritance, inheritOptions, readEarlierManifest } from './compress-command.ts'
-import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
-import { compressibleText } from '../../test/support/compressible-text.ts'
+import { describeInheritance, describeKnowledge, unmatchedGlobs } from './compress-command.ts'
 
-const files = {
-  'index.html': 'page',
-  'assets/app-1a2b3c4d.js': compressibleText(2000),
-  'assets/lib-5e6f7a8b.js': compressibleText(3000),
+const manifest: Manifest = {
+  version: 1,
+  buildId: 'b'.repeat(32),
+  base: '/',
+  appType: 'spa',
+  assetsDirectory: 'assets',
+  lastModified: '2026-01-31T12:00:00Z',
+  files: [],
 }
 
-describe('inheritOptions', () => {
-  test('keeps what only the build knew, and calls nothing immutable that has changed', async () => {
-    const directory = await buildFixture(files, {
-      base: '/app/',
-      appType: 'mpa',
-      assetsDirectory: 'assets',
-      serving: { prefer: 'smallest' },
-      isHashed: (path) => path.startsWith('assets/'),
-      linksOf: () => [{ path: 'assets/app-1a2b3c4d.js', rel: 'modulepreload', inDocument: false }],
-    })
-    const earlier = await readEarlierManifest(directory)
-    await writeFile(join(directory, 'assets/lib-5e6f7a8b.js'), compressibleText(4000))
-    await writeFile(join(directory, 'late.html'), 'prerendered')
+function manifestOf(files: Readonly<Record<string, 'immutable' | 'revalidate'>>): Manifest {
+  const described = { mediaType: 'a/b', size: 1, sha256: '0', lastModified: '', variants: [] }
+  return { ...manifest, files: Object.entries(files).map(([path, cache]) => ({ ...described, path, cache })) }
+}
 
-    const { manifest } = await precompress(directory, inheritOptions(earlier))
-    expect(manifest).toMatchObject({
-      base: '/app/',
-      appType: 'mpa',
-      assetsDirectory: 'assets',
-      serving: { prefer: 'smallest' },
-    })
-    expect(manifest.files.map(({ path, cache, links }) => [path, cache, links?.length ?? 0])).toEqual([
-      ['assets/app-1a2b3c4d.js', 'immutable', 0],
-      ['assets/lib-5e6f7a8b.js', 'revalidate', 0],
-      ['index.html', 'revalidate', 1],
-      ['late.html', 'revalidate', 0],
+describe('describeInheritance', () => {
+  test('names what is no longer immutable, and what nobody served before', () => {
+    const earlier = manifestOf({ 'a.js': 'immutable', 'b.js': 'immutable', 'index.html': 'revalidate' })
+    const next = manifestOf({ 'a.js': 'immutable', 'b.js': 'revalidate', 'late.html': 'revalidate' })
+    expect(describeInheritance(earlier, next)).toEqual([
+      'b.js changed under a hashed name: no longer immutable, so that browsers ask again',
+      'late.html was not part of the build before and will be served; --exclude leaves files out',
     ])
-    expect(describeInheritance(earlier, manifest)).toEqual([
-      expect.stringMatching(/^assets\/lib-5e6f7a8b\.js changed under a hashed name/),
-      expect.stringMatching(/^late\.html was not part of the build before/),
+    expect(describeInheritance(next, next)).toEqual([])
+    expect(describeInheritance(undefined, next)).toEqual([])
+  })
+})
+
+describe('describeKnowledge', () => {
+  const now = new Date(2026, 0, 31, 14, 0)
+  const today = new Date(2026, 0, 31, 12, 3).toISOString()
+
+  test('says which build the names are known from', () => {
+    const known = { source: 'record', recordedAt: today, hashedNames: 41, manifest } as const
+    expect(describeKnowledge(known, now)).toBe('41 hashed names known from the build of 12:03')
+    const yesterday = { ...known, hashedNames: 1, recordedAt: new Date(2026, 0, 30, 9, 5).toISOString() }
+    expect(describeKnowledge(yesterday, now)).toBe('1 hashed name known from the build of 2026-01-30 09:05')
+    expect(describeKnowledge({ ...known, source: 'cache' }, now)).toContain(
+      '12:03 (its record is in the cache',
+    )
+  })
+
+  test('says what is lost without a record, and how to mend it', () => {
+    const unknown = { source: 'none', hashedNames: 0, manifest } as const
+    expect(describeKnowledge(unknown)).toMatch(
+      /^no record of a build found, so no file is immutable: .*--imm/s,
+    )
+    expect(describeKnowledge({ ...unknown, source: 'manifest', hashedNames: 2 })).toBe(
+      '2 hashed names known from the earlier manifest; no record of a build found',
+    )
+    const ruled = { ...manifest, serving: { immutable: ['a/*'] } }
+    expect(describeKnowledge({ ...unknown, manifest: ruled })).toBe(
+      'no record of a build found; immutable by your globs: a/*',
+    )
+  })
+})
+
+describe('unmatchedGlobs', () => {
+  const names = ['drafts', 'drafts/one.html', 'index.html', 'page (1).html']
+
+  test('names the flags that do nothing', () => {
+    const flags = { immutable: ['assets/**'], include: ['**', '!secret.txt'], exclude: ['draft/**'] }
+    expect(unmatchedGlobs(flags, names)).toEqual([
+      '--immutable assets/**',
+      '--include !secret.txt',
+      '--exclude draft/**',
     ])
   })
 
-  test('has nothing to say of a folder without a manifest, or with one that cannot be read', async () => {
-    const directory = await writeFixture(files)
-    expect(inheritOptions(await readEarlierManifest(directory))).toEqual({})
-    await precompress(directory)
-    await writeFile(join(directory, manifestPath), '{')
-    expect(await readEarlierManifest(directory)).toBeUndefined()
-    await rm(directory, { recursive: true })
-    expect(await readEarlierManifest(directory)).toBeUndefined()
+  test('takes folders, and names with brackets, as the pass does', () => {
+    expect(unmatchedGlobs({ exclude: ['drafts', 'page (1).html', '*.html'] }, names)).toEqual([])
+    expect(unmatchedGlobs({}, names)).toEqual([])
   })
 })

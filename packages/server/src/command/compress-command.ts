@@ -1,17 +1,19 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { type Manifest, manifestPath, OperatorError, parseManifest } from '@serve-dist/manifest'
-import type { PrecompressOptions } from '@serve-dist/precompress'
+import type { FinishReport } from '@serve-dist/precompress'
+import { globMatcherOf } from '../site/field-rules.ts'
 import type { CompressFlags } from './flags.ts'
 import { loadOptional } from '../load-optional.ts'
 
 /**
- * Compresses a folder, with a progress line on a terminal and the table at the end. An earlier manifest keeps deciding
- * where the build is served, what is hashed and by which rules, unless a flag says otherwise.
+ * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.
+ * An earlier manifest, else the record of the build, decides where the build is served, what is hashed, which files
+ * belong to it and by which rules, unless a flag says otherwise.
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
   const neededBy = 'serve-dist compress'
-  const { createProgressLine, precompress } = await loadOptional(
+  const { createProgressLine, finish } = await loadOptional(
     { name: '@serve-dist/precompress', neededBy },
     async () => await import('@serve-dist/precompress'),
   )
@@ -24,47 +26,72 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     progressLine.clear()
     process.stderr.write(`serve-dist: warning: ${message}\n`)
   }
-  const earlier = await readEarlierManifest(directory)
+  const earlier = readEarlierManifest(directory)
   try {
-    const pass = await precompress(directory, {
-      ...inheritOptions(earlier),
+    const pass = await finish(directory, {
       ...flags,
       onProgress: (progress) => progressLine.update(progress),
       onWarning: warn,
     })
+    const unmatched = unmatchedGlobs(flags, namesIn(directory))
+    if (unmatched.length > 0) warn(`${unmatched.join(', ')}: no file in ${directory} matches`)
     for (const message of describeInheritance(earlier, pass.manifest)) warn(message)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
-    process.stdout.write(`${formatPass(pass, { colors })}\n`)
+    process.stdout.write(`${describeKnowledge(pass)}\n${formatPass(pass, { colors })}\n`)
   } finally {
     progressLine.clear()
   }
 }
 
-/** What an earlier manifest knows, and a folder cannot tell by itself. */
-export type InheritedOptions = Pick<
-  PrecompressOptions,
-  'base' | 'appType' | 'assetsDirectory' | 'serving' | 'isHashed' | 'linksOf'
->
-
-/**
- * The options of a pass over a folder that the plugin or an earlier pass described. A name is hashed only for the very
- * bytes that it was hashed for.
- */
-export function inheritOptions(earlier: Manifest | undefined): InheritedOptions {
-  if (earlier === undefined) return {}
-  const files = new Map(earlier.files.map((file) => [file.path, file]))
-  return {
-    base: earlier.base,
-    appType: earlier.appType,
-    assetsDirectory: earlier.assetsDirectory,
-    ...(earlier.serving !== undefined && { serving: earlier.serving }),
-    isHashed: (path, sha256) => {
-      const file = files.get(path)
-      return file?.cache === 'immutable' && file.sha256 === sha256
-    },
-    linksOf: (page, paths) => (files.get(page)?.links ?? []).filter(({ path }) => paths.has(path)),
+/** Where hashed names are known from, or what is lost without them and how to mend it. */
+export function describeKnowledge(
+  {
+    source,
+    recordedAt,
+    hashedNames,
+    manifest,
+  }: Pick<FinishReport, 'source' | 'recordedAt' | 'hashedNames' | 'manifest'>,
+  now: Date = new Date(),
+): string {
+  const count = `${hashedNames} hashed ${hashedNames === 1 ? 'name' : 'names'} known`
+  if (recordedAt !== undefined) {
+    const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
+    return `${count} from the build of ${localTime(new Date(recordedAt), now)}${where}`
   }
+  if (hashedNames > 0) return `${count} from the earlier manifest; no record of a build found`
+  const globs = manifest.serving?.immutable ?? []
+  if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
+  return [
+    'no record of a build found, so no file is immutable: browsers ask for each again at every visit.',
+    'Build with @serve-dist/vite among the plugins, or name the files that have a content hash in their name:',
+    "--immutable 'assets/**' (kept in the manifest)",
+  ].join('\n')
+}
+
+/** `12:03` of today; of another day with its date. */
+function localTime(time: Date, now: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0')
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`
+  if (time.toDateString() === now.toDateString()) return clock
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clock}`
+}
+
+/** The flags whose globs match no name in the folder: a typing error publishes what it should leave out. */
+export function unmatchedGlobs(flags: CompressFlags, names: readonly string[]): string[] {
+  return (['immutable', 'include', 'exclude'] as const).flatMap((flag) =>
+    (flags[flag] ?? [])
+      .filter((glob) => {
+        const plain = glob.replace(/^!(?!\()/, '')
+        const matches = [plain, `${plain}/**`].map(globMatcherOf)
+        return !names.some((name) => name === plain || matches.some((match) => match(name)))
+      })
+      .map((glob) => `--${flag} ${glob}`),
+  )
+}
+
+function namesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true }).map((name) => String(name).split(sep).join('/'))
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
@@ -86,9 +113,9 @@ export function describeInheritance(earlier: Manifest | undefined, next: Manifes
 }
 
 /** The manifest of a folder, if it can be read: the pass reports what is wrong with it. */
-export async function readEarlierManifest(directory: string): Promise<Manifest | undefined> {
+function readEarlierManifest(directory: string): Manifest | undefined {
   try {
-    return parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
+    return parseManifest(readFileSync(join(directory, manifestPath), 'utf8'))
   } catch (error) {
     if (error instanceof OperatorError || (error instanceof Error && 'code' in error)) return undefined
     throw error

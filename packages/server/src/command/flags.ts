@@ -306,8 +306,10 @@ export const serveFlags: FlagTable<ServeFlags> = {
 export interface CompressFlags {
   readonly base?: string
   readonly appType?: AppType
+  readonly include?: readonly string[]
   readonly exclude?: readonly string[]
-  readonly minimumSize: number
+  readonly immutable?: readonly string[]
+  readonly minimumSize?: number
   readonly cacheSize?: number
 }
 
@@ -324,17 +326,32 @@ export const compressFlags: FlagTable<CompressFlags> = {
     defaultText: 'as before, else from the pages in the folder',
     choices: ['spa', 'mpa', 'custom'],
   },
+  include: {
+    value: '<glob>',
+    help: 'files that belong to the build; kept in the manifest',
+    group: 'Options',
+    defaultText: 'as before, else all',
+    isRepeatable: true,
+  },
   exclude: {
     value: '<glob>',
-    help: 'files to leave out: neither compressed nor served',
+    help: 'files to leave out, neither compressed nor served; kept in the manifest',
     group: 'Options',
+    defaultText: 'as before, else none',
+    isRepeatable: true,
+  },
+  immutable: {
+    value: '<glob>',
+    help: 'files with a content hash in their name that no record of a build knows; kept in the manifest',
+    group: 'Options',
+    defaultText: 'as before, else none',
     isRepeatable: true,
   },
   minimumSize: {
     value: '<size>',
     help: 'smallest file to compress',
     group: 'Options',
-    default: 256,
+    defaultText: 'as built, else 256',
     read: parseByteSize,
   },
   cacheSize: {

@@ -61,6 +61,8 @@ function createProgram(showsAll: boolean): Command {
     .description('Serve a Vite build from memory, precompressed. The default folder is dist.')
     .helpOption('-h, --help [all]', 'show this page, or every option')
     .helpCommand(false)
+    // `--immutable` is a flag of the server and one of `compress`: behind the command's name it is the latter.
+    .enablePositionalOptions()
     .argument('[dir]', '', serveDefaults.directory)
     .configureHelp({
       optionDescription: ({ description }) => description,
@@ -99,9 +101,9 @@ function createProgram(showsAll: boolean): Command {
   program.version(version, '-V, --version', 'show the version')
   const compress = program
     .command('compress')
-    .summary('compress a folder that Vite did not build')
+    .summary('compress a finished folder, whatever wrote it')
     .helpOption('-h, --help', 'show this page')
-    .description('Compress a folder that Vite did not build, or that changed since, and write its manifest.')
+    .description('Compress a finished folder, whatever wrote it, and describe it in a manifest.')
     .argument('[dir]', 'folder to compress', serveDefaults.directory)
     .action(async (directory: string, flags: CompressFlags) => {
       const { compressCommand } = await import('./compress-command.ts')
@@ -145,6 +147,8 @@ function explain(command: Command, { code, message }: CommanderError): string {
   const text = message.replace(/^error: /, '')
   const unknown = code === 'commander.unknownOption' ? /'(--[^'=]+)/.exec(text)?.[1] : undefined
   if (unknown === undefined) return text
+  const ofServer = command.parent?.options.find(({ long }) => long === unknown)
+  if (ofServer !== undefined) return describeServerFlag(ofServer, command)
   const { name, changes } = nearestName(
     unknown,
     command.options.flatMap(({ long }) => long ?? []),
@@ -210,7 +214,11 @@ function readValue(
 function serverFlagsBefore(program: Command, command: Command): string[] {
   return program.options
     .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => `option '${option.flags}' is for serving; "${command.name()}" does not take it`)
+    .map((option) => describeServerFlag(option, command))
+}
+
+function describeServerFlag({ flags }: Option, command: Command): string {
+  return `option '${flags}' is for serving; "${command.name()}" does not take it`
 }
 
 /**

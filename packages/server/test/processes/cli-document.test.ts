@@ -17,7 +17,7 @@ const introduction = `# The command line
 <!-- Made from packages/server/src/command/flags.ts: pnpm exec vitest run --project unit cli-document -u -->
 
 - \`serve-dist [dir]\` serves a build; [its options](#serve-dist-dir).
-- \`serve-dist compress [dir]\` compresses a folder that Vite did not build; [its options](#serve-dist-compress-dir).
+- \`serve-dist compress [dir]\` compresses and describes a finished folder, whatever wrote it; [its options](#serve-dist-compress-dir).
 - \`serve-dist report [dir]\` shows what a build weighs; [its options](#serve-dist-report-dir).
 
 \`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is

@@ -190,10 +190,7 @@ describe('serve-dist', () => {
   })
 
   test.each([
-    [
-      ['compress', 'nowhere', '--immutable', 'a/*'],
-      `'--immutable <glob>' is for serving; "compress" does not take it`,
-    ],
+    [['compress', 'nowhere', '--cors', 'a/*'], `'--cors <glob>' is for serving; "compress" does not take it`],
     [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving; "report" does not take it`],
   ])(
     'refuses options of the server that another command would do nothing with: %j',

@@ -1,0 +1,94 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { precompress, writeRecord } from '@serve-dist/precompress'
+import { describe, expect, test } from 'vitest'
+import { writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+
+const script = compressibleText(2000)
+const files = { 'index.html': '<!doctype html>', 'assets/app-1a2b3c4d.js': script, 'secret.txt': 'secret' }
+
+async function compress(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await spawnCommand(['compress', ...args]).exited
+  expect([code, stderr.replaceAll(/^serve-dist: warning: .*\n/gm, '')]).toEqual([0, ''])
+  return { stdout, stderr }
+}
+
+async function manifestOf(folder: string): Promise<Manifest> {
+  return parseManifest(await readFile(join(folder, manifestPath), 'utf8'))
+}
+
+async function pathsOf(folder: string): Promise<string[]> {
+  return (await manifestOf(folder)).files.map(({ path }) => path)
+}
+
+describe('serve-dist compress', () => {
+  test('finds the record of the build, in the folder or in the cache, and says so', async () => {
+    const root = await writeFixture({
+      'package.json': '{}',
+      'dist/index.html': 'page',
+      'dist/a-1.js': script,
+    })
+    const folder = join(root, 'dist')
+    const { files: described } = (await precompress(folder)).manifest
+    const sha256 = described.find(({ path }) => path === 'a-1.js')?.sha256 ?? ''
+    await rm(join(folder, '.serve-dist'), { recursive: true })
+    const facts = { role: 'client', base: '/', appType: 'spa', assetsDirectory: '', selection: {} } as const
+    const names = { hashed: { 'a-1.js': { sha256 } }, graph: {}, promises: [], preload: false } as const
+    writeRecord(folder, { ...facts, ...names }, { root })
+    const { stdout } = await compress(folder)
+    expect(stdout).toMatch(/^1 hashed name known from the build of \d\d:\d\d\n/)
+    await rm(join(folder, '.serve-dist'), { recursive: true })
+    expect((await compress(folder)).stdout).toMatch(
+      /^1 hashed name known from .* \(its record is in the cache/,
+    )
+    expect((await manifestOf(folder)).files[0]).toMatchObject({ path: 'a-1.js', cache: 'immutable' })
+  })
+
+  test('says what is lost where no record is, and keeps the globs that mend it', async () => {
+    const folder = await writeFixture(files)
+    const { stdout } = await compress(folder)
+    expect(stdout).toMatch(/^no record of a build found, so no file is immutable: .*--immutable 'assets/s)
+    await compress(folder, '--immutable', 'assets/**')
+    expect((await compress(folder)).stdout).toMatch(/immutable by your globs: assets\/\*\*/)
+    const command = spawnCommand([folder, '--port', '0'])
+    const { port } = await command.listening
+    const response = await rawRequest(port, { target: '/assets/app-1a2b3c4d.js' })
+    expect(response.field('Cache-Control')).toContain('immutable')
+    command.child.kill()
+    await command.exited
+  })
+
+  test('adds what is new, and never what was left out', async () => {
+    const folder = await writeFixture(files)
+    await precompress(folder, { exclude: ['secret.txt'] })
+    const before = await pathsOf(folder)
+    await writeFile(join(folder, 'new.html'), '<p>new')
+    const { stderr } = await compress(folder)
+    expect(await pathsOf(folder)).toEqual([...before, 'new.html'].toSorted())
+    expect(stderr).toBe(
+      'serve-dist: warning: new.html was not part of the build before and will be served; --exclude leaves files out\n',
+    )
+  })
+
+  test('lets a flag replace the selection that the manifest has', async () => {
+    const folder = await writeFixture(files)
+    await precompress(folder, { include: ['**/*.html', '**/*.txt'], exclude: ['secret.txt'] })
+    await compress(folder, '--exclude', 'index.html')
+    expect(await pathsOf(folder)).toEqual(['secret.txt'])
+    await compress(folder, '--include', 'assets/**')
+    expect(await pathsOf(folder)).toEqual(['assets/app-1a2b3c4d.js'])
+    expect((await manifestOf(folder)).selection).toEqual({ include: ['assets/**'], exclude: ['index.html'] })
+  })
+
+  test('warns once of globs that match nothing', async () => {
+    const folder = await writeFixture(files)
+    const { stderr } = await compress(folder, '--exclude', 'secrets.txt', '--immutable', 'asets/**')
+    expect(stderr).toBe(
+      `serve-dist: warning: --immutable asets/**, --exclude secrets.txt: no file in ${folder} matches\n`,
+    )
+  })
+})
