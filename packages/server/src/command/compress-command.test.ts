@@ -14,7 +14,10 @@ const manifest: Manifest = {
 
 function manifestOf(files: Readonly<Record<string, 'immutable' | 'revalidate'>>): Manifest {
   const described = { mediaType: 'a/b', size: 1, sha256: '0', lastModified: '', variants: [] }
-  return { ...manifest, files: Object.entries(files).map(([path, cache]) => ({ ...described, path, cache })) }
+  return {
+    ...manifest,
+    files: Object.entries(files).map(([path, cache]) => Object.assign({ path, cache }, described)),
+  }
 }
 
 describe('describeInheritance', () => {

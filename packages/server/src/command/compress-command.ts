@@ -71,10 +71,9 @@ export function describeKnowledge(
 
 /** `12:03` of today; of another day with its date. */
 function localTime(time: Date, now: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0')
-  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`
-  if (time.toDateString() === now.toDateString()) return clock
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clock}`
+  const clock = time.toTimeString().slice(0, 5)
+  // Sweden writes dates as ISO 8601 does.
+  return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString('sv')} ${clock}`
 }
 
 /** The flags whose globs match no name in the folder: a typing error publishes what it should leave out. */
@@ -104,10 +103,12 @@ export function describeInheritance(earlier: Manifest | undefined, next: Manifes
   const added = next.files.filter(({ path }) => !before.has(path))
   return [
     ...(changed.length > 0
-      ? [`${names(changed)} changed under a hashed name: no longer immutable, so that browsers ask again`]
+      ? [`${listNames(changed)} changed under a hashed name: no longer immutable, so that browsers ask again`]
       : []),
     ...(added.length > 0
-      ? [`${names(added)} was not part of the build before and will be served; --exclude leaves files out`]
+      ? [
+          `${listNames(added)} was not part of the build before and will be served; --exclude leaves files out`,
+        ]
       : []),
   ]
 }
@@ -122,7 +123,7 @@ function readEarlierManifest(directory: string): Manifest | undefined {
   }
 }
 
-function names(files: readonly { readonly path: string }[]): string {
+function listNames(files: readonly { readonly path: string }[]): string {
   const shown = files.slice(0, 3).map(({ path }) => path)
   return files.length > shown.length
     ? `${shown.join(', ')} and ${files.length - shown.length} more`
