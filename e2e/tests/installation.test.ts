@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -90,6 +90,7 @@ describe('npm install @serve-dist/server --omit=optional', () => {
         const { status, body } = await sendRequest(new URL(target, server.url))
         return [status, body.toString()]
       } finally {
+        await rm(path.join(dist, 'late.txt'))
         expect(await server.stop()).toMatchObject({ exitCode: 0, errors: '' })
       }
     }
@@ -100,6 +101,17 @@ describe('npm install @serve-dist/server --omit=optional', () => {
     expect(await serve(['--ssr', entry], 'rendered')).toEqual([200, 'rendered'])
     const { cert, key } = await makeCertificate(project)
     expect(await serve(['--tls-cert', cert, '--tls-key', key])).toEqual(page)
+  })
+
+  test('names a lost manifest and not a missing package where a copy left hidden files out', async () => {
+    const { project, command } = await install('--omit=optional')
+    const dist = await copyBuild(spa.dist)
+    await rm(path.join(dist, '.serve-dist'), { recursive: true })
+    const end = await runToEnd(command, { args: [dist], cwd: project })
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_MANIFEST_LOST: /)
+    expect(end.errors).toContain('cp -r dist/. target')
+    expect(end.errors).not.toContain('npm install')
   })
 
   test('says what to install for what it cannot do, in one line', async () => {

@@ -1,14 +1,17 @@
-import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { manifestPath, variantPath } from '@serve-dist/manifest'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { copyBuild } from '../src/copy-build.ts'
 import { readManifest } from '../src/read-manifest.ts'
-import { type CommandEnd, runToEnd } from '../src/start-command.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { type CommandEnd, runToEnd, startCommand } from '../src/start-command.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
 
 const { command, dist, project } = inject('packedSpa')
+/** The user that may read what all may. */
+const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
 const stackLine = /^\s+at \S/m
 
 function serve(directory: string, ...flags: readonly string[]): Promise<CommandEnd> {
@@ -76,6 +79,118 @@ describe('serve-dist refuses to start', () => {
     expect(end).toMatchObject({ exitCode: 1, output: '' })
     expect(end.errors).toContain('nowhere')
     expect(end.errors).not.toMatch(stackLine)
+  })
+
+  test('on pages that were written after the compression, until its cure has run as it is printed', async () => {
+    const directory = await copyBuild(dist)
+    const page = path.join(directory, 'index.html')
+    const text = await readFile(page, 'utf8')
+    await rm(page)
+    await runToEnd(command, { args: ['compress', directory], cwd: project })
+    await writeFile(page, text)
+    const end = await serve(directory)
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_PAGES_UNLISTED: .*index\.html/)
+    expect(end.errors).not.toMatch(stackLine)
+    const [, cure = ''] = /Run: npx serve-dist (.*)/.exec(end.errors) ?? []
+    expect(await runToEnd(command, { args: cure.split(' '), cwd: project })).toMatchObject({ exitCode: 0 })
+    const server = await startCommand(command, { args: [directory, '--port', '0'], cwd: project })
+    expect((await sendRequest(server.url)).body.toString()).toBe(text)
+    expect(await server.stop()).toMatchObject({ errors: '' })
+  })
+
+  test('on a copy without its manifest, unless that is wanted: then only what decodes is a variant', async () => {
+    const directory = await copyBuild(dist)
+    const [first, second] = await compressedFiles(directory)
+    await rm(path.join(directory, '.serve-dist'), { recursive: true })
+    await writeFile(path.join(directory, variantPath(second, 'br')), 'of another build')
+    const end = await serve(directory)
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_MANIFEST_LOST: /)
+    expect(end.errors).toContain('include-hidden-files: true')
+    expect(end.errors).not.toMatch(stackLine)
+
+    const args = [directory, '--port', '0', '--no-manifest']
+    const server = await startCommand(command, { args, cwd: project })
+    const codingOf = async (file: string): Promise<string | undefined> => {
+      const { headers } = await sendRequest(new URL(file, server.url), {
+        headers: { 'accept-encoding': 'br' },
+      })
+      expect(headers['cache-control']).toBe('no-cache')
+      return headers['content-encoding']
+    }
+    expect([await codingOf(first), await codingOf(second)]).toEqual(['br', undefined])
+    const { errors } = await server.stop()
+    expect(errors).toContain(`${variantPath(second, 'br')} is not ${second} in br`)
+    expect(errors).toContain('no rules, no excludes and nothing immutable')
+  })
+
+  test('on the folder above a build, with the command that was meant', async () => {
+    const above = await temporaryFolder()
+    await cp(dist, path.join(above, 'dist/client'), { recursive: true })
+    await mkdir(path.join(above, 'dist/server'))
+    await writeFile(
+      path.join(above, 'dist/server/entry.mjs'),
+      'export default (request) => new Response("made")',
+    )
+    const end = await runToEnd(command, { args: ['--port', '0'], cwd: above })
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_FOLDER_WRONG: /)
+    expect(end.errors).not.toMatch(stackLine)
+    const [, meant = ''] = /npx serve-dist (.* --ssr .*)/.exec(end.errors) ?? []
+    expect(meant).toBe('dist/client --ssr dist/server/entry.mjs')
+    const server = await startCommand(command, { args: [...meant.split(' '), '--port', '0'], cwd: above })
+    expect((await sendRequest(server.url)).status).toBe(200)
+    expect((await sendRequest(new URL('made', server.url))).body.toString()).toBe('made')
+    await server.stop()
+  })
+
+  test('on an empty folder', async () => {
+    const end = await serve(await temporaryFolder())
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*build first/)
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'on a file that it may not read, with what gives the right',
+    async () => {
+      const directory = await copyBuild(dist)
+      const [first] = await compressedFiles(directory)
+      await chmod(path.join(directory, first), 0)
+      // Nothing is unreadable to root: then the command runs as somebody else.
+      const isRoot = process.getuid?.() === 0
+      const closed = isRoot ? [directory, project].map((inside) => path.dirname(inside)) : []
+      for (const folder of closed) await chmod(folder, 0o755)
+      const [program, ...words] = isRoot ? [...asNobody, ...command] : command
+      if (program === undefined) throw new Error('no command')
+      const end = await runToEnd([program, ...words], { args: [directory, '--port', '0'], cwd: directory })
+      expect(end).toMatchObject({ exitCode: 1, output: '' })
+      expect(end.errors).toMatch(/^serve-dist: SD_FOLDER_UNREADABLE: .* chmod -R a\+rX /)
+      expect(end.errors).toContain(`${first}: cannot be read (EACCES: permission denied)`)
+      expect(end.errors).not.toMatch(stackLine)
+    },
+  )
+
+  test('on a command that does not exist, naming the nearest; and help is a command', async () => {
+    for (const args of [
+      ['complress'],
+      ['reprot', 'dist', '--format', 'json'],
+      ['compres', '--exclude', 'a'],
+    ]) {
+      const end = await runToEnd(command, { args, cwd: project })
+      expect(end).toMatchObject({ exitCode: 1, output: '' })
+      expect(end.errors).toMatch(
+        /^serve-dist: SD_OPTION_INVALID: .* did you mean serve-dist (?:compress|report)\?\n$/,
+      )
+    }
+    const help = await runToEnd(command, { args: ['help'], cwd: project })
+    expect(help).toMatchObject({
+      exitCode: 0,
+      errors: '',
+      output: expect.stringMatching(/^Usage: serve-dist \[dir\]/),
+    })
+    const compress = await runToEnd(command, { args: ['help', 'compress'], cwd: project })
+    expect(compress.output).toMatch(/^Usage: serve-dist compress/)
   })
 
   test('on a port that is taken, with the way to another', async () => {

@@ -41,8 +41,10 @@ export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from
 export {
   buildNotFound,
   buildUnfinished,
+  compressCommand,
   manifestCure,
   manifestInvalid,
   manifestMissing,
+  shellWord,
 } from './read-problems.ts'
 export { servedBase } from './served-base.ts'

@@ -1,9 +1,20 @@
 import { pendingPath } from './manifest.ts'
 import { OperatorError } from './operator-error.ts'
 
+/** The command that makes a manifest say what a folder holds, ready for a shell. */
+export function compressCommand(folder: string): string {
+  return `npx serve-dist compress ${shellWord(folder)}`
+}
+
+/** A word of a command line, quoted where a shell would read it in another way. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./\\~-]+$/.test(text)) return text
+  return process.platform === 'win32' ? `"${text}"` : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /** What to do about a folder without a manifest. */
 export function manifestCure(folder: string): string {
-  return `build with @serve-dist/vite, or run: npx serve-dist compress ${folder}`
+  return `build with @serve-dist/vite, or run: ${compressCommand(folder)}`
 }
 
 /** Nothing stands where a build should be. */
@@ -20,7 +31,7 @@ export function manifestMissing(folder: string, options?: ErrorOptions): Operato
 
 /** The journal of a build that was killed, or is still under way, stands in the folder. */
 export function buildUnfinished(folder: string): OperatorError {
-  const problem = `${folder}: the last build or compression did not finish (${pendingPath} is there); run it again`
+  const problem = `${folder}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: ${compressCommand(folder)}`
   return new OperatorError('SD_BUILD_UNFINISHED', problem)
 }
 

@@ -12,6 +12,7 @@ const defaults: ServeFlags = {
   port: 4173,
   host: '127.0.0.1',
   verify: 'size',
+  unlisted: 'refuse',
   memoryBudget: 64,
   largestBody: Number.POSITIVE_INFINITY,
   workers: 1,

@@ -75,6 +75,8 @@ export interface ServeFlags {
   readonly watch?: boolean
   readonly grace: number
   readonly verify: 'size' | 'hash'
+  readonly unlisted: 'refuse' | 'warn' | 'ignore'
+  readonly noManifest?: boolean
   readonly memoryBudget: number
   readonly largestBody: number
   readonly openFiles?: number
@@ -274,6 +276,16 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: loadDefaults.verify,
     choices: ['size', 'hash'],
+  },
+  unlisted: {
+    help: 'files that the manifest does not list: warn, and do not start where pages are lost; or less',
+    group: memory,
+    default: loadDefaults.unlisted,
+    choices: ['refuse', 'warn', 'ignore'],
+  },
+  noManifest: {
+    help: 'serve a folder without a manifest as it is, though it looks like a mistake',
+    group: memory,
   },
   memoryBudget: {
     value: '<size>',

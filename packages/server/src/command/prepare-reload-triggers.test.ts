@@ -29,7 +29,8 @@ describe('prepareReloadTriggers', () => {
       if (isReplaced) await place('third')
       return { status: 'refused', buildId: 'first', problems: ['files are missing'] }
     })
-    reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first' })
+    const unlistedFiles = 0
+    reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first', unlistedFiles })
 
     const start = await prepareReloadTriggers(directory, { watch: true })
     const triggers = start(reload)

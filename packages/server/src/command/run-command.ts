@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { nearestName, OperatorError } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
@@ -35,16 +35,40 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   for (const { environment } of Object.values<Flag>(serveFlags)) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
-  const words = argv.flatMap((word) => (word === '--help=all' ? ['--help', 'all'] : word))
+  const words = withHelp(argv.flatMap((word) => (word === '--help=all' ? ['--help', 'all'] : word)))
   const asksForHelp = words.includes('--help') || words.includes('-h')
   try {
-    await createProgram(words.includes('all') || !asksForHelp).parseAsync(words)
+    const program = createProgram(words.includes('all') || !asksForHelp)
+    refuseMisspelt(program, words)
+    await program.parseAsync(words)
   } catch (error) {
     if (error instanceof HelpShown) return
     if (!(error instanceof OperatorError)) throw error
     process.stderr.write(`${describe(error)}\n`)
     process.exitCode = 1
   }
+}
+
+/** `help` and `help compress`, as many programs have it; a folder of that name is `./help`. */
+function withHelp(words: readonly string[]): readonly string[] {
+  return words[2] === 'help' ? [...words.slice(0, 2), ...words.slice(3, 4), '--help'] : words
+}
+
+/**
+ * A command that does not exist would be taken for a folder that does not.
+ *
+ * @throws OperatorError that names the command that was meant.
+ */
+function refuseMisspelt({ commands }: Command, [, , word = '']: readonly string[]): void {
+  const { name, changes } = nearestName(
+    word,
+    commands.map((command) => command.name()),
+  )
+  if (word.startsWith('-') || changes === 0 || changes > name.length / 3 || existsSync(word)) return
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `there is neither a command nor a folder "${word}"; did you mean serve-dist ${name}?`,
+  )
 }
 
 /** Ends the parsing after the help or the version was written. */
@@ -176,6 +200,8 @@ function addFlags(command: Command, table: object, { showsAll, problems }: Shown
     )
       .helpGroup(`${group}:`)
       .hideHelp(!showsAll && isCommon !== true)
+    // A flag of its own, not the opposite of another.
+    option.negate = false
     if (flag.default !== undefined) option.default(flag.default)
     if (environment !== undefined) option.env(environment)
     if (valueOf(flag) !== '') {

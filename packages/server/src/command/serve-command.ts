@@ -124,10 +124,11 @@ async function findFreePort(host: string): Promise<number> {
 async function toServeOptions(
   directory: string,
   flags: GivenFlags,
-  { descriptor, port = flags.port, isFirst }: Partial<WorkerRole>,
+  { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
   const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
-  const { verify, memoryBudget, largestBody, openFiles, fsFallback, accessLog, ops, trustProxy } = flags
+  const { verify, memoryBudget, largestBody, openFiles, noManifest } = flags
+  const { fsFallback, accessLog, ops, trustProxy } = flags
   if (ssr !== undefined) {
     // React and others choose their development build where it is not set.
     process.env['NODE_ENV'] ||= 'production'
@@ -136,6 +137,8 @@ async function toServeOptions(
     keepRunning(reportApplicationError)
   }
   const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
+  // One that takes the place of another must not be refused what the others serve.
+  const unlisted = isReplacement && flags.unlisted === 'refuse' ? 'warn' : flags.unlisted
   // One worker warns, for all; and the primary answers operators.
   const onWarning = isFirst === false ? () => {} : undefined
   const isWorker = isFirst !== undefined
@@ -154,7 +157,7 @@ async function toServeOptions(
     allowHosts: allowHost,
     ssr,
     tls,
-    site: defined({ verify, memoryBudget, largestBody, openFiles, rules, onWarning }),
+    site: defined({ verify, memoryBudget, largestBody, openFiles, unlisted, noManifest, rules, onWarning }),
     handler: defined({ fileSystemFallback: fsFallback }),
     operations: defined({
       accessLog,

@@ -1,5 +1,6 @@
-import { isMissing, OperatorError, reasonOf } from '@serve-dist/manifest'
-import { sep } from 'node:path'
+import { isMissing, manifestPath, OperatorError, reasonOf, shellWord } from '@serve-dist/manifest'
+import { statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import { type ExpectedFile, inspectFile, Mismatch } from './inspect-file.ts'
@@ -18,6 +19,8 @@ export interface Inspection {
   readonly streamed: ReadonlySet<ExpectedFile>
   /** Those of them that are kept open. */
   readonly kept: ReadonlySet<ExpectedFile>
+  /** The command that makes the manifest say what lies in the folder. */
+  readonly cure: string
 }
 
 /**
@@ -33,9 +36,9 @@ export async function inspectFiles(
   expectedFiles: readonly ExpectedFile[],
   inspection: Inspection,
 ): Promise<ReadonlyMap<ManifestEntry, StoredBytes>> {
-  const problems: string[] = []
+  const problems: FileProblem[] = []
   const files = new Map<ManifestEntry, StoredBytes>()
-  const { verify, streamed, kept } = inspection
+  const { verify, streamed, kept, cure } = inspection
   const readBody = createBodyReader()
   // Both are normal already; `join` would look at each character of 10,000 paths.
   const folder = root + sep
@@ -49,7 +52,7 @@ export async function inspectFiles(
         : readBody(file, expected)
       files.set(entry, found instanceof Promise ? await found : found)
     } catch (error) {
-      problems.push(`  ${path}: ${describeProblem(error)}`)
+      problems.push({ path, ...describeProblem(error) })
     }
     if (performance.now() - begun < longestSlice) continue
     await setImmediate()
@@ -57,11 +60,41 @@ export async function inspectFiles(
   }
   if (problems.length === 0) return files
   retireFiles(files.values())
-  const count = problems.length === 1 ? '1 file is' : `${problems.length} files are`
-  throw new OperatorError('SD_MANIFEST_MISMATCH', [
-    `${root}: ${count} not what the manifest says; build again, and deploy the folder as a whole`,
-    ...problems.toSorted(),
+  throw differing(root, problems, cure)
+}
+
+interface FileProblem {
+  readonly path: string
+  readonly text: string
+  /** Whether the system refused to open or to read it. */
+  readonly isUnreadable: boolean
+}
+
+/** What mends it depends on who did it: the rights of a copy, a program that wrote after the build, or a partial copy. */
+function differing(root: string, problems: readonly FileProblem[], cure: string): OperatorError {
+  const one = problems.length === 1
+  const lines = problems.map(({ path, text }) => `  ${path}: ${text}`).toSorted()
+  if (problems.every(({ isUnreadable }) => isUnreadable)) {
+    const user = process.getuid === undefined ? 'this user' : `the user with the id ${process.getuid()}`
+    const count = one ? '1 file' : `${problems.length} files`
+    const problem = `${root}: ${user} cannot read ${count}; give the right to: chmod -R a+rX`
+    return new OperatorError('SD_FOLDER_UNREADABLE', [`${problem} ${shellWord(root)}`, ...lines])
+  }
+  const count = one ? '1 file is' : `${problems.length} files are`
+  const newer = problems.filter(({ path }) => isNewer(root, path)).length
+  const mended =
+    newer === 0
+      ? 'build again, and deploy the folder as a whole'
+      : `something wrote after the compression (${newer === 1 ? '1 file is' : `${newer} files are`} newer than the manifest): run ${cure} as the last step of the build, and deploy the folder as a whole`
+  return new OperatorError('SD_MANIFEST_MISMATCH', [
+    `${root}: ${count} not what the manifest says; ${mended}`,
+    ...lines,
   ])
+}
+
+function isNewer(root: string, path: string): boolean {
+  const timeOf = (file: string): number => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return timeOf(path) > timeOf(manifestPath)
 }
 
 /** Closes what is kept open of a build, each file as soon as nobody reads from it. */
@@ -69,8 +102,10 @@ export function retireFiles(files: Iterable<StoredBytes>): void {
   for (const stored of files) retireFile(stored)
 }
 
-function describeProblem(error: unknown): string {
-  if (error instanceof Mismatch || error instanceof NotRegularError) return error.message
-  if (isMissing(error)) return 'is missing'
-  return `cannot be read (${reasonOf(error)})`
+function describeProblem(error: unknown): Omit<FileProblem, 'path'> {
+  if (error instanceof Mismatch || error instanceof NotRegularError) {
+    return { text: error.message, isUnreadable: false }
+  }
+  if (isMissing(error)) return { text: 'is missing', isUnreadable: false }
+  return { text: `cannot be read (${reasonOf(error)})`, isUnreadable: true }
 }

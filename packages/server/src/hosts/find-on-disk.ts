@@ -13,14 +13,23 @@ import { parseRequestPath } from '../protocol/request-path.ts'
 import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 
 /**
- * Answers a path that the table does not have from the disk, for files that appear after boot: regular
- * files inside the build's folder (links followed), never dotfiles, always to be revalidated.
+ * Answers a path that the table does not have from the disk, for files that appear after boot, pages under their names
+ * without `.html` too: regular files inside the build's folder (links followed), never dotfiles, always to be revalidated.
  */
 export async function findOnDisk(site: Site, request: RequestFields): Promise<Answer | undefined> {
   const path = pathInBuild(site, request.target)
-  if (path === undefined || pathProblem(path) !== undefined || isOurs(site, path)) return undefined
-  const resource = await describeOnDisk(site, path)
-  return resource && decideResource(resource, request)
+  if (path === undefined) return undefined
+  for (const file of filesNamed(path)) {
+    if (pathProblem(file) !== undefined || isOurs(site, file)) continue
+    const resource = await describeOnDisk(site, file)
+    if (resource !== undefined) return decideResource(resource, request)
+  }
+  return undefined
+}
+
+/** The files that answer under a path: itself, or a page under the names that the table would give it. */
+function filesNamed(path: string): readonly string[] {
+  return path === '' || path.endsWith('/') ? [`${path}index.html`] : [path, `${path}.html`]
 }
 
 async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {

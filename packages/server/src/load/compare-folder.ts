@@ -18,6 +18,7 @@ import {
   manifestPath,
   pathProblem,
   pendingPath,
+  type Selection,
   stateDirectory,
   variantPath,
 } from '@serve-dist/manifest'
@@ -25,15 +26,7 @@ import { readingFlags } from '../files/open-regular-file.ts'
 import { globMatcherOf } from '../site/field-rules.ts'
 
 /** What of a manifest is compared: its files, and the globs that chose them. */
-export interface ListedFiles extends Pick<Manifest, 'files'> {
-  readonly selection?: FileSelection
-}
-
-/** Globs of a pass, relative to the build's folder. */
-export interface FileSelection {
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
-}
+export type ListedFiles = Pick<Manifest, 'files' | 'selection'>
 
 /** Where a folder differs from its manifest: paths relative to the folder, sorted. */
 export interface FolderDifferences {
@@ -118,7 +111,7 @@ function parentsOf(path: string): readonly string[] {
 }
 
 /** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
-function selectionOf({ include = ['**'], exclude = [] }: FileSelection = {}): (path: string) => boolean {
+function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
   // `!(a|b).js` is a pattern of its own.
   const negative = include.filter((glob) => /^!(?!\()/.test(glob))
   const included = include.filter((glob) => !negative.includes(glob))
@@ -163,7 +156,7 @@ function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
 }
 
 /** Whether the record of a build in this folder says that its files are a server's, which no pass lists. */
-function isServerOutput(folder: string): boolean {
+export function isServerOutput(folder: string): boolean {
   try {
     const record: unknown = JSON.parse(readFileSync(join(folder, stateDirectory, 'record.json'), 'utf8'))
     return typeof record === 'object' && record !== null && 'role' in record && record.role === 'server'

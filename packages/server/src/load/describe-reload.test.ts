@@ -8,7 +8,7 @@ const after = 'fedcba9876543210'
 describe('describeReload', () => {
   test.each<readonly [ReloadOutcome, string]>([
     [
-      { status: 'swapped', buildId: after, replaced: before },
+      { status: 'swapped', buildId: after, replaced: before, unlistedFiles: 0 },
       'now serving build fedcba987654 (was 0123456789ab)',
     ],
     [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],

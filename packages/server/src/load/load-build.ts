@@ -1,4 +1,4 @@
-import { OperatorError, type Manifest, variantPath } from '@serve-dist/manifest'
+import { compressCommand, OperatorError, type Manifest, variantPath } from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { buildSite } from '../site/build-site.ts'
@@ -6,6 +6,8 @@ import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
+import { findUnlisted } from './compare-folder.ts'
+import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
@@ -28,6 +30,8 @@ export interface LoadedBuild {
 export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
   /** Whether a folder without a manifest is refused rather than described. */
   readonly needsManifest: boolean
+  /** Whether a server or a host starts with it: a reload refuses less, for the build before it is served on. */
+  readonly isStart: boolean
 }
 
 /** A build that changes each time that it is read is being written by several. */
@@ -42,7 +46,7 @@ const mostAttempts = 3
  * 4. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
  * 5. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
  * 6. Build the table that requests are answered from (`site/build-site.ts`).
- * 7. Warn of rules that never count.
+ * 7. Warn of rules that never count, and of files that the manifest does not list (`judge-unlisted.ts`).
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
  *    read may be of two builds, and is read anew.
  *
@@ -66,7 +70,9 @@ export async function loadBuild(directory: string, options: LoadBuildOptions): P
     }
     needsManifest ||= mark !== undefined
     const root = await resolveRoot(directory)
-    const loaded = await loadOnce(root, mark !== undefined, options).catch((error: unknown) => ({ error }))
+    const loaded = await loadOnce({ directory, root, hasManifest: mark !== undefined }, options).catch(
+      (error: unknown) => ({ error }),
+    )
     // 8. The folder again.
     if ((await markManifest(directory)) === mark) {
       if ('error' in loaded) throw loaded.error
@@ -84,13 +90,23 @@ async function resolveRoot(directory: string): Promise<string> {
   return await realpath(directory).catch(() => resolve(directory))
 }
 
+/** A folder that is read once. */
+interface Folder {
+  /** As the operator named it. */
+  readonly directory: string
+  readonly root: string
+  readonly hasManifest: boolean
+}
+
 async function loadOnce(
-  root: string,
-  hasManifest: boolean,
-  { verify, memoryBudget, largestBody, rules, openFiles, onWarning }: LoadBuildOptions,
+  { directory, root, hasManifest }: Folder,
+  options: LoadBuildOptions,
 ): Promise<LoadedBuild> {
+  const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, onWarning } = options
   // 2. The manifest.
-  const whole = await readManifest(root, onWarning)
+  const whole = await readManifest(root, { directory, ...options })
+  const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, whole) : [] }
+  if (isStart && unlisted === 'refuse') refuseLostPages(found)
 
   // 3. How to serve it.
   const written = await readServingFiles(root, whole, onWarning)
@@ -108,15 +124,26 @@ async function loadOnce(
   const kept = new Set(streamed.slice(0, openFiles))
 
   // 5. The files.
-  const files = await inspectFiles(root, expected, { verify, streamed: new Set(streamed), kept })
+  const files = await inspectFiles(root, expected, {
+    verify,
+    streamed: new Set(streamed),
+    kept,
+    cure: compressCommand(directory),
+  })
   const retire = (): void => retireFiles(files.values())
   try {
     // 6. The table.
     const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
-    const { site, problems } = buildSite(manifest, files, serving)
+    const { site: built, problems } = buildSite(manifest, files, serving)
+    const site = { ...built, summary: { ...built.summary, unlistedFiles: found.unlisted.length } }
 
     // 7. The warnings.
-    for (const problem of [...unusedHeadersFileRules(written.headersFile, manifest), ...problems])
+    const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
+    for (const problem of [
+      ...unusedHeadersFileRules(written.headersFile, manifest),
+      ...problems,
+      ...(untold === undefined ? [] : [untold]),
+    ])
       onWarning(problem)
     return { site, hasManifest, identity: identify(site, files.values()), retire }
   } catch (error) {

@@ -8,6 +8,8 @@ describe('resolveLoadSiteOptions', () => {
     expect(resolveLoadSiteOptions({})).toEqual({
       verify: 'size',
       rules: {},
+      unlisted: 'refuse',
+      noManifest: false,
       onWarning: expect.any(Function),
       memoryBudget: 67_108_864,
       largestBody: Infinity,
@@ -16,7 +18,8 @@ describe('resolveLoadSiteOptions', () => {
 
   test('keeps what is given', () => {
     const rules = { prefer: 'smallest' } as const
-    const given = { verify: 'hash', rules, onWarning, memoryBudget: 0, largestBody: 1 } as const
+    const more = { unlisted: 'warn', noManifest: true } as const
+    const given = { ...more, verify: 'hash', rules, onWarning, memoryBudget: 0, largestBody: 1 } as const
     expect(resolveLoadSiteOptions(given)).toEqual(given)
   })
 

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { checkServingRules, type ServingRules } from '@serve-dist/manifest'
-import { aFunction, numberOf, oneOf, type OptionChecks, optionsFor, readOptions } from '../read-options.ts'
+import {
+  aFunction,
+  expecting,
+  numberOf,
+  oneOf,
+  type OptionChecks,
+  optionsFor,
+  readOptions,
+} from '../read-options.ts'
 
 /** How a folder is read at boot. */
 export interface LoadSiteOptions {
@@ -27,6 +35,19 @@ export interface LoadSiteOptions {
    */
   readonly rules?: ServingRules
   /**
+   * What becomes of files in the folder that the manifest does not list, and that its selection does not leave out: a
+   * warning, and a refusal where pages are lost by it (`refuse`); a warning (`warn`); nothing (`ignore`). A reload
+   * never refuses them.
+   * @default 'refuse'
+   */
+  readonly unlisted?: 'refuse' | 'warn' | 'ignore'
+  /**
+   * Whether a folder without a manifest is served as it is, even one that looks like a build that lost it, a project, or
+   * the output of a server build.
+   * @default false
+   */
+  readonly noManifest?: boolean
+  /**
    * Called with what the build asks for and this server does not do, and with options of `serve` that do nothing.
    * @default prints the message to standard error
    */
@@ -42,6 +63,8 @@ export const loadDefaults: ResolvedLoadSiteOptions = {
   memoryBudget: 64 * 1024 * 1024,
   largestBody: Number.POSITIVE_INFINITY,
   rules: {},
+  unlisted: 'refuse',
+  noManifest: false,
   onWarning: (message) => process.stderr.write(`serve-dist: warning: ${message}\n`),
 }
 
@@ -51,6 +74,8 @@ export const loadChecks: OptionChecks<LoadSiteOptions> = {
   memoryBudget: numberOf('bytes'),
   largestBody: numberOf('bytes'),
   rules: optionsFor((rules) => checkServingRules(rules, '')),
+  unlisted: oneOf('refuse', 'warn', 'ignore'),
+  noManifest: expecting('true or false', (value) => typeof value === 'boolean'),
   onWarning: aFunction,
 }
 

@@ -63,7 +63,7 @@ describe('loadSite', () => {
     await truncate(join(directory, 'index.html.gz'), 10)
     await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 4 files are not what the manifest says; build again, and deploy the folder as a whole`,
+      `${directory}: 4 files are not what the manifest says; something wrote after the compression (2 files are newer than the manifest): run npx serve-dist compress ${directory} as the last step of the build, and deploy the folder as a whole`,
       '  app.js.br: is missing',
       expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
       expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
@@ -78,13 +78,22 @@ describe('loadSite', () => {
     bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
     await writeFile(file, bytes)
     const problems = [
-      `${directory}: 1 file is not what the manifest says; build again, and deploy the folder as a whole`,
+      `${directory}: 1 file is not what the manifest says; something wrote after the compression (1 file is newer than the manifest): run npx serve-dist compress ${directory} as the last step of the build, and deploy the folder as a whole`,
       `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
     ]
     expect(await problemsOf(directory)).toEqual(problems)
     expect(await problemsOf(directory, { verify: 'hash', memoryBudget: 0 })).toEqual(problems)
     // What is streamed is looked at when it is sent; its digest is compared only when asked for.
     await expect(loadSite(directory, { memoryBudget: 0 })).resolves.toBeDefined()
+  })
+
+  test('takes a copy for partial where nothing is newer than the manifest', async () => {
+    const directory = await buildFixture(files)
+    await rm(join(directory, 'app.js'))
+    expect(await problemsOf(directory)).toEqual([
+      `${directory}: 1 file is not what the manifest says; build again, and deploy the folder as a whole`,
+      '  app.js: is missing',
+    ])
   })
 
   test('loads an intact build when digests are verified', async () => {
@@ -188,21 +197,30 @@ describe('loadSite', () => {
   test('refuses a build whose compression was cut off', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again`,
+      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: npx serve-dist compress ${directory}`,
     ])
   })
 
-  test.each<[string, FixtureFiles, number]>([
-    ['that is', files, 1],
-    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, 0],
-    ['too small, or compressed already, that is', { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) }, 0],
-  ])('says when nothing is compressed in a folder %s without a manifest', async (_what, content, count) => {
-    const warnings: string[] = []
-    const folder = await writeFixture(content)
-    await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
-    const told = expect.stringMatching(/^.*: no manifest and no variants found, .*npx serve-dist compress/)
-    expect(warnings).toEqual(Array.from({ length: count }, () => told))
-  })
+  test.each<[string, FixtureFiles, string, string]>([
+    ['that is', files, ' and no variants', ', and everything is sent as it is'],
+    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, '', ''],
+    [
+      'too small, or compressed already, that is',
+      { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) },
+      '',
+      '',
+    ],
+  ])(
+    'says when nothing is compressed in a folder %s without a manifest, and what it lacks',
+    async (_what, content, variants, sent) => {
+      const warnings: string[] = []
+      const folder = await writeFixture(content)
+      await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
+      expect(warnings).toEqual([
+        `${folder}: no manifest${variants} found, so it has no rules, no excludes and nothing immutable${sent}; build with @serve-dist/vite, or run: npx serve-dist compress ${folder}`,
+      ])
+    },
+  )
 
   test('refuses options that it does not know the values of', async () => {
     await expect(loadSite('.', { memoryBudget: -1 })).rejects.toThrow(

@@ -15,6 +15,7 @@ export async function loadSite(directory: string, options: LoadSiteOptions = {})
     ...resolveLoadSiteOptions(options),
     openFiles: 0,
     needsManifest: false,
+    isStart: true,
   })
   return site
 }

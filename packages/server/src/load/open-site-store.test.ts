@@ -43,6 +43,7 @@ describe('openSiteStore', () => {
       status: 'swapped',
       buildId: store.current.buildId,
       replaced: before.buildId,
+      unlistedFiles: 0,
     })
     expect(before.buildId).not.toBe(store.current.buildId)
     expect(pageOf(store)).toBe('second')

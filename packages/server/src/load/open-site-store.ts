@@ -6,9 +6,16 @@ import { resolveSiteStoreOptions, type SiteStoreOptions } from './load-options.t
 
 /** What became of a reload; plain data, so that a worker can tell its primary. */
 export type ReloadOutcome =
-  | { readonly status: 'swapped'; readonly buildId: string; readonly replaced: string }
+  | (NewBuild & { readonly status: 'swapped'; readonly replaced: string })
   | { readonly status: 'unchanged'; readonly buildId: string }
   | ReloadRefusal
+
+/** A build that takes the place of another one. */
+interface NewBuild {
+  readonly buildId: string
+  /** Files in its folder that its manifest does not list. */
+  readonly unlistedFiles: number
+}
 
 /** The new build cannot be served; the server keeps the one before. */
 export interface ReloadRefusal {
@@ -21,7 +28,7 @@ export interface ReloadRefusal {
 
 /** What became of a build that was loaded beside the one that is served. */
 export type PrepareOutcome =
-  | { readonly status: 'prepared'; readonly buildId: string; readonly replaces: string }
+  | (NewBuild & { readonly status: 'prepared'; readonly replaces: string })
   | { readonly status: 'unchanged'; readonly buildId: string }
   | ReloadRefusal
 
@@ -64,7 +71,7 @@ export async function openStagedSiteStore(
   options: SiteStoreOptions,
 ): Promise<StagedSiteStore> {
   const resolved = resolveSiteStoreOptions(options)
-  let served = await loadBuild(directory, { ...resolved, needsManifest: false })
+  let served = await loadBuild(directory, { ...resolved, needsManifest: false, isStart: true })
   let prepared: LoadedBuild | undefined
   let isClosed = false
 
@@ -74,7 +81,7 @@ export async function openStagedSiteStore(
     const needsManifest = served.hasManifest
     let loaded: LoadedBuild
     try {
-      loaded = await loadBuild(directory, { ...resolved, needsManifest })
+      loaded = await loadBuild(directory, { ...resolved, needsManifest, isStart: false })
     } catch (error) {
       return { status: 'refused', buildId: served.site.buildId, problems: problemsOf(error) }
     }
@@ -84,7 +91,8 @@ export async function openStagedSiteStore(
       return { status: 'unchanged', buildId: replaces }
     }
     prepared = loaded
-    return { status: 'prepared', buildId: loaded.site.buildId, replaces }
+    const { buildId, summary } = loaded.site
+    return { status: 'prepared', buildId, replaces, unlistedFiles: summary.unlistedFiles }
   }
 
   function swap(): void {
@@ -110,7 +118,8 @@ export async function openStagedSiteStore(
       const outcome = await prepare()
       if (outcome.status !== 'prepared') return outcome
       swap()
-      return { status: 'swapped', buildId: outcome.buildId, replaced: outcome.replaces }
+      const { buildId, replaces: replaced, unlistedFiles } = outcome
+      return { status: 'swapped', buildId, replaced, unlistedFiles }
     }),
     close() {
       isClosed = true

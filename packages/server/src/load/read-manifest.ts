@@ -15,41 +15,64 @@ import {
 } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
 import { loadOptional } from '../load-optional.ts'
+import { refuseUnlikelyFolder } from './refuse-unlikely-folder.ts'
+
+/** How a folder without a manifest is read. */
+export interface ReadManifestOptions {
+  /** As the operator named the folder: for commands in messages. */
+  readonly directory: string
+  /** Whether this is a start, at which folders that are hardly meant are refused, and not a reload. */
+  readonly isStart: boolean
+  /** Whether this very folder is meant, whatever it looks like. */
+  readonly noManifest: boolean
+  /** Called with what is not served as its name would have it, and with what is lost without a manifest. */
+  readonly onWarning: (message: string) => void
+}
 
 /**
  * The manifest of a build; of a folder without one, the description that stands in for it.
  *
- * @param onWarning - called with what is not served as its name would have it, or not compressed.
- * @throws OperatorError when the folder is missing, its last build or compression did not finish, or
- * its manifest cannot be read.
+ * @throws OperatorError when the folder is missing, is hardly the one that was meant, its last build or compression did
+ * not finish, or its manifest cannot be read.
  */
-export async function readManifest(root: string, onWarning: (message: string) => void): Promise<Manifest> {
+export async function readManifest(root: string, options: ReadManifestOptions): Promise<Manifest> {
   await expectDirectory(root)
   const text = await readOptional(join(root, manifestPath))
-  if (text === undefined) {
-    if ((await readOptional(join(root, pendingPath))) !== undefined) {
-      throw buildUnfinished(root)
-    }
-    // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
-    const needed = { name: '@serve-dist/precompress', neededBy: `${root} has no manifest: describing it` }
-    const { describeDirectory } = await loadOptional(
-      needed,
-      async () => await import('@serve-dist/precompress'),
-    )
-    const described = await describeDirectory(root, { onWarning })
-    if (isWorthCompressing(described)) {
-      onWarning(
-        `${root}: no manifest and no variants found, so everything is sent as it is; ${manifestCure(root)}`,
-      )
-    }
-    return described
-  }
+  if (text === undefined) return await describeFolder(root, options)
   try {
     return parseManifest(text)
   } catch (error) {
     throw error instanceof OperatorError ? manifestInvalid(join(root, manifestPath), error) : error
   }
 }
+
+async function describeFolder(
+  root: string,
+  { directory, isStart, noManifest, onWarning }: ReadManifestOptions,
+): Promise<Manifest> {
+  if ((await readOptional(join(root, pendingPath))) !== undefined) throw buildUnfinished(directory)
+  if (isStart) refuseUnlikelyFolder({ directory, root }, noManifest)
+  // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
+  const { describeDirectory } = await loadOptional(
+    {
+      name: '@serve-dist/precompress',
+      neededBy: `${root}: ${noPackage} To serve it without one, the server`,
+    },
+    async () => await import('@serve-dist/precompress'),
+  )
+  const described = await describeDirectory(root, { onWarning })
+  if (isStart) {
+    const lost = 'so it has no rules, no excludes and nothing immutable'
+    const plain = isWorthCompressing(described) ? ' and no variants' : ''
+    const sent = plain === '' ? '' : ', and everything is sent as it is'
+    onWarning(`${root}: no manifest${plain} found, ${lost}${sent}; ${manifestCure(directory)}`)
+  }
+  return described
+}
+
+/** Where production has no compressor, a copy that lost the manifest is likelier than a folder that never had one. */
+const noPackage =
+  'no manifest found. If the build wrote one (.serve-dist/manifest.json), copy hidden files too; else run serve-dist compress before the folder is copied.'
 
 /** Whether nobody has compressed what would be smaller: its plugin was forgotten, or never known of. */
 function isWorthCompressing({ files }: Manifest): boolean {

@@ -52,7 +52,12 @@ export async function startOperations({
     if (ops === 'primary') {
       metrics.answerAggregator()
     } else {
-      const readiness = (): Readiness => ({ status, buildId: site?.current.buildId, reload })
+      const readiness = (): Readiness => ({
+        status,
+        buildId: site?.current.buildId,
+        unlistedFiles: site?.current.summary.unlistedFiles,
+        reload,
+      })
       server = await startOpsServer(ops, { readiness, metrics })
       toClose.push(server)
     }

@@ -5,13 +5,19 @@ import { nextReload, noReload } from './readiness.ts'
 import type { AskMetrics } from './worker-metrics.ts'
 import type { Operations } from './start-operations.ts'
 
+/** What is told of the build that workers serve. */
+interface ServedBuild {
+  readonly buildId: string
+  readonly unlistedFiles: number
+}
+
 /** What operators see of several workers; their primary process answers. */
 export interface PrimaryOperations extends Pick<
   Operations,
   'url' | 'noteReload' | 'beginDraining' | 'close'
 > {
   /** From now on the workers serve this build. */
-  noteBuild(buildId: string): void
+  noteBuild(build: ServedBuild): void
 }
 
 /**
@@ -28,7 +34,7 @@ export async function startPrimaryOperations(
     return { url: undefined, noteBuild() {}, noteReload() {}, beginDraining() {}, async close() {} }
   }
   let isDraining = false
-  let buildId: string | undefined
+  let build: ServedBuild | undefined
   let reload = noReload
   const listening = new Set<number>()
   cluster.on('listening', ({ id }) => listening.add(id))
@@ -39,14 +45,14 @@ export async function startPrimaryOperations(
   const server = await startOpsServer(ops, {
     readiness() {
       const status = listening.size > 0 ? 'ready' : 'starting'
-      return { status: isDraining ? 'draining' : status, buildId, reload }
+      return { status: isDraining ? 'draining' : status, ...build, reload }
     },
     metrics,
   })
   return {
     url: server.url,
-    noteBuild(id) {
-      buildId = id
+    noteBuild({ buildId, unlistedFiles }) {
+      build = { buildId, unlistedFiles }
     },
     noteReload(result) {
       reload = nextReload(reload, result)

@@ -64,12 +64,13 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
   const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
-  const store = await openStagedSiteStore(resolved.directory, withHsts(resolved.site, tls?.hsts)).catch(
-    async (error: unknown) => {
-      await operations?.close()
-      throw error
-    },
-  )
+  const store = await openStagedSiteStore(
+    resolved.directory,
+    withHsts(siteOptionsOf(resolved), tls?.hsts),
+  ).catch(async (error: unknown) => {
+    await operations?.close()
+    throw error
+  })
   const giveUp = async (error: unknown): Promise<never> => {
     store.close()
     await operations?.close()
@@ -158,6 +159,11 @@ async function openApplication(file: string): Promise<Application> {
 async function openRedirects(to: Transport, address: RedirectAddress): Promise<RedirectListener | undefined> {
   const { listenForRedirects } = await import('../transport/listen-for-redirects.ts')
   return await listenForRedirects(to, address)
+}
+
+/** What the manifest does not list is served from the disk where the handler looks there. */
+function siteOptionsOf({ site, handler }: Pick<ServeOptions, 'handler' | 'site'>): SiteStoreOptions {
+  return handler?.fileSystemFallback === true ? { ...site, unlisted: 'ignore' } : (site ?? {})
 }
 
 /** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */

@@ -48,6 +48,7 @@ export function buildSite(
       files: manifest.files.length,
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),
       bytesInMemory: [...stored.values()].reduce((bytes, { body }) => bytes + (body?.length ?? 0), 0),
+      unlistedFiles: 0,
     },
   }
   return { site, problems }

@@ -53,6 +53,8 @@ export interface SiteSummary {
   readonly variants: number
   /** Bytes of bodies that are held in memory. */
   readonly bytesInMemory: number
+  /** Files in the folder that the manifest does not list, though it leaves them out by no glob. */
+  readonly unlistedFiles: number
 }
 
 /** What a known path is answered with. */

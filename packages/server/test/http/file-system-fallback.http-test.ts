@@ -39,6 +39,24 @@ describe('fileSystemFallback', () => {
     expect([part.status, part.body.toString()]).toEqual([206, 'late'])
   })
 
+  test('serves pages that the manifest does not list, the first page too, and says nothing', async () => {
+    const built = await buildFixture({ 'app.js': 'script' })
+    for (const path of ['index.html', 'about.html', 'docs/index.html']) {
+      await mkdir(join(built, path, '..'), { recursive: true })
+      await writeFile(join(built, path), path)
+    }
+    const warnings: string[] = []
+    const { port } = await startServer(built, {
+      handler: { fileSystemFallback: true },
+      site: { onWarning: (warning) => warnings.push(warning) },
+    })
+    const bodies = ['/', '/about', '/about.html', '/docs/'].map(async (target) =>
+      (await rawRequest(port, { target })).body.toString(),
+    )
+    expect(await Promise.all(bodies)).toEqual(['index.html', 'about.html', 'about.html', 'docs/index.html'])
+    expect(warnings).toEqual([])
+  })
+
   test('has another validator for other content, and none once the file is gone', async () => {
     await writeFile(join(directory, 'log.txt'), 'one')
     const first = await rawRequest(server.port, { target: '/log.txt' })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { truncate } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
@@ -130,7 +130,7 @@ describe('/readyz', () => {
     const folder = await buildFixture({ 'index.html': 'first' })
     const server = await startServer(folder, { operations: { ops: somewhere } })
     const port = portOf(server.opsUrl)
-    const ready = { status: 'ready', buildId: server.site.buildId }
+    const ready = { status: 'ready', buildId: server.site.buildId, unlistedFiles: 0 }
     expect(await readinessOf(port)).toEqual([200, { ...ready, reload: { number: 0, problems: [] } }])
     await server.reload()
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
@@ -145,6 +145,19 @@ describe('/readyz', () => {
       200,
       { ...ready, reload: { number: 2, outcome: 'refused', problems, time } },
     ])
+  })
+
+  test('has how many files the manifest does not list', async () => {
+    const folder = await buildFixture({ 'index.html': 'page' })
+    await writeFile(join(folder, 'late.txt'), 'late')
+    const warnings: string[] = []
+    const server = await startServer(folder, {
+      operations: { ops: somewhere },
+      site: { onWarning: (warning) => warnings.push(warning) },
+    })
+    expect(warnings).toEqual([expect.stringContaining('1 file is not in the manifest')])
+    const [, readiness] = await readinessOf(portOf(server.opsUrl))
+    expect(readiness).toMatchObject({ unlistedFiles: 1 })
   })
 
   test('counts one reload for all who ask during another', async () => {

@@ -38,6 +38,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     expect(JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())).toEqual({
       status: 'ready',
       buildId: expect.stringMatching(/^\w+$/),
+      unlistedFiles: 0,
       reload: { number: 0, problems: [] },
     })
 

@@ -1,18 +1,22 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { precompress } from '@serve-dist/precompress'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { describeBlackBox } from '../support/black-box.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { childrenOf, isAlive } from '../support/children-of.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
+import { freePort } from '../support/free-port.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
+/** A start of Node takes a while on a machine that is busy. */
+const patience = { timeout: 20_000, interval: 100 }
 const two = ['--port', '0', '--workers', '2']
 
 let directory: string
@@ -128,6 +132,34 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { code, stderr } = await spawnCommand([directory, '--workers', 'many']).exited
     expect(code).toBe(1)
     expect(stderr).toMatch(/--workers: expected auto or a whole number from 1 to 1024, found "many"/)
+  })
+
+  test('refuses pages that the manifest does not list at the start, and never in the place of a worker', async () => {
+    const folder = await buildFixture({ 'index.html': 'page', 'app.js': 'script' })
+    const opsPort = await freePort()
+    const command = spawnCommand([folder, ...two, '--ops', `127.0.0.1:${opsPort}`])
+    await command.listening
+    const readiness = async (): Promise<unknown> =>
+      JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())
+    await rm(join(folder, 'index.html'))
+    await precompress(folder)
+    await writeFile(join(folder, 'index.html'), 'written later')
+    command.child.kill('SIGHUP')
+    const swapped = { unlistedFiles: 1, reload: { outcome: 'swapped' } }
+    await vi.waitFor(async () => expect(await readiness()).toMatchObject(swapped), patience)
+
+    const [victim = 0] = await childrenOf(command.child.pid)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(async () => {
+      const children = await childrenOf(command.child.pid)
+      expect([children.length, children.includes(victim)]).toEqual([2, false])
+    }, patience)
+    expect(await stop(command)).toBe(0)
+    expect(command.complaints()).not.toContain('SD_PAGES_UNLISTED')
+
+    const again = await spawnCommand([folder, ...two]).exited
+    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toMatch(/^serve-dist: SD_PAGES_UNLISTED: /)
   })
 
   test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {

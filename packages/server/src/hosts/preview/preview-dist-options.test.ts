@@ -11,6 +11,13 @@ describe('resolvePreviewDistOptions', () => {
     })
   })
 
+  test('says nothing of files that are looked for on the disk', () => {
+    expect(resolvePreviewDistOptions({ fileSystemFallback: true })).toEqual({
+      handler: { fileSystemFallback: true },
+      site: { unlisted: 'ignore' },
+    })
+  })
+
   test('takes undefined for not given', () => {
     const given: PreviewDistOptions = Object.fromEntries([['verify', undefined]])
     expect(resolvePreviewDistOptions(given)).toEqual({ handler: {}, site: {} })
@@ -37,7 +44,7 @@ describe('previewDist', () => {
     ],
     [
       '{"prefer":"smallest"}',
-      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules',
+      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest',
     ],
   ])('refuses %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)

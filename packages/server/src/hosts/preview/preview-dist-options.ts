@@ -36,7 +36,8 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
         ...(fallback !== undefined && { fallback }),
         ...(fileSystemFallback !== undefined && { fileSystemFallback }),
       },
-      site,
+      // What the manifest does not list is served from the disk.
+      site: fileSystemFallback === true ? { ...site, unlisted: 'ignore' } : site,
     }
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error

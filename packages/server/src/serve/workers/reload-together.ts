@@ -84,5 +84,6 @@ async function swapAll(
     await askWorker(slot.worker, 'serve-dist:swap', 'serve-dist:swapped')
   })
   await Promise.all(answers)
-  return { status: 'swapped', buildId, replaced: prepared.replaces }
+  const { replaces: replaced, unlistedFiles } = prepared
+  return { status: 'swapped', buildId, replaced, unlistedFiles }
 }

@@ -24,7 +24,8 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
         else obey(message, store, server)
       })
     })
-    await sendToPrimary({ type: 'serve-dist:loaded', buildId: store.current.buildId })
+    const { buildId, summary } = store.current
+    await sendToPrimary({ type: 'serve-dist:loaded', buildId, unlistedFiles: summary.unlistedFiles })
     await allowed
   }
   server = await start(mayListen).catch(async (error: unknown) => {

@@ -8,7 +8,13 @@ import { longestTimeout } from '../../protocol/connection-limits.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
 import type { SiteSummary } from '../../site/site.ts'
-import { isWorkerMessage, sendToWorker, type WorkerReady, type WorkerSlot } from './worker-messages.ts'
+import {
+  isWorkerMessage,
+  sendToWorker,
+  type WorkerLoaded,
+  type WorkerReady,
+  type WorkerSlot,
+} from './worker-messages.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
 
 /** What `startWorkers` takes. */
@@ -19,14 +25,14 @@ export interface WorkersOptions {
   /** The umask with which this process makes the shared socket; the workers keep the one from before. */
   readonly umask?: number | undefined
   /** Passed to each worker. */
-  readonly role: Omit<WorkerRole, 'isFirst'>
+  readonly role: Pick<WorkerRole, 'port' | 'descriptor'>
   readonly watcher: WorkersWatcher
 }
 
 /** Follows what workers serve. */
 interface WorkersWatcher {
   /** A worker may listen, and serves this build. */
-  noteBuild(buildId: string): void
+  noteBuild(build: { readonly buildId: string; readonly unlistedFiles: number }): void
   noteReload(outcome: ReloadOutcome): void
 }
 
@@ -67,7 +73,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   process.once('exit', killAll)
   const reload = oneAtATime(async () => {
     const outcome = await reloadTogether(slots)
-    if (outcome.status === 'swapped') watcher.noteBuild(outcome.buildId)
+    if (outcome.status === 'swapped') watcher.noteBuild(outcome)
     watcher.noteReload(outcome)
     return outcome
   })
@@ -109,7 +115,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
 
   function launch(slot: WorkerSlot): void {
     const isFirst = slot === slots[0] && slot.failures === 0
-    const worker = fork({ ...role, isFirst })
+    const worker = fork({ ...role, isFirst, isReplacement: listening !== undefined })
     const begin = performance.now()
     const end = (reason: string): void => {
       slot.worker = undefined
@@ -125,7 +131,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       if (!isWorkerMessage(message)) return
       if (message.type === 'serve-dist:loaded') {
         slot.buildId = message.buildId
-        void admit(slot, worker)
+        void admit(slot, worker, message)
       } else if (message.type === 'serve-dist:ready') slot.ready = message
       else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
@@ -149,7 +155,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
    * Lets a worker listen that has loaded the build of the others. A later worker loads what the folder has by then:
    * either all workers swap to that build, or the later one must not serve.
    */
-  async function admit(slot: WorkerSlot, worker: Worker): Promise<void> {
+  async function admit(slot: WorkerSlot, worker: Worker, loaded: WorkerLoaded): Promise<void> {
     const isOther = (): boolean => {
       const others = slots.filter((other) => other !== slot && other.isAdmitted)
       return others.some(({ buildId }) => buildId !== slot.buildId)
@@ -165,7 +171,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       }
     }
     slot.isAdmitted = true
-    if (slot.buildId !== undefined) watcher.noteBuild(slot.buildId)
+    if (slot.buildId === loaded.buildId) watcher.noteBuild(loaded)
     sendToWorker(worker, { type: 'serve-dist:listen' })
   }
 

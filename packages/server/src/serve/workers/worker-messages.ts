@@ -16,9 +16,10 @@ export type WorkerMessage =
   | { readonly type: 'serve-dist:pong' }
 
 /** It has loaded a build, and does not listen yet. */
-interface WorkerLoaded {
+export interface WorkerLoaded {
   readonly type: 'serve-dist:loaded'
   readonly buildId: string
+  readonly unlistedFiles: number
 }
 
 /** It listens. */

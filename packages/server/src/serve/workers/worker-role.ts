@@ -4,6 +4,8 @@ import cluster from 'node:cluster'
 export interface WorkerRole {
   /** The first worker warns, for all. */
   readonly isFirst: boolean
+  /** Whether it takes the place of another one, while the server is running. */
+  readonly isReplacement: boolean
   /** The port that the primary found, where any would do. */
   readonly port: number | undefined
   /** The descriptor of the socket to listen on, in the primary. */
@@ -13,8 +15,14 @@ export interface WorkerRole {
 const name = 'SERVE_DIST_WORKER'
 
 /** The role as a worker's environment holds it. */
-export function toEnvironment({ isFirst, port, descriptor }: WorkerRole): Readonly<Record<string, string>> {
-  return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? ''].join(',') }
+export function toEnvironment({
+  isFirst,
+  isReplacement,
+  port,
+  descriptor,
+}: WorkerRole): Readonly<Record<string, string>> {
+  const place = isReplacement ? 'replacement' : ''
+  return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? '', place].join(',') }
 }
 
 /** The role of this process, if it is a worker of ours; its child processes do not inherit it. */
@@ -22,8 +30,9 @@ export function takeWorkerRole(environment: NodeJS.ProcessEnv = process.env): Wo
   const text = environment[name]
   delete environment[name]
   if (text === undefined || !cluster.isWorker) return undefined
-  const [order, port, descriptor] = text.split(',')
-  return { isFirst: order === 'first', port: numberOf(port), descriptor: numberOf(descriptor) }
+  const [order, port, descriptor, place] = text.split(',')
+  const isReplacement = place === 'replacement'
+  return { isFirst: order === 'first', isReplacement, port: numberOf(port), descriptor: numberOf(descriptor) }
 }
 
 function numberOf(text: string | undefined): number | undefined {

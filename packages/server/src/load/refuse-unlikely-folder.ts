@@ -1,0 +1,171 @@
+import { type Dirent, existsSync, readdirSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import {
+  compressCommand,
+  contentCodings,
+  isCompressible,
+  manifestPath,
+  mediaTypeOf,
+  OperatorError,
+  shellWord,
+} from '@serve-dist/manifest'
+import { isServerOutput } from './compare-folder.ts'
+
+/** A folder without a manifest. */
+interface Folder {
+  /** As the operator named it. */
+  readonly directory: string
+  readonly root: string
+}
+
+/** What names tell of such a folder. */
+interface FolderNames {
+  /** Files that are not hidden, and not below a folder with a manifest of its own. */
+  readonly files: ReadonlySet<string>
+  /** Folders further below that have a manifest. */
+  readonly builds: readonly string[]
+  /** Whether packages are installed in it, as in no build. */
+  readonly hasPackages: boolean
+}
+
+/**
+ * Refuses a folder without a manifest that is most likely not what its operator wanted to serve. It looks at names only,
+ * and needs no package that may be missing.
+ *
+ * @param isWanted - whether the operator says that this very folder is meant; then only an empty one is refused.
+ * @throws OperatorError with the command that was meant.
+ */
+export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
+  const names = readNames(folder.root)
+  if (names.files.size === 0 && names.builds.length === 0) {
+    const problem = `${folder.root}: the folder holds no file that could be served; build first, or name the folder that the build wrote`
+    throw new OperatorError('SD_BUILD_NOT_FOUND', problem)
+  }
+  if (isWanted) return
+  refuseServerCode(folder, names)
+  refuseLostManifest(folder, names)
+  refuseFolderAbove(folder, names)
+  refuseProject(folder, names)
+}
+
+/** Modules that a server build begins with, by the names that bundlers and frameworks give them. */
+const entry = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
+const certainEntry = /^(?:entry|entry[-.]server)\.[cm]?js$/
+
+/** Whoever serves it publishes how the server works, and often what it knows. */
+function refuseServerCode(folder: Folder, { files, builds }: FolderNames): void {
+  const isSite = files.has('index.html')
+  const modules = [...files].filter((path) => {
+    const [above, name = ''] = path.split('/')
+    return above === 'server' && path.split('/').length === 2 && (isSite ? certainEntry : entry).test(name)
+  })
+  const hidden = existsSync(join(folder.root, '.output/server/index.mjs')) ? ['.output/server/index.mjs'] : []
+  const own = isServerOutput(folder.root) ? ['by the record of its build'] : []
+  const [found] = [...modules, ...hidden, ...own]
+  if (found === undefined) return
+  const below = [...builds, '.output/public', 'client', 'public'].find((path) =>
+    existsSync(join(folder.root, path)),
+  )
+  // adapter-node has its handler beside both folders.
+  const module = files.has('handler.js') ? 'handler.js' : [...modules, ...hidden][0]
+  refuseFolder(folder, `a server's code lies here (${found}), which everybody could read`, [
+    below === undefined
+      ? '  Name the folder of the build for browsers.'
+      : `  The folder for browsers: ${serveCommand(folder, below)}`,
+    ...(below === undefined || module === undefined
+      ? []
+      : [
+          `  with pages that the server renders: ${serveCommand(folder, below)} --ssr ${pathIn(folder, module)}`,
+        ]),
+  ])
+}
+
+/** Files beside which variants in two codings lie, zstd among them: hardly anybody else writes these. */
+function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames): void {
+  const compressed = [...files].filter((path) => {
+    const codings = contentCodings.filter(({ extension }) => files.has(path + extension))
+    return (
+      codings.length > 1 && codings.some(({ name }) => name === 'zstd') && isCompressible(mediaTypeOf(path))
+    )
+  })
+  const [first] = compressed
+  if (first === undefined) return
+  const count = compressed.length === 1 ? '1 file has' : `${compressed.length} files have`
+  throw new OperatorError('SD_MANIFEST_LOST', [
+    `${root}: this build has lost its manifest (${manifestPath}): ${count} variants here, such as ${first}.zst`,
+    '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
+    '  and nothing that is immutable. Most likely a copy left hidden files out:',
+    '    cp -r dist/* target              instead: cp -r dist/. target',
+    '    zip -r site.zip dist/*           instead: zip -r site.zip dist',
+    '    actions/upload-artifact          with include-hidden-files: true',
+    '    a framework that copies folders  with its integration, see docs/frameworks.md',
+    `  ${compressCommand(directory)} writes a new manifest, of all files that lie there.`,
+    '  --no-manifest serves the folder as it is, all of it.',
+  ])
+}
+
+/** `dist`, where the build is `dist/client`. */
+function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
+  if (builds.length === 0) return
+  const found = builds.length === 1 ? '1 folder below has' : `${builds.length} folders below have`
+  refuseFolder(
+    folder,
+    `no manifest here, but ${found} one`,
+    builds.slice(0, 3).map((path) => `  Run: ${serveCommand(folder, path)}`),
+  )
+}
+
+/** A project, or a server build that brings its packages. */
+function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): void {
+  if (!files.has('package.json')) return
+  const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
+  if (files.has('index.html') && !hasPackages && !sources) return
+  refuseFolder(folder, "a project or a server's build, not one for browsers (package.json lies here)", [
+    `  Name the folder that the build wrote, such as: ${serveCommand(folder, 'dist')}`,
+  ])
+}
+
+function refuseFolder({ directory, root }: Folder, problem: string, cures: readonly string[]): never {
+  const anyhow = `  --no-manifest serves ${shellWord(directory)} itself, all of it.`
+  throw new OperatorError('SD_FOLDER_WRONG', [`${root}: ${problem}`, ...cures, anyhow])
+}
+
+function serveCommand(folder: Folder, path: string): string {
+  return `npx serve-dist ${pathIn(folder, path)}`
+}
+
+function pathIn({ directory }: Folder, path: string): string {
+  return shellWord(posix.join(directory.replaceAll('\\', '/'), path))
+}
+
+/** Output folders of frameworks that are hidden. */
+const hiddenOutputs = new Set(['.output', '.vitepress'])
+
+function readNames(root: string): FolderNames {
+  const files = new Set<string>()
+  const builds: string[] = []
+  let hasPackages = false
+  const walk = (folder: string, isHidden: boolean): void => {
+    for (const child of entriesIn(join(root, folder))) {
+      const path = folder === '' ? child.name : `${folder}/${child.name}`
+      const isDotted = child.name.startsWith('.') && child.name !== '.well-known'
+      if (!child.isDirectory()) {
+        if (!isHidden && !isDotted) files.add(path)
+      } else if (child.name === 'node_modules') hasPackages ||= folder === ''
+      else if (existsSync(join(root, path, manifestPath))) builds.push(path)
+      else if (!isDotted) walk(path, isHidden)
+      else if (hiddenOutputs.has(child.name)) walk(path, true)
+    }
+  }
+  walk('', false)
+  return { files, builds: builds.toSorted(), hasPackages }
+}
+
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // Whoever reads the files reports it.
+    return []
+  }
+}
