@@ -1,3 +1,5 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isIP } from 'node:net'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -41,6 +43,13 @@ export function parseWorkers(text: string): number | 'auto' {
   throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)
 }
 
+/** How many requests run at a time; more would be an attack on somebody's site. */
+export function parseConcurrency(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
+  if (count >= 1 && count <= 64) return count
+  throw new TypeError(`expected a whole number from 1 to 64, found "${text}"`)
+}
+
 /** Permissions as `chmod` takes them: `660`, `0600`. */
 export function parseFileMode(text: string): number {
   if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
@@ -70,4 +79,31 @@ export function parseOpsAddress(text: string): OpsAddress {
   const host = bracketed ?? name ?? ''
   if (host !== '') return { host, port: Number(port) }
   return { host: separator === undefined ? '127.0.0.1' : '*', port: Number(port) }
+}
+
+/** Where a host and port are to be found. */
+export interface ResolvedAddress {
+  readonly host: string
+  readonly port: number
+  readonly address: string
+}
+
+/** `example.org:443:127.0.0.1`, as curl takes it; the address may stand in brackets. */
+export function parseResolve(text: string): ResolvedAddress {
+  const [, host = '', port = '', written = ''] = /^([^:]+):(\d{1,5}):(.+)$/.exec(text) ?? []
+  const address = written.replaceAll(/^\[|\]$/g, '')
+  if (isIP(address) !== 0) return { host: host.toLowerCase(), port: parsePort(port), address }
+  throw new TypeError(`expected host:port:address, such as example.org:443:127.0.0.1, found "${text}"`)
+}
+
+/** A field of a request: its name and value. */
+export function parseField(text: string): readonly [string, string] {
+  const [, name = '', value = ''] = /^([^:]+?)[ \t]*:[ \t]*(.*)$/s.exec(text) ?? []
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return [name, value]
+  } catch {
+    throw new TypeError(`expected a field such as "Authorization: Bearer …", found "${text}"`)
+  }
 }

@@ -17,17 +17,23 @@ import { parseProxyTrust } from '../operations/trust-proxy.ts'
 import { parseHsts } from '../transport/tls/tls-options.ts'
 import {
   parseByteSize,
+  parseConcurrency,
   parseCount,
   parseDuration,
+  parseField,
   parseFileMode,
   parseHost,
   parseOpsAddress,
   parsePort,
+  parseResolve,
   parseWorkers,
+  type ResolvedAddress,
 } from './flag-values.ts'
 
 /** One flag: `--help`, `docs/cli.md`, commander and the checks of what goes together are made from these. */
 export interface Flag<Value = unknown> {
+  /** One letter that stands for it, as other tools have it. */
+  readonly letter?: string
   /** How the help writes its value: none for a switch, by default the `choices`. */
   readonly value?: string
   readonly help: string
@@ -414,9 +420,78 @@ export const reportFlags: FlagTable<ReportCommandOptions> = {
   },
 }
 
+/** What the command line says of a check. */
+export interface CheckFlags {
+  readonly build?: string
+  readonly all?: boolean
+  readonly header?: readonly RequestField[]
+  readonly resolve?: ResolvedAddress
+  readonly insecure?: boolean
+  readonly concurrency: number
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** A name and a value. */
+type RequestField = readonly [string, string]
+
+export const checkFlags: FlagTable<CheckFlags> = {
+  build: {
+    value: '<dir>',
+    help: 'folder of the build that the address is to serve',
+    group: 'Options',
+    defaultText: 'dist',
+  },
+  all: {
+    help: 'ask the address for every file, not for all pages and 50 others',
+    group: 'Options',
+  },
+  header: {
+    letter: 'H',
+    value: '<field>',
+    help: "field to send, such as 'Authorization: Bearer …'",
+    group: 'Options',
+    isRepeatable: true,
+    read: (text) => [parseField(text)],
+  },
+  resolve: {
+    value: '<place>',
+    help: 'where to find the address, such as example.org:443:127.0.0.1',
+    group: 'Options',
+    read: parseResolve,
+  },
+  insecure: {
+    help: 'take any certificate',
+    group: 'Options',
+  },
+  concurrency: {
+    value: '<count>',
+    help: 'requests at a time',
+    group: 'Options',
+    default: 4,
+    read: parseConcurrency,
+  },
+  config: {
+    value: '<file>',
+    help: 'headers and redirects',
+    group: 'Options',
+    defaultText: 'serve-dist.config.*',
+  },
+  json: {
+    help: 'write the report as JSON',
+    group: 'Options',
+  },
+}
+
 /** `tlsCert` as it is written: `--tls-cert`. */
 export function flagName(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** The flag with its letter and value, as commander takes it. */
+export function flagTerm(name: string, flag: Flag): string {
+  const letter = flag.letter === undefined ? '' : `-${flag.letter}, `
+  return `${letter}${flagName(name)} ${valueOf(flag)}`.trim()
 }
 
 /** The value as the help writes it; `''` for a switch. */

@@ -5,11 +5,14 @@ import { nearestName, OperatorError } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { Command, type CommanderError, Option } from 'commander'
 import {
+  type CheckFlags,
+  checkFlags,
   type CompressFlags,
   compressFlags,
   defaultOf,
   type Flag,
   flagName,
+  flagTerm,
   missingFlags,
   reportFlags,
   type ServeFlags,
@@ -147,7 +150,22 @@ function createProgram(showsAll: boolean): Command {
       process.exitCode = await reportCommand(directory, flags)
     })
   addFlags(report, reportFlags, { showsAll: true, problems })
-  for (const command of [program, compress, report]) {
+  const check = program
+    .command('check')
+    .summary('look for faults, in a folder or at the address of a site')
+    .helpOption('-h, --help', 'show this page')
+    .description('Look for faults in a build, or at the address of a site that serves it.')
+    .argument(
+      '[target]',
+      'folder of the build, or an address such as https://example.org',
+      serveDefaults.directory,
+    )
+    .action(async (target: string, flags: CheckFlags) => {
+      const { checkCommand } = await import('./check-command.ts')
+      process.exitCode = await checkCommand(target, flags)
+    })
+  addFlags(check, checkFlags, { showsAll: true, problems })
+  for (const command of [program, compress, report, check]) {
     command.exitOverride((error) => {
       if (error.exitCode === 0) throw new HelpShown()
       return refuse(command, [...problems, explain(command, error)])
@@ -195,7 +213,7 @@ function addFlags(command: Command, table: object, { showsAll, problems }: Shown
       ...(environment === undefined || !showsAll ? [] : [`env: ${environment}`]),
     ]
     const option = new Option(
-      `${flagName(name)} ${valueOf(flag)}`.trim(),
+      flagTerm(name, flag),
       notes.length === 0 ? help : `${help} (${notes.join(', ')})`,
     )
       .helpGroup(`${group}:`)
@@ -211,7 +229,10 @@ function addFlags(command: Command, table: object, { showsAll, problems }: Shown
           (word) => word === flagName(name) || word.startsWith(`${flagName(name)}=`),
         )
         const found = readValue(flag, text)
-        if ('problem' in found) problems.push(`${isFlag ? flagName(name) : environment}: ${found.problem}`)
+        if ('problem' in found)
+          problems.push(
+            `${isFlag || environment === undefined ? flagName(name) : environment}: ${found.problem}`,
+          )
         const value = 'value' in found ? found.value : undefined
         return isRepeatable === true ? [earlier ?? [], value].flat() : value
       })

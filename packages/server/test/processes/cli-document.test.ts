@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import {
+  checkFlags,
   compressFlags,
   defaultOf,
   type Flag,
-  flagName,
+  flagTerm,
   reportFlags,
   serveFlags,
-  valueOf,
 } from '../../src/command/flags.ts'
 
 const file = fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url))
@@ -19,6 +19,8 @@ const introduction = `# The command line
 - \`serve-dist [dir]\` serves a build; [its options](#serve-dist-dir).
 - \`serve-dist compress [dir]\` compresses and describes a finished folder, whatever wrote it; [its options](#serve-dist-compress-dir).
 - \`serve-dist report [dir]\` shows what a build weighs; [its options](#serve-dist-report-dir).
+- \`serve-dist check [target]\` looks for [faults](check.md), in a folder or at an address;
+  [its options](#serve-dist-check-target).
 
 \`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
 set to nothing counts as not set.`
@@ -32,6 +34,8 @@ test('docs/cli.md has every flag of the command', async () => {
     ...sectionOf(compressFlags),
     '## `serve-dist report [dir]`',
     ...sectionOf(reportFlags),
+    '## `serve-dist check [target]`',
+    ...sectionOf(checkFlags),
   ]
   await expect(`${document.join('\n\n')}\n`).toMatchFileSnapshot(file)
 })
@@ -54,6 +58,6 @@ function describeFlag(name: string, flag: Flag): string {
     ...(defaultOf(flag) === undefined ? [] : [`Default: ${defaultOf(flag)}.`]),
     ...(environment === undefined ? [] : [`Environment: \`${environment}\`.`]),
   ]
-  const term = `\`${`${flagName(name)} ${valueOf(flag)}`.trim()}\``
+  const term = `\`${flagTerm(name, flag)}\``
   return [`- ${term}: ${help}.`, ...(notes.length === 0 ? [] : [`  ${notes.join(' ')}`])].join('\n')
 }

@@ -1,0 +1,76 @@
+import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
+
+/** A file that a page names and a browser fetches with it. */
+export interface NamedFile {
+  /** As it stands in the page. */
+  readonly url: string
+  /** Whether the page does not work, or looks other, without it: scripts and styles. */
+  readonly isNeeded: boolean
+}
+
+/** The files that a page names, and what its URLs are relative to. */
+export interface FilesOfPage {
+  /** The `href` of its `<base>`. */
+  readonly baseUrl: string | undefined
+  readonly files: readonly NamedFile[]
+}
+
+type Node = DefaultTreeAdapterTypes.Node
+type Attributes = Readonly<Record<string, string>>
+
+/** Attributes that name a file, by the element. Those of `a`, `form` and `iframe` name places to go to. */
+const named: Readonly<Record<string, readonly string[]>> = {
+  script: ['src'],
+  img: ['src', 'srcset'],
+  source: ['src', 'srcset'],
+  video: ['src', 'poster'],
+  audio: ['src'],
+  track: ['src'],
+  embed: ['src'],
+  object: ['data'],
+}
+
+const neededRelations: ReadonlySet<string> = new Set(['stylesheet', 'modulepreload'])
+const otherRelations: ReadonlySet<string> = new Set([
+  'preload',
+  'icon',
+  'apple-touch-icon',
+  'manifest',
+  'mask-icon',
+])
+
+/** Reads which files a browser fetches with a page; what stands in `<template>` and `<noscript>` is none of them. */
+export function filesOfPage(text: string): FilesOfPage {
+  const files: NamedFile[] = []
+  let baseUrl: string | undefined
+  const ahead: Node[] = [parse(text)]
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    if ('childNodes' in node) ahead.push(...node.childNodes.toReversed())
+    if (!('tagName' in node) || node.namespaceURI !== syntax.NS.HTML) continue
+    const attributes: Attributes = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]))
+    if (node.tagName === 'base') baseUrl ??= attributes['href']
+    files.push(...filesOfElement(node.tagName, attributes))
+  }
+  return { baseUrl, files: files.filter(({ url }) => url.trim() !== '') }
+}
+
+function filesOfElement(tag: string, attributes: Attributes): NamedFile[] {
+  const { href = '', rel = '' } = attributes
+  if (tag === 'link') {
+    const relations = rel.toLowerCase().split(/\s+/)
+    const isNeeded = relations.some((relation) => neededRelations.has(relation))
+    return isNeeded || relations.some((relation) => otherRelations.has(relation))
+      ? [{ url: href, isNeeded }]
+      : []
+  }
+  const isNeeded = tag === 'script'
+  return (named[tag] ?? []).flatMap((name) => {
+    const value = attributes[name] ?? ''
+    return (name === 'srcset' ? candidatesOf(value) : [value]).map((url) => ({ url, isNeeded }))
+  })
+}
+
+/** The URLs of a `srcset`: each ends at a space, or at a comma in front of one (HTML §2.5.3). */
+function candidatesOf(srcset: string): string[] {
+  return [...srcset.matchAll(/(?:^|,)\s*([^\s,](?:\S*[^\s,])?)/g)].map(([, url = '']) => url)
+}

@@ -1,0 +1,121 @@
+import { rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { buildFixture, type FixtureFiles } from '../../test/support/build-fixture.ts'
+import { checkFolder } from './check-folder.ts'
+import type { CheckReport } from './finding.ts'
+
+const whole = {
+  'index.html': '<script type="module" src="/assets/main.js"></script><img src="photo.jpg?1">',
+  'guide/index.html':
+    '<link rel="stylesheet" href="../assets/main.css"><img src="https://example.org/x.png">',
+  '404.html': 'nothing here',
+  'assets/main.js': 'script',
+  'assets/main.css': 'style',
+  'photo.jpg': 'photo',
+}
+
+async function check(files: FixtureFiles, options = {}): Promise<CheckReport> {
+  return await checkFolder(await buildFixture(files, options), {})
+}
+
+/** Codes and what they are about. */
+function essence({ findings }: CheckReport): unknown {
+  return findings.map(({ code, level, paths }) => [level, code, ...paths])
+}
+
+describe('checkFolder', () => {
+  test('finds nothing wrong in a whole build, and says what it looked at', async () => {
+    expect(await check(whole)).toMatchObject({
+      findings: [],
+      right: [
+        '6 files as the manifest has them',
+        'no secret by its name',
+        'no public source map',
+        '404.html',
+        'every file that pages name',
+      ],
+    })
+  })
+
+  test.each<readonly [string, (directory: string) => Promise<unknown>, string]>([
+    ['a file that is gone', (directory) => rm(join(directory, 'photo.jpg')), 'SD_MANIFEST_MISMATCH'],
+    ['other bytes', (directory) => writeFile(join(directory, 'photo.jpg'), 'ohtop'), 'SD_MANIFEST_MISMATCH'],
+    ['no folder', (directory) => rm(directory, { recursive: true }), 'SD_BUILD_NOT_FOUND'],
+    [
+      'a manifest that is cut short',
+      (directory) => truncate(join(directory, '.serve-dist/manifest.json'), 10),
+      'SD_MANIFEST_INVALID',
+    ],
+  ])('reports %s as a start would refuse it', async (_what, spoil, code) => {
+    const directory = await buildFixture(whole)
+    await spoil(directory)
+    const { findings, right } = await checkFolder(directory, {})
+    expect(findings).toEqual([
+      expect.objectContaining({ code, level: 'error', text: expect.stringContaining(code) }),
+    ])
+    expect(right).toEqual([])
+  })
+
+  test('reports what a start would warn of', async () => {
+    const report = await check({ ...whole, _redirects: '/old /new 299' })
+    expect(report.findings).toEqual([
+      { code: 'start-warns', level: 'warning', paths: [], text: expect.stringContaining('299') },
+    ])
+  })
+
+  test('finds secrets by their names: those that are served, and those that lie there', async () => {
+    const report = await check({
+      ...whole,
+      '.env': 'A=1',
+      '.env.production': 'A=1',
+      '.env.example': 'A=',
+      'keys/server.key': '-----BEGIN PRIVATE KEY-----',
+      'keys/slides.key': 'PK\u0003\u0004',
+      'keys/chain.pem': '-----BEGIN CERTIFICATE-----',
+      'keys/both.pem': '-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----',
+      id_rsa: 'x',
+    })
+    expect(essence(report)).toEqual([
+      ['error', 'secret-served', 'id_rsa', 'keys/both.pem', 'keys/server.key'],
+      ['warning', 'secret-in-folder', '.env', '.env.production'],
+    ])
+  })
+
+  test('finds source maps, but where a rule denies them', async () => {
+    const files = { ...whole, 'assets/main.js.map': '{}' }
+    expect(essence(await check(files))).toEqual([['warning', 'source-maps-public', 'assets/main.js.map']])
+    const directory = await buildFixture(files)
+    expect(essence(await checkFolder(directory, { sourceMaps: 'deny' }))).toEqual([])
+  })
+
+  test('misses a 404 page where unknown paths are a 404', async () => {
+    const { '404.html': _page, ...rest } = whole
+    expect(essence(await check(rest, { appType: 'mpa' }))).toEqual([['warning', 'no-404-page', '404.html']])
+    expect(essence(await check(rest, { appType: 'spa' }))).toEqual([])
+  })
+
+  test('finds files that pages name and nobody has, scripts and styles as errors', async () => {
+    const report = await check({
+      ...whole,
+      'index.html': '<script type=module src=/src/main.tsx></script><link rel=icon href=/icon.svg>',
+      'guide/index.html': '<base href="/"><link rel=stylesheet href=assets/main.css><img src=../photo.jpg>',
+    })
+    expect(essence(report)).toEqual([
+      ['error', 'page-needs-missing', '/src/main.tsx in index.html'],
+      ['warning', 'page-names-missing', '/icon.svg in index.html'],
+    ])
+  })
+
+  test('leaves what lies outside of the base to others, and follows redirects of the build', async () => {
+    const files = {
+      'index.html': '<img src=/api/photo><script src=/app/old.js></script><script src=gone.js></script>',
+      '404.html': 'nothing',
+      'new.js': 'script',
+      _redirects: '/app/old.js /app/new.js 302',
+    }
+    expect(essence(await check(files, { base: '/app/' }))).toEqual([
+      ['error', 'page-needs-missing', 'gone.js in index.html'],
+    ])
+  })
+})

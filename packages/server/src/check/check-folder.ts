@@ -1,0 +1,140 @@
+import { OperatorError, type ServingRules } from '@serve-dist/manifest'
+import { loadOptional } from '../load-optional.ts'
+import { loadSite } from '../load/load-site.ts'
+import { fallbackFor } from '../site/decide.ts'
+import { isSourceMap } from '../site/resolve-serving.ts'
+import type { Site } from '../site/site.ts'
+import { type CheckReport, count, type Finding, inOrder, nameSome } from './finding.ts'
+import { findAbsentFiles } from './page-files.ts'
+import { findSecretFiles } from './secret-files.ts'
+
+/**
+ * Looks for faults in a folder: first whatever a start of the server would refuse or warn of, as the start itself says
+ * it, every byte compared; then what it would serve without a word.
+ */
+export async function checkFolder(directory: string, rules: ServingRules): Promise<CheckReport> {
+  const findings: Finding[] = []
+  const right: string[] = []
+  const site = await loadAsAtStart(directory, rules, findings)
+  if (site !== undefined) {
+    right.push(`${count(site.summary.files, 'file')} as the manifest has them`)
+    for (const look of [lookAtSecrets, lookAtSourceMaps, lookAtNotFoundPage, lookAtPages]) {
+      const found = await look(site)
+      if ('right' in found) right.push(found.right)
+      else findings.push(...found)
+    }
+  }
+  return { target: directory, findings: inOrder(findings), right }
+}
+
+/** What was found, or what is right. */
+type Seen = readonly Finding[] | { readonly right: string }
+
+async function loadAsAtStart(
+  directory: string,
+  rules: ServingRules,
+  findings: Finding[],
+): Promise<Site | undefined> {
+  const onWarning = (text: string): void => {
+    findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
+  }
+  try {
+    // Without bodies in memory: only an answer would need them.
+    return await loadSite(directory, { verify: 'hash', memoryBudget: 0, rules, onWarning })
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    findings.push({ code: error.code, level: 'error', text: `${error.code}: ${error.message}`, paths: [] })
+    return undefined
+  }
+}
+
+async function lookAtSecrets(site: Site): Promise<Seen> {
+  const secrets = await findSecretFiles(site.directory)
+  const [served, lying] = [
+    secrets.filter((path) => site.files.has(path)),
+    secrets.filter((path) => !site.files.has(path)),
+  ]
+  if (secrets.length === 0) return { right: 'no secret by its name' }
+  return [
+    ...finding(
+      'secret-served',
+      'error',
+      served,
+      (names) =>
+        `${names} can be fetched by everybody: by its name it holds a secret; take it out of the build, and replace the secret where it was deployed before`,
+    ),
+    ...finding(
+      'secret-in-folder',
+      'warning',
+      lying,
+      (names) =>
+        `${names} lies in the folder: by its name it holds a secret, which serve-dist does not serve and other servers may; take it out of the build`,
+    ),
+  ]
+}
+
+async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
+  const maps = sourceMaps === 'deny' ? [] : [...files.keys()].filter(isSourceMap)
+  if (maps.length === 0) return { right: 'no public source map' }
+  return finding(
+    'source-maps-public',
+    'warning',
+    maps,
+    (names) =>
+      `source maps (${names}) are public: everybody can read the sources; --source-maps deny keeps them from visitors`,
+  )
+}
+
+async function lookAtNotFoundPage(site: Site): Promise<Seen> {
+  const isWanted =
+    fallbackFor(site, 'standalone', undefined) !== 'spa' &&
+    [...site.files.values()].some(({ isPage }) => isPage)
+  if (!isWanted || site.notFound !== undefined)
+    return { right: isWanted ? '404.html' : 'a page for unknown paths' }
+  return finding(
+    'no-404-page',
+    'warning',
+    ['404.html'],
+    () =>
+      'there is no 404.html: visitors of an unknown path see one line of plain text; add the page to the build (public/404.html)',
+  )
+}
+
+async function lookAtPages(site: Site): Promise<Seen> {
+  try {
+    const needed = { name: '@serve-dist/precompress', neededBy: 'reading pages' }
+    const { filesOfPage } = await loadOptional(needed, async () => await import('@serve-dist/precompress'))
+    const absent = await findAbsentFiles(site, filesOfPage)
+    if (absent.length === 0) return { right: 'every file that pages name' }
+    const name = ({ page, url }: (typeof absent)[number]): string => `${url} in ${page}`
+    return [
+      ...finding(
+        'page-needs-missing',
+        'error',
+        absent.filter(({ isNeeded }) => isNeeded).map(name),
+        (names) =>
+          `pages name scripts or styles that are not there (${names}): they do not work or look as they should; build again, or mend the URLs and the base`,
+      ),
+      ...finding(
+        'page-names-missing',
+        'warning',
+        absent.filter(({ isNeeded }) => !isNeeded).map(name),
+        (names) =>
+          `pages name files that are not there (${names}): each visit asks for them in vain; add them to the build, or take them out of the pages`,
+      ),
+    ]
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return [{ code: error.code, level: 'warning', text: error.message, paths: [] }]
+  }
+}
+
+/** None where there is no path. */
+function finding(
+  code: string,
+  level: Finding['level'],
+  paths: readonly string[],
+  say: (names: string) => string,
+): Finding[] {
+  return paths.length === 0 ? [] : [{ code, level, paths, text: say(nameSome(paths)) }]
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { type ContentCoding, OperatorError } from '@serve-dist/manifest'
+import type { Resource, Site } from '../site/site.ts'
+import { type CheckReport, count, inOrder } from './finding.ts'
+import { freshSeconds, judgeAge, judgeFile } from './judge-file.ts'
+import { isHashed, planRequests, type RequestPlan, type Target, tries } from './plan-requests.ts'
+import { type Proxy, seenProxies } from './seen-proxies.ts'
+import { createSiteClient, type Question, type Received, type SiteAccess } from './site-client.ts'
+import { describeObservations, type Observation } from './site-findings.ts'
+import type { SiteFindingCode } from './site-words.ts'
+import { CheckStopped, stopAt, stopUnreachable, stopWithoutPage } from './stop-at.ts'
+
+export interface CheckSiteOptions extends Omit<SiteAccess, 'origin'> {
+  /** Whether every file is asked for. */
+  readonly all: boolean
+  /** Called before the first request. */
+  readonly onPlan: (plan: RequestPlan) => void
+  /** Called after each request with how many there were. */
+  readonly onProgress: (requests: number) => void
+}
+
+/**
+ * Asks a running site for the files of a build, in six steps, and says what is other than the build has it:
+ *
+ * 1. Plan which files, and how many requests that is (`plan-requests.ts`).
+ * 2. Ask for one page: where somebody must sign in or may not ask, nothing can be said (`stop-at.ts`).
+ * 3. Offer HTTP/2.
+ * 4. Ask for each file: plain, in each coding, as a browser does, and again with its validator (`judge-file.ts`).
+ * 5. Ask for a script that no build has, and for two files several times, on connections of their own.
+ * 6. Where a cache stands on the way, ask for pages again once what it keeps has grown older.
+ */
+export async function checkSite(address: URL, site: Site, options: CheckSiteOptions): Promise<CheckReport> {
+  const target = address.href
+  const client = createSiteClient({ ...options, origin: address })
+  const seen = new Set<Proxy>()
+  let requests = 0
+  const ask: Ask = async (question) => {
+    const answer = await client.ask(question)
+    requests += 1
+    options.onProgress(requests)
+    for (const proxy of seenProxies(answer.fields)) seen.add(proxy)
+    if (question.isMissing !== true) stopAt(answer, new URL(question.path, address))
+    return answer
+  }
+  try {
+    // 1. The plan.
+    const plan = planRequests(site, options)
+    const [first] = plan.targets
+    if (first === undefined)
+      throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: no file to ask for`)
+    options.onPlan(plan)
+    // 2. One page.
+    const mount = mountOf(address, site)
+    const firstUrl = new URL(mount + first.name, address)
+    const answer = await ask(questionFor(first, mount, 'identity')).catch((error: unknown) =>
+      error instanceof CheckStopped ? Promise.reject(error) : stopUnreachable(firstUrl, error),
+    )
+    stopWithoutPage(firstUrl, answer)
+    const observations: Observation[] = []
+    // 3. HTTP/2.
+    const protocol = await client.negotiatedProtocol()
+    if (protocol !== undefined && protocol !== 'h2') observations.push({ code: 'http1', path: mount })
+    if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
+    // 4. Each file.
+    const pages: AskedPage[] = []
+    await runBounded(plan.targets, options.concurrency, async (each) => {
+      observations.push(...(await askFile(each, mount, ask, pages)))
+    })
+    // 5. A missing script, and replicas.
+    observations.push(...(await askMissing(site, mount, ask)))
+    observations.push(...(await askReplicas(plan.targets, mount, ask)))
+    // 6. Pages again.
+    observations.push(...(await askAgedPages(pages, ask)))
+    const found = asOneWhereAnother(observations, plan.targets.length, mount)
+    return {
+      target,
+      findings: inOrder(describeObservations(found, [...seen])),
+      right: whatIsRight(found, plan, protocol),
+    }
+  } catch (error) {
+    if (!(error instanceof CheckStopped)) throw error
+    return { target, stopped: error.message, findings: [], right: [] }
+  } finally {
+    client.close()
+  }
+}
+
+/** Asks, and ends the check at an answer that is not the site's own. */
+type Ask = (question: Question & { readonly isMissing?: boolean }) => Promise<Received>
+
+/** A page, and whether a cache has answered for it. */
+interface AskedPage {
+  readonly resource: Resource
+  readonly question: Question
+}
+
+/** What browsers ask for. */
+const browserCodings = 'gzip, deflate, br, zstd'
+
+/** Where the build stands: its own base, unless the address has a path. */
+function mountOf({ pathname }: URL, { base }: Site): string {
+  return pathname === '/' ? base : pathname.replace(/\/?$/, '/')
+}
+
+function questionFor({ resource, name }: Target, mount: string, codings: string): Question {
+  const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
+  return { path: mount + name, fields: { accept, 'accept-encoding': codings } }
+}
+
+async function askFile(target: Target, mount: string, ask: Ask, pages: AskedPage[]): Promise<Observation[]> {
+  const { resource } = target
+  const path = mount + target.name
+  try {
+    const plain = await ask(questionFor(target, mount, 'identity'))
+    const coded = new Map<ContentCoding, Received>()
+    for (const { coding } of resource.representations) {
+      if (coding !== 'identity') coded.set(coding, await ask(questionFor(target, mount, coding)))
+    }
+    const question = questionFor(target, mount, browserCodings)
+    const browser = await ask(question)
+    const validator = validatorOf(browser.fields)
+    const again =
+      validator === undefined
+        ? undefined
+        : await ask({ ...question, fields: { ...question.fields, ...validator } })
+    if (resource.isPage && [plain, browser].some(({ fields }) => fields.age !== undefined))
+      pages.push({ resource, question })
+    return judgeFile({ resource, path, plain, coded, browser, again })
+  } catch (error) {
+    if (error instanceof CheckStopped) throw error
+    return [{ code: 'failed', path, detail: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+function validatorOf({
+  etag,
+  'last-modified': date,
+}: IncomingHttpHeaders): Record<string, string> | undefined {
+  if (etag !== undefined) return { 'if-none-match': etag }
+  return date === undefined ? undefined : { 'if-modified-since': date }
+}
+
+async function askMissing({ assetsPath, base }: Site, mount: string, ask: Ask): Promise<Observation[]> {
+  const folder = mount + (assetsPath ?? base).slice(base.length)
+  const path = `${folder}serve-dist-check-${randomBytes(4).toString('hex')}.js`
+  const asScript = { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script' }
+  const { status, fields } = await ask({ path, fields: asScript, isMissing: true })
+  const cacheControl = fields['cache-control']
+  if (status < 400)
+    return [{ code: 'missing-as-page', path, detail: `${status} (${fields['content-type'] ?? 'no type'})` }]
+  return cacheControl !== undefined && freshSeconds(cacheControl) > 0
+    ? [{ code: 'missing-kept', path, detail: cacheControl }]
+    : []
+}
+
+/** A page and a hashed file: each replica must have the same tags for them. */
+async function askReplicas(targets: readonly Target[], mount: string, ask: Ask): Promise<Observation[]> {
+  const page = targets.find(({ resource }) => resource.isPage)
+  const file = targets.find(({ resource }) => isHashed(resource))
+  const found: Observation[] = []
+  for (const target of [page, file]) {
+    if (target === undefined) continue
+    const tags = new Set<string>()
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const question = {
+        ...questionFor(target, mount, browserCodings),
+        method: 'HEAD',
+        isApart: true,
+      } as const
+      const { fields, status } = await ask(question)
+      if (status === 200 && fields.etag !== undefined) tags.add(fields.etag.replace(/^W\//, ''))
+    }
+    const detail = `${tags.size} different ETags in ${tries} tries`
+    if (tags.size > 1) found.push({ code: 'etag-changes', path: mount + target.name, detail })
+  }
+  return found
+}
+
+/** `Age` counts whole seconds, and is 0 for all that was just asked for. */
+const untilOlder = 1500
+
+/** What one page shows, all do. */
+const mostAgedPages = 3
+
+async function askAgedPages(pages: readonly AskedPage[], ask: Ask): Promise<Observation[]> {
+  if (pages.length === 0) return []
+  await setTimeout(untilOlder)
+  const found: Observation[] = []
+  for (const { resource, question } of pages.slice(0, mostAgedPages)) {
+    found.push(...judgeAge(resource, question.path, [await ask(question)]))
+  }
+  return found
+}
+
+function isOther({ code }: Observation): boolean {
+  return code === 'gone' || code === 'other-bytes'
+}
+
+/** Where most files are others, all of them belong to another build: one finding says more than twenty. */
+function asOneWhereAnother(observations: readonly Observation[], files: number, path: string): Observation[] {
+  const others = observations.filter(isOther)
+  if (others.length < 3 || others.length * 2 <= files) return [...observations]
+  const detail = `${others.length} of ${files} files`
+  return [{ code: 'other-build', path, detail }, ...observations.filter((each) => !isOther(each))]
+}
+
+/** What each file was asked about, and the findings that say otherwise. */
+const aspects: readonly (readonly [string, readonly SiteFindingCode[]])[] = [
+  ['codings', ['stripped', 'recompressed', 'unasked-coding', 'broken-coding']],
+  ['ETag', ['no-etag', 'shared-etag', 'etag-changes']],
+  ['304', ['no-etag', 'no-304']],
+  ['Vary', ['no-vary']],
+  ['Cache-Control', ['hashed-not-kept', 'page-kept', 'file-kept', 'page-aged']],
+]
+
+function whatIsRight(
+  observations: readonly Observation[],
+  { targets }: RequestPlan,
+  protocol: string | undefined,
+): string[] {
+  const has = (...codes: readonly SiteFindingCode[]): boolean =>
+    observations.some(({ code }) => codes.includes(code))
+  const isStrange = has('failed', 'gone', 'other-bytes', 'other-build', 'broken-coding', 'not-decoded')
+  return [
+    ...(isStrange ? [] : [`bytes of ${count(targets.length, 'file')}`]),
+    // Of other bytes nothing else was looked at.
+    ...aspects.flatMap(([aspect, codes]) => (has('failed', 'other-build', ...codes) ? [] : aspect)),
+    ...(has('missing-as-page', 'missing-kept') ? [] : ['404 for a missing script']),
+    ...(protocol === 'h2' ? ['HTTP/2'] : []),
+  ]
+}
+
+/** Browsers treat this machine as secure (Secure Contexts §3.1). */
+function isLocal({ hostname }: URL): boolean {
+  return /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname)
+}
+
+async function runBounded<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  run: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items].toReversed()
+  const work = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await run(item)
+  }
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work))
+  } finally {
+    // Whatever ended one of them ends the others.
+    left.length = 0
+  }
+}

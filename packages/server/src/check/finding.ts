@@ -1,0 +1,46 @@
+// What `serve-dist check` says, of a folder and of a site alike.
+
+/** Something that is wrong. */
+export interface Finding {
+  /** Stable across releases; docs/check.md has a row for each. */
+  readonly code: string
+  readonly level: 'error' | 'warning'
+  /** One sentence: what, what it costs, and where it is mended. */
+  readonly text: string
+  /** Paths of the folder or of the site that it is about. */
+  readonly paths: readonly string[]
+}
+
+/** One report. */
+export interface CheckReport {
+  /** The folder or the address. */
+  readonly target: string
+  /** Why nothing can be said; then there are no findings. */
+  readonly stopped?: string
+  /** Errors first. */
+  readonly findings: readonly Finding[]
+  /** What was looked at without a finding. */
+  readonly right: readonly string[]
+}
+
+/** Errors first, each kind in the order in which it was found. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => Number(a.level === 'warning') - Number(b.level === 'warning'))
+}
+
+/** The first names of several, and how many more there are. */
+export function nameSome(paths: readonly string[]): string {
+  const shown = paths.slice(0, 2).join(', ')
+  return paths.length > 2 ? `${shown} and ${paths.length - 2} more` : paths.join(' and ')
+}
+
+/** `1 file`, `2 files`. */
+export function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
+}
+
+/** Bytes for a person. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,0 +1,61 @@
+import { styleText } from 'node:util'
+import { type CheckReport, count } from './finding.ts'
+
+export interface FormatOptions {
+  readonly colors: boolean
+  /** Of the terminal; a file and a pipe get one line for each finding. */
+  readonly columns: number | undefined
+}
+
+/** Wide enough for every label, and one space. */
+const margin = 9
+
+/** The report for a person: errors, then warnings, then in one line what is right. */
+export function formatReport(report: CheckReport, { colors, columns }: FormatOptions): string {
+  const line = (label: Label, text: string): string => {
+    const [first = '', ...more] = columns === undefined ? [text] : wrap(text, columns - margin)
+    const painted = colors ? styleText(colorOf[label], label, { validateStream: false }) : label
+    const head = painted + ' '.repeat(margin - label.length) + first
+    return [head, ...more.map((part) => ' '.repeat(margin) + part)].join('\n')
+  }
+  const { target, findings, right, stopped } = report
+  if (stopped !== undefined) return line('stopped', `${stopped} This says nothing about the build.`)
+  return [
+    ...findings.map(({ level, text }) => line(level, text)),
+    ...(right.length === 0 ? [] : [line('right', right.join(' · '))]),
+    '',
+    `${target}: ${summarize(report)}`,
+  ].join('\n')
+}
+
+/** The report for a program. */
+export function formatReportAsJson({ target, stopped, findings, right }: CheckReport): string {
+  return JSON.stringify({ version: 1, target, stopped, findings, right }, undefined, 2)
+}
+
+type Label = 'error' | 'warning' | 'right' | 'stopped'
+
+const colorOf = { error: 'red', warning: 'yellow', right: 'green', stopped: 'red' } as const
+
+function summarize({ findings }: CheckReport): string {
+  const of = (level: string): number => findings.filter((finding) => finding.level === level).length
+  const [errors, warnings] = [of('error'), of('warning')]
+  if (errors + warnings === 0) return 'nothing wrong was found'
+  return [
+    ...(errors > 0 ? [count(errors, 'error')] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+  ].join(', ')
+}
+
+/** Lines of whole words; a longer word has a line of its own. */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

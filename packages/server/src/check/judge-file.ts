@@ -1,0 +1,190 @@
+import type { ContentCoding } from '@serve-dist/manifest'
+import { entityTagOf, isStrong } from '../protocol/entity-tag.ts'
+import { okAnswer } from '../site/representation-answers.ts'
+import type { Resource } from '../site/site.ts'
+import type { Observation } from './site-findings.ts'
+import type { Received } from './site-client.ts'
+
+/** What a site answered for one file. */
+export interface FileAnswers {
+  readonly resource: Resource
+  /** As it was asked for. */
+  readonly path: string
+  /** To a client that wants no coding. */
+  readonly plain: Received
+  /** To clients that want one coding each. */
+  readonly coded: ReadonlyMap<ContentCoding, Received>
+  /** To a client that takes what browsers take. */
+  readonly browser: Received
+  /** To the same client, which has it by now; `undefined` where the answer named no validator. */
+  readonly again: Received | undefined
+}
+
+/** Compares the answers for a file with what the build says of it. */
+export function judgeFile(answers: FileAnswers): Observation[] {
+  const { resource, path, plain, coded, browser } = answers
+  const all = [plain, ...coded.values(), browser]
+  const refused = all.find(({ status }) => status !== 200)
+  if (refused !== undefined) {
+    const { status, fields } = refused
+    return status >= 300 && status < 400
+      ? [{ code: 'redirected', path, detail: fields.location ?? 'nowhere' }]
+      : [{ code: 'gone', path, detail: String(status) }]
+  }
+  const bodies = judgeBodies(answers)
+  // Of other bytes, everything else is other, too.
+  if (bodies.length > 0) return bodies
+  return [
+    ...judgeCodings(answers),
+    ...judgeValidators(answers),
+    ...judgeFreshness(answers),
+    ...judgeFields(resource, path, all),
+  ]
+}
+
+function judgeBodies({ resource, path, plain, coded, browser }: FileAnswers): Observation[] {
+  const answers = [plain, ...coded.values(), browser]
+  const broken = answers.find(({ decoded }) => decoded === 'broken')
+  if (broken !== undefined) return [{ code: 'broken-coding', path, detail: broken.coding }]
+  const isOther = ({ decoded }: Received): boolean =>
+    typeof decoded === 'object' && entityTagOf(decoded.sha256) !== resource.identity.entityTag
+  if (answers.some(isOther)) return [{ code: 'other-bytes', path }]
+  const isKnown = ({ coding, sha256 }: Received): boolean =>
+    resource.representations.some(
+      (known) => known.coding === coding && known.entityTag === entityTagOf(sha256),
+    )
+  const undecoded = answers.find((answer) => answer.decoded === 'unknown' && !isKnown(answer))
+  return undecoded === undefined ? [] : [{ code: 'not-decoded', path, detail: undecoded.coding }]
+}
+
+function judgeCodings({ resource, path, plain, coded, browser }: FileAnswers): Observation[] {
+  const found: Observation[] = []
+  const best = Math.min(...resource.representations.map(({ bytes }) => bytes.size))
+  const lost = { bytes: Math.max(0, browser.size - best), of: best }
+  if (plain.coding !== 'identity') found.push({ code: 'unasked-coding', path, detail: plain.coding })
+  for (const [asked, answer] of coded) {
+    if (answer.coding === 'identity') found.push({ code: 'stripped', path, detail: asked, ...lost })
+    else if (answer.coding !== asked) found.push({ code: 'unasked-coding', path, detail: answer.coding })
+  }
+  const isMade = ({ coding, sha256 }: Received): boolean =>
+    resource.representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
+  const again = [...coded.values(), browser].find((answer) => answer.coding !== 'identity' && !isMade(answer))
+  if (again !== undefined) found.push({ code: 'recompressed', path, detail: again.coding, ...lost })
+  return found
+}
+
+function judgeValidators({ path, plain, coded, browser, again }: FileAnswers): Observation[] {
+  const answers = [plain, ...coded.values(), browser]
+  if (answers.some(({ fields }) => fields.etag === undefined)) return [{ code: 'no-etag', path }]
+  const isShared = answers.some(({ fields: { etag = '' }, sha256 }) =>
+    answers.some((other) => isStrong(etag) && other.fields.etag === etag && other.sha256 !== sha256),
+  )
+  return [
+    ...(isShared ? [{ code: 'shared-etag', path } as const] : []),
+    ...(again === undefined || again.status === 304 ? [] : [{ code: 'no-304', path } as const]),
+  ]
+}
+
+function judgeFreshness({ resource, path, plain, coded, browser, again }: FileAnswers): Observation[] {
+  const wanted = expectedFields(resource).get('cache-control')
+  const wantedAge = freshSeconds(wanted)
+  const answers = [plain, ...coded.values(), browser]
+  const other = answers.find(({ fields }) => fields['cache-control'] !== wanted)
+  const value = other?.fields['cache-control']
+  const age = other === undefined ? wantedAge : freshSeconds(value)
+  const seen = { path, detail: value ?? 'missing' }
+  const isTooShort = wantedAge >= longEnough && age < longEnough
+  return [
+    ...(isTooShort ? [{ code: 'hashed-not-kept', ...seen } as const] : []),
+    ...(wantedAge === 0 && age > 0
+      ? [{ code: resource.isPage ? 'page-kept' : 'file-kept', ...seen } as const]
+      : []),
+    ...judgeAge(resource, path, again === undefined ? answers : [...answers, again]),
+  ]
+}
+
+/** Whether a cache on the way has kept a page that is to be asked for each time. */
+export function judgeAge(resource: Resource, path: string, answers: readonly Received[]): Observation[] {
+  const isToBeAsked = resource.isPage && freshSeconds(expectedFields(resource).get('cache-control')) === 0
+  const age = Math.max(...answers.map(ageOf))
+  return isToBeAsked && !mayBeKeptBetween(resource) && age > 0
+    ? [{ code: 'page-aged', path, detail: String(age) }]
+    : []
+}
+
+/** Whether a cache between may keep a page because a rule of the build tells it so. */
+function mayBeKeptBetween(resource: Resource): boolean {
+  return [...expectedFields(resource)].some(
+    ([name, value]) =>
+      name === 'surrogate-control' ||
+      name.endsWith('cdn-cache-control') ||
+      (name === 'cache-control' && /s-maxage=[1-9]/.test(value)),
+  )
+}
+
+/** How old a stored answer is, in seconds; at least 1 where a cache says that it did not ask for it. */
+function ageOf({ fields }: Pick<Received, 'fields'>): number {
+  const verdicts = ['x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status'].map(
+    (name) => fields[name],
+  )
+  const isHit = verdicts.some((verdict) => /^hit\b/i.test(String(verdict ?? '')))
+  return Math.max(Number(fields.age ?? 0) || 0, isHit ? 1 : 0)
+}
+
+/** A month: nobody asks for a file again sooner than that because of a shorter time. */
+const longEnough = 30 * 86_400
+
+/** Without `Cache-Control` browsers keep what has a date for as long as they like (RFC 9111 §4.2.2): a minute at least. */
+const heuristicSeconds = 60
+
+/** For how long a browser uses an answer without asking (RFC 9111 §5.2.2). */
+export function freshSeconds(cacheControl: string | undefined): number {
+  if (cacheControl === undefined) return heuristicSeconds
+  if (/\bno-(?:cache|store)\b/i.test(cacheControl)) return 0
+  const seconds = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl)?.[1]
+  return seconds === undefined ? heuristicSeconds : Number(seconds)
+}
+
+/** Judged by themselves, or the connection's. */
+const judgedElsewhere: ReadonlySet<string> = new Set([
+  'accept-ranges',
+  'cache-control',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'etag',
+  'last-modified',
+  'vary',
+])
+
+function judgeFields(resource: Resource, path: string, answers: readonly Received[]): Observation[] {
+  const found: Observation[] = []
+  if (resource.varies && !answers.every(varies)) found.push({ code: 'no-vary', path })
+  const wanted = essenceOf(resource.mediaType)
+  const other = answers.find(({ fields }) => essenceOf(fields['content-type']) !== wanted)
+  if (other !== undefined)
+    found.push({ code: 'media-type', path, detail: other.fields['content-type'] ?? 'no type' })
+  for (const name of expectedFields(resource).keys()) {
+    const isLost = !judgedElsewhere.has(name) && answers.some(({ fields }) => fields[name] === undefined)
+    if (isLost) found.push({ code: 'field-lost', path, detail: name })
+  }
+  return found
+}
+
+function varies({ fields: { vary = '' } }: Received): boolean {
+  const names = vary.toLowerCase().split(/[\s,]+/)
+  return names.includes('*') || names.includes('accept-encoding')
+}
+
+function essenceOf(mediaType = ''): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+}
+
+/** The fields of a 200 by lower-case name. */
+function expectedFields(resource: Resource): ReadonlyMap<string, string> {
+  const { fields } = okAnswer(resource, resource.identity)
+  const pairs = new Map<string, string>()
+  for (let index = 0; index + 1 < fields.length; index += 2)
+    pairs.set((fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')
+  return pairs
+}

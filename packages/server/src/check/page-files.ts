@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FilesOfPage } from '@serve-dist/precompress'
+import { decide } from '../site/decide.ts'
+import { namesOf } from '../site/names-of.ts'
+import { encodePath } from '../protocol/request-path.ts'
+import type { Site } from '../site/site.ts'
+
+/** A file that a page names, and that the site would answer with a 404. */
+export interface AbsentFile {
+  /** Of the folder. */
+  readonly page: string
+  /** As it stands in the page. */
+  readonly url: string
+  readonly isNeeded: boolean
+}
+
+/** Any host: what a page names on another one is not of this build. */
+const origin = 'http://page.invalid'
+
+/**
+ * The files that pages name and the site does not have, by the very decision that its server would make.
+ *
+ * @param filesOfPage - reads a page's text.
+ */
+export async function findAbsentFiles(
+  site: Site,
+  filesOfPage: (text: string) => FilesOfPage,
+): Promise<AbsentFile[]> {
+  const absent: AbsentFile[] = []
+  for (const { path, isPage } of site.files.values()) {
+    if (!isPage) continue
+    const { baseUrl, files } = filesOfPage(await readFile(join(site.directory, path), 'utf8'))
+    const location = new URL(site.base + encodePath(namesOf(path).at(-1) ?? path), origin)
+    const base = URL.canParse(baseUrl ?? '', location.href) ? new URL(baseUrl ?? '', location) : location
+    const names = new Map(files.map(({ url, isNeeded }) => [url, isNeeded]))
+    for (const [url, isNeeded] of names) {
+      if (URL.canParse(url, base.href) && !isThere(site, new URL(url, base)))
+        absent.push({ page: path, url, isNeeded })
+    }
+  }
+  return absent
+}
+
+/** What lies outside of the base is somebody else's. */
+function isThere(site: Site, { origin: host, pathname, search }: URL): boolean {
+  if (host !== origin || !pathname.startsWith(site.base)) return true
+  const asked = { ...noFields, target: pathname + search }
+  const answer = decide(site, asked, 'none')
+  return answer !== undefined && answer.status < 400
+}
+
+const noFields = {
+  method: 'GET',
+  accept: undefined,
+  acceptEncoding: undefined,
+  ifMatch: undefined,
+  ifModifiedSince: undefined,
+  ifNoneMatch: undefined,
+  ifRange: undefined,
+  ifUnmodifiedSince: undefined,
+  range: undefined,
+  secFetchMode: undefined,
+}

@@ -1,0 +1,46 @@
+import { count, type Finding, nameSome, sizeText } from './finding.ts'
+import type { Proxy } from './seen-proxies.ts'
+import { type SiteFindingCode, siteWords } from './site-words.ts'
+
+/** One thing that was seen of one path. */
+export interface Observation {
+  readonly code: SiteFindingCode
+  readonly path: string
+  /** A coding, a status, a field's value or name: what the finding is about. */
+  readonly detail?: string
+  /** Bytes that a browser loads without need. */
+  readonly bytes?: number
+  /** Bytes that it would load. */
+  readonly of?: number
+}
+
+/** One finding for all that was seen of one kind, with the mend of the proxies that were seen. */
+export function describeObservations(
+  observations: readonly Observation[],
+  seen: readonly Proxy[],
+): Finding[] {
+  const codes = new Set(observations.map(({ code }) => code))
+  return [...codes].map((code) => {
+    const group = observations.filter((observation) => observation.code === code)
+    const { level, what, cost, mend, by = {} } = siteWords[code]
+    const paths = [...new Set(group.map(({ path }) => path))]
+    const details = [...new Set(group.flatMap(({ detail }) => detail ?? []))]
+    const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `${proxy}: ${by[proxy]}`))
+    const text = `${what}: ${cost}; ${mends.length > 0 ? mends.join('; ') : mend}`
+      .replace('{names}', () => nameSome(paths))
+      .replace('{details}', () => nameSome(details))
+      .replace('{bytes}', () => costOfBytes(group))
+    return { code, level, paths, text }
+  })
+}
+
+/** Of each path once: several codings may be lost of one file. */
+function costOfBytes(observations: readonly Observation[]): string {
+  const byPath = new Map(observations.map(({ path, bytes = 0, of = 0 }) => [path, { bytes, of }]))
+  const sum = (name: 'bytes' | 'of'): number =>
+    [...byPath.values()].reduce((all, each) => all + each[name], 0)
+  const [lost, least] = [sum('bytes'), sum('of')]
+  if (lost === 0) return 'browsers lose nothing by it, other clients load more'
+  const files = byPath.size === 1 ? 'it' : `these ${count(byPath.size, 'file')}`
+  return `a browser loads ${sizeText(least + lost)} of ${files} in place of ${sizeText(least)}`
+}

@@ -1,0 +1,109 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { checkFolder } from '../check/check-folder.ts'
+import { checkSite } from '../check/check-site.ts'
+import { count, type CheckReport, sizeText } from '../check/finding.ts'
+import { formatReport, formatReportAsJson } from '../check/format-report.ts'
+import { loadSite } from '../load/load-site.ts'
+import { readConfig } from '../load/read-config.ts'
+import { serveDefaults } from '../serve/serve-options.ts'
+import type { CheckFlags } from './flags.ts'
+import type { ResolvedAddress } from './flag-values.ts'
+
+/**
+ * Checks a folder, or a site by its address, and prints the report.
+ *
+ * @returns the exit code: 1 on errors, and where nothing could be checked.
+ */
+export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
+  const rules = await readConfig(process.cwd(), flags.config)
+  const report = /^https?:\/\//i.test(target)
+    ? await checkAddress(target, flags, rules)
+    : await checkFolder(onlyFolder(target, flags), rules)
+  const { stdout } = process
+  const text =
+    flags.json === true
+      ? formatReportAsJson(report)
+      : formatReport(report, {
+          colors: stdout.isTTY && stdout.hasColors(),
+          columns: stdout.isTTY ? stdout.columns : undefined,
+        })
+  stdout.write(`${text}\n`)
+  const isBad = report.stopped !== undefined || report.findings.some(({ level }) => level === 'error')
+  return isBad ? 1 : 0
+}
+
+/** Flags that mean something beside an address alone. */
+const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
+
+function onlyFolder(folder: string, flags: CheckFlags): string {
+  const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
+  if (given.length === 0) return folder
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `${given.join(', ')}: only with an address, such as https://example.org; found the folder ${folder}`,
+  )
+}
+
+async function checkAddress(
+  target: string,
+  {
+    build = serveDefaults.directory,
+    all = false,
+    header = [],
+    insecure = false,
+    concurrency,
+    resolve,
+  }: CheckFlags,
+  rules: Parameters<typeof checkFolder>[1],
+): Promise<CheckReport> {
+  const address = readAddress(target)
+  // What it warns of is the folder's own, and its check says it.
+  const site = await loadSite(build, { rules, memoryBudget: 0, onWarning: () => {} })
+  const { stderr } = process
+  let requests = 0
+  let drawnAt = 0
+  const erase = stderr.isTTY ? '\r\u001B[2K' : ''
+  const report = await checkSite(address, site, {
+    all,
+    fields: Object.fromEntries(header),
+    address: addressFor(address, resolve),
+    insecure,
+    concurrency,
+    onPlan(plan) {
+      requests = plan.requests
+      const files = `${plan.targets.length} of ${count(plan.files, 'file')}`
+      const cost = `${count(requests, 'request')}, ${sizeText(plan.bytes)}, ${concurrency} at a time`
+      stderr.write(`asking ${address.href} for ${files} of ${build}: ${cost}\n`)
+    },
+    onProgress(done) {
+      const now = performance.now()
+      if (!stderr.isTTY || now - drawnAt < 100) return
+      drawnAt = now
+      stderr.write(`${erase}${done}/${requests} requests`)
+    },
+  }).finally(() => stderr.write(erase))
+  return report
+}
+
+function readAddress(text: string): URL {
+  const address = URL.canParse(text) ? new URL(text) : undefined
+  if (address !== undefined && address.search === '' && address.hash === '' && address.username === '')
+    return address
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `${text}: expected an address without query, fragment and password, such as https://example.org/app/`,
+  )
+}
+
+function addressFor(
+  { hostname, port, protocol }: URL,
+  resolve: ResolvedAddress | undefined,
+): string | undefined {
+  if (resolve === undefined) return undefined
+  const used = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+  if (resolve.host === hostname && resolve.port === used) return resolve.address
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `--resolve: is about ${resolve.host}:${resolve.port}, and ${hostname}:${used} is asked; write ${hostname}:${used}:${resolve.address}`,
+  )
+}

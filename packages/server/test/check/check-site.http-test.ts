@@ -1,0 +1,209 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { runCheck } from '../support/run-check.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { startServer } from '../support/start-server.ts'
+
+const script = compressibleText(20_000)
+const files = {
+  'index.html': `<!doctype html><script type="module" src="assets/main-12345678.js"></script>${script}`,
+  'guide/index.html': script,
+  'about.html': 'small',
+  '404.html': 'nothing here',
+  'assets/main-12345678.js': script,
+  'files/a+b 100%.txt': script,
+  'photo.jpg': new Uint8Array(3000).fill(7),
+}
+const hashed = { isHashed: (path: string) => path.startsWith('assets/') }
+
+/** Answers on a free port until the test is done. */
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('listens on no port')
+  return `http://127.0.0.1:${address.port}`
+}
+
+describe('serve-dist check of a site', () => {
+  test('finds nothing wrong where serve-dist serves the build, and says what it looked at', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory)
+    expect(await runCheck([url, '--build', directory])).toMatchObject({
+      code: 0,
+      found: [],
+      right: [
+        'bytes of 7 files',
+        'codings',
+        'ETag',
+        '304',
+        'Vary',
+        'Cache-Control',
+        '404 for a missing script',
+      ],
+    })
+  })
+
+  test('says before it starts how many requests and bytes that is, and keeps to it', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory)
+    let requests = 0
+    const counting = await listen((request, response) => {
+      requests += 1
+      const { method = 'GET', url: path = '/' } = request
+      void fetch(new URL(path, url), { method }).then(() => response.writeHead(404).end())
+    })
+    const { stderr } = await runCheck([counting, '--build', directory])
+    expect(stderr).toMatch(
+      /^asking http:\/\/\S+ for 7 of 7 files of \S+: (\d+) requests, \d+ kB, 4 at a time\n$/,
+    )
+    expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
+  })
+
+  test('asks under the base of the build', async () => {
+    const directory = await buildFixture(files, { ...hashed, base: '/app/' })
+    const { url } = await startServer(directory)
+    const { origin } = new URL(url)
+    for (const address of [origin, `${origin}/app/`, `${origin}/app`]) {
+      expect(await runCheck([address, '--build', directory])).toMatchObject({ code: 0, found: [] })
+    }
+    expect(await runCheck([`${origin}/other/`, '--build', directory])).toMatchObject({
+      code: 1,
+      found: ['other-build'],
+    })
+  })
+
+  test('finds HTTP/2 over TLS, whose certificate it trusts with --insecure alone', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory, { tls: await writeCertificate() })
+    expect(await runCheck([url, '--build', directory])).toMatchObject({
+      code: 1,
+      found: [],
+      stopped: expect.stringMatching(/^https:\S+ shows a certificate that is not trusted .*--insecure/),
+    })
+    const { code, found, right } = await runCheck([url, '--build', directory, '--insecure'])
+    expect({ code, found }).toEqual({ code: 0, found: [] })
+    expect(right).toContain('HTTP/2')
+  })
+
+  test('connects where --resolve says, and says what plain HTTP costs', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { port } = await startServer(directory)
+    const address = `http://site.example:${port}`
+    const run = await runCheck([address, '--build', directory, '--resolve', `site.example:${port}:127.0.0.1`])
+    expect(run).toMatchObject({ code: 0, found: ['plain-http'] })
+    const other = spawnCommand([
+      'check',
+      address,
+      '--build',
+      directory,
+      '--resolve',
+      'x.example:80:127.0.0.1',
+    ])
+    expect((await other.exited).stderr).toContain(`write site.example:${port}:127.0.0.1`)
+  })
+
+  test('names another build in one finding', async () => {
+    const directory = await buildFixture(files, hashed)
+    const other = await buildFixture({ 'index.html': 'another', 'assets/other-12345678.js': script })
+    const { url } = await startServer(other)
+    const { code, found } = await runCheck([url, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['other-build'] })
+  })
+
+  test.each<readonly [string, RequestListener, RegExp]>([
+    ['401', (_request, response) => response.writeHead(401).end(), /answers 401; pass credentials with -H/],
+    ['403', (_request, response) => response.writeHead(403).end(), /answers 403; let this client through/],
+    ['429', (_request, response) => response.writeHead(429).end(), /answers 429; .* lower --concurrency/],
+    ['502', (_request, response) => response.writeHead(502).end(), /answers 502/],
+    [
+      'a redirect to a login',
+      (_request, response) => response.writeHead(302, { location: '/login?next=/' }).end(),
+      /redirects to http:\/\/127\.0\.0\.1:\d+\/login; sign in, .*-H 'Cookie/,
+    ],
+    [
+      'a redirect to somebody who signs in',
+      (_request, response) => response.writeHead(303, { location: 'https://id.example/start' }).end(),
+      /redirects to https:\/\/id\.example\/start; sign in/,
+    ],
+    [
+      'a redirect to HTTPS',
+      (_request, response) => response.writeHead(308, { location: 'https://site.example/' }).end(),
+      /check https:\/\/site\.example instead/,
+    ],
+  ])('stops at %s with one sentence, and calls nothing a fault', async (_what, listener, sentence) => {
+    const directory = await buildFixture(files)
+    const run = await runCheck([await listen(listener), '--build', directory])
+    expect(run).toMatchObject({ code: 1, found: [], right: [], stopped: expect.stringMatching(sentence) })
+  })
+
+  test('stops at a 429 in the midst of it', async () => {
+    const directory = await buildFixture(files)
+    const { url } = await startServer(directory)
+    let asked = 0
+    const limiting = await listen((request, response) => {
+      asked += 1
+      if (asked > 5) response.writeHead(429).end()
+      else
+        void fetch(new URL(request.url ?? '/', url)).then(async (answer) =>
+          response.writeHead(answer.status, { etag: '"x"' }).end(await answer.text()),
+        )
+    })
+    const run = await runCheck([limiting, '--build', directory, '--concurrency', '1'])
+    expect(run).toMatchObject({ code: 1, found: [], stopped: expect.stringContaining('answers 429') })
+    expect(asked).toBe(6)
+  })
+
+  test('sends the fields of -H, with which it is let in', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory)
+    const guarded = await listen((request, response) => {
+      if (request.headers.authorization !== 'Bearer 1') response.writeHead(401).end()
+      else response.writeHead(307, { location: new URL(request.url ?? '/', url).href }).end()
+    })
+    const refused = await runCheck([guarded, '--build', directory])
+    expect(refused.stopped).toContain('answers 401')
+    const admitted = await runCheck([guarded, '--build', directory, '-H', 'Authorization: Bearer 1'])
+    expect(admitted.stopped).toContain(`check ${new URL(url).origin} instead`)
+  })
+
+  test('stops where nobody listens', async () => {
+    const directory = await buildFixture(files)
+    expect(await runCheck(['http://127.0.0.1:1', '--build', directory])).toMatchObject({
+      code: 1,
+      found: [],
+      stopped: expect.stringMatching(/does not answer \(.*ECONNREFUSED/),
+    })
+  })
+
+  test.each([
+    [['dist', '--build', 'other'], '--build: only with an address'],
+    [['https://user@example.org'], 'without query, fragment and password'],
+    [['https://example.org', '--concurrency', '0'], '--concurrency: expected a whole number from 1 to 64'],
+    [['https://example.org', '-H', 'no field'], '--header: expected a field such as'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await spawnCommand(['check', ...args]).exited
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+  })
+
+  test('asks for 50 files beside the pages of a large build, for every file with --all', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [`data/${index}.txt`, `file ${index}`]),
+    )
+    const directory = await buildFixture({ ...files, ...many })
+    const { url } = await startServer(directory)
+    const some = await runCheck([url, '--build', directory])
+    expect(some.stderr).toContain('for 54 of 127 files')
+    const all = await runCheck([url, '--build', directory, '--all'])
+    expect(all.stderr).toContain('for 127 of 127 files')
+    expect([some.found, all.found]).toEqual([[], []])
+  })
+})
