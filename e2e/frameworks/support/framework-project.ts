@@ -15,13 +15,17 @@ const fixtures = 'e2e/frameworks/fixtures'
 export interface FrameworkProject {
   readonly folder: string
   /** The command `serve-dist` as this project has it installed. */
-  readonly command: readonly [string, ...string[]]
+  readonly command: readonly [string, string]
   /** Writes files, relative to the folder; `undefined` deletes one. */
   write(files: Readonly<Record<string, string | undefined>>): Promise<void>
   /** Runs the project's own script, `build` if no other is named, and answers what it printed. */
   build(script?: string): Promise<string>
+  /** Runs `serve-dist compress` and answers what it printed. */
+  compress(folder: string): Promise<string>
   /** Runs a command in the project and answers what it printed; throws where it fails. */
   run(command: readonly [string, ...string[]]): Promise<string>
+  /** The version of an installed dependency. */
+  versionOf(name: string): Promise<string>
   remove(): Promise<void>
 }
 
@@ -69,7 +73,13 @@ async function prepare(
     command: [node, bin],
     write: (files) => writeFiles(folder, files),
     build: (script = 'build') => run(pnpmCommand('run', script)),
+    compress: (deployed) => run([node, bin, 'compress', deployed]),
     run,
+    versionOf: async (dependency) => {
+      const file = path.join(folder, 'node_modules', dependency, 'package.json')
+      const { version }: { version: string } = JSON.parse(await readFile(file, 'utf8'))
+      return version
+    },
     remove,
   }
 }
