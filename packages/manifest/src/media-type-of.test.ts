@@ -19,6 +19,7 @@ describe('mediaTypeOf', () => {
     ['README.md', 'text/markdown; charset=utf-8'],
     ['a.ttf', 'font/ttf'],
     ['a.otf', 'font/otf'],
+    ['about.data', 'text/x-script; charset=utf-8'],
     ['a.eot', 'application/vnd.ms-fontobject'],
     ['a.woff2', 'font/woff2'],
     ['a.avif', 'image/avif'],

@@ -3,6 +3,8 @@ import { mimes } from 'mrmime'
 /** What mrmime lacks, or answers as a tool of the shell would and not as a browser needs it. */
 const additions = new Map([
   ['cjs', 'text/javascript'],
+  // React Router's data of a page (turbo-stream), as its server sends it.
+  ['data', 'text/x-script'],
   ['eot', 'application/vnd.ms-fontobject'],
   ['flac', 'audio/flac'],
   ['frag', 'text/plain'],

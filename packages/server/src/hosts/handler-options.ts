@@ -6,7 +6,7 @@ export interface HandlerOptions {
   /**
    * What a navigation to an unknown path gets: `spa` the page of a single-page application, `404` the
    * build's own `404.html`, `none` nothing of ours.
-   * @default what the site's rules say, else by the build's `appType` (`spa`, `mpa` → `404`, `custom` → `none`); as middleware, `none`
+   * @default what the site's rules say, else by what the build has: `404` with a `404.html`, `spa` with a `200.html` or the `appType` `spa`, else `none`; as middleware, `none`
    */
   readonly fallback?: Fallback
   /**

@@ -11,6 +11,7 @@ import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
+import { missingFallback } from '../site/missing-fallback.ts'
 import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
@@ -138,10 +139,12 @@ async function loadOnce(
     const site = { ...built, summary: { ...built.summary, unlistedFiles: found.unlisted.length } }
 
     // 7. The warnings.
+    const missing = missingFallback(site)
     const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
     for (const problem of [
       ...unusedHeadersFileRules(written.headersFile, manifest),
       ...problems,
+      ...(missing === undefined ? [] : [missing]),
       ...(untold === undefined ? [] : [untold]),
     ])
       onWarning(problem)

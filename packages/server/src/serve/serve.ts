@@ -1,3 +1,6 @@
+import { notFound } from '../site/answers.ts'
+import { isMissingAsset } from '../site/is-missing-asset.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
 import { listen } from '../transport/listen.ts'
@@ -84,7 +87,11 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
   const answer: RequestListener =
     application === undefined
       ? handle
-      : (request, response) => handle(request, response, () => application(request, response))
+      : (request, response) =>
+          handle(request, response, () => {
+            if (isMissingAsset(store.current, request.url ?? '')) sendAnswer(response, notFound)
+            else application(request, response)
+          })
   const guarded = allowHosts(answer, resolved.allowHosts)
   const listener = operations?.watch(guarded) ?? guarded
 

@@ -39,6 +39,7 @@ export function buildSite(
     table,
     redirects,
     index: resources.get('index.html'),
+    singlePage: resources.get('200.html'),
     notFound: resources.get('404.html'),
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,

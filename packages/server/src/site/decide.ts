@@ -57,15 +57,15 @@ export function decide(
 /** Whether a host answers everything itself, or others stand behind it. */
 export type HostRole = 'standalone' | 'middleware'
 
-/** What Vite's own preview does for each type of application. */
-const byAppType = { spa: 'spa', mpa: '404', custom: 'none' } as const
-
 /**
  * What a navigation to an unknown path gets: what the host's options say, else what the site's rules say, else
- * what the type of application asks for, where nobody stands behind.
+ * what the build has, where nobody stands behind: a 404 page, or the page of a single-page application.
  */
 export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undefined): Fallback {
-  return chosen ?? site.fallback ?? (role === 'middleware' ? 'none' : byAppType[site.appType])
+  const said = chosen ?? site.fallback
+  if (said !== undefined || role === 'middleware') return said ?? 'none'
+  if (site.notFound !== undefined) return '404'
+  return site.appType === 'spa' || site.singlePage !== undefined ? 'spa' : 'none'
 }
 
 /** The answer of a resource, GET and HEAD by the steps of RFC 9110 §13.2.2. */
@@ -158,19 +158,26 @@ export function chooseStandIn(
   { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
 ): RedirectMatch | undefined {
   const match = matchRule(site, path, fallback)
-  const isAsset = site.assetsPath !== undefined && path.startsWith(site.assetsPath)
-  const mayGetPage = !isAsset && isNavigation(request)
+  if (match !== undefined && (match.status === 404 || match.target?.isPage !== true)) return match
 
-  // An HTML page never stands in for a missing script, image or hashed asset.
-  const isForAll = match !== undefined && (match.status === 404 || match.target?.isPage !== true)
-  if (isForAll || (match !== undefined && mayGetPage)) return match
+  // An HTML page never stands in for a missing script or image, nor for a hashed asset, unless a rule is about these.
+  if (!isNavigation(request)) return undefined
+  const mayGetPage = !isAsset(site, path)
+  if (match !== undefined && (mayGetPage || isAsset(site, match.start))) return match
 
-  if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base) || !isNavigation(request))
-    return undefined
+  if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base)) return undefined
+  const isSinglePage = fallback === 'spa' && mayGetPage
+  if (isSinglePage && site.singlePage !== undefined) {
+    return { status: 200, location: '200.html', target: site.singlePage }
+  }
   if (site.notFound !== undefined) return { status: 404, location: '404.html', target: site.notFound }
-  return fallback === 'spa' && mayGetPage && site.index !== undefined
+  return isSinglePage && site.index !== undefined
     ? { status: 200, location: 'index.html', target: site.index }
     : undefined
+}
+
+function isAsset({ assetsPath }: Site, path: string | undefined): boolean {
+  return assetsPath !== undefined && path?.startsWith(assetsPath) === true
 }
 
 /** A method other than GET and HEAD, of a path that is known. */

@@ -8,6 +8,8 @@ export interface RedirectMatch {
   readonly status: RedirectStatus
   readonly location: string
   readonly target: Resource | undefined
+  /** What all paths of the rule begin with, percent-encoded; absent where no rule is meant, but a fallback. */
+  readonly start?: string | undefined
 }
 
 /** The rules that can count, ready for matching, and a line for each that cannot. */
@@ -57,7 +59,7 @@ export function matchRedirect(patterns: readonly RedirectPattern[], path: string
     // What a client put into the path must not make the location another host's.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
     if (target === undefined && neverEnds(pattern, path, location)) continue
-    return { status, location, target }
+    return { status, location, target, start: pattern.form[0] }
   }
   return undefined
 }

@@ -32,8 +32,10 @@ export interface Site {
   readonly files: ReadonlyMap<string, Resource>
   /** What unknown paths may be redirected to, or answered with; the first that matches counts. */
   readonly redirects: readonly RedirectPattern[]
-  /** The page of a single-page application. */
+  /** The page of a single-page application, where it has no {@link singlePage}. */
   readonly index: Resource | undefined
+  /** `200.html`: the page of a single-page application by its name. */
+  readonly singlePage: Resource | undefined
   /** The build's own page for what it does not have. */
   readonly notFound: Resource | undefined
   /** What a navigation to an unknown path gets, where somebody said so. */

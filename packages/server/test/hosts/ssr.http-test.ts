@@ -152,6 +152,41 @@ describe('a module behind the build', () => {
     expect(log).toContain('this looks like a fetch handler: export it as `fetch`')
   })
 
+  test('is not asked for scripts and other assets of another build, and for everything else below the assets', async () => {
+    const built = await buildFixture(
+      { 'assets/app-1.js': 'script' },
+      { assetsDirectory: 'assets', appType: 'custom' },
+    )
+    const directory = await writeFixture({
+      'entry.mjs':
+        'export default (req, res) => res.setHeader("Content-Type", "text/html").end(`page of ${req.method} ${req.url}`)',
+    })
+    const { port } = await startServer(built, { ssr: join(directory, 'entry.mjs') })
+    for (const name of [
+      'app-0.js',
+      'app-0.js?v=1',
+      'app%2D0.css',
+      'logo-0.svg',
+      'font-0.woff2',
+      'app-0.js.map',
+    ]) {
+      for (const fields of [navigation, { 'Sec-Fetch-Dest': 'script' }]) {
+        const missing = await rawRequest(port, { target: `/assets/${name}`, fields })
+        expect([name, missing.status, missing.field('Cache-Control')]).toEqual([name, 404, 'no-store'])
+      }
+    }
+    for (const target of [
+      '/assets/42',
+      '/assets/',
+      '/assets/42.data',
+      '/other/app-0.js',
+      '/assets%2Fapp-0.js',
+    ]) {
+      const made = await rawRequest(port, { target, fields: navigation })
+      expect([made.status, made.body.toString()]).toEqual([200, `page of GET ${target}`])
+    }
+  })
+
   test('sees no request that the build answers', async () => {
     const port = await serveWith(
       'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',

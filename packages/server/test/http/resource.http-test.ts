@@ -274,6 +274,94 @@ describe('the other fallbacks', () => {
     const response = await rawRequest(port, { target: '/users', fields: navigation })
     expect(response.status).toBe(status)
   })
+
+  test.each([
+    ['custom', ['404.html'], undefined, 404, '404.html'],
+    ['custom', ['200.html'], undefined, 200, '200.html'],
+    ['custom', ['200.html', '404.html'], undefined, 404, '404.html'],
+    ['custom', ['200.html', '404.html'], 'spa', 200, '200.html'],
+    ['mpa', ['200.html'], undefined, 200, '200.html'],
+    ['spa', ['200.html'], undefined, 200, '200.html'],
+    ['spa', ['200.html', '404.html'], undefined, 404, '404.html'],
+    ['spa', ['200.html', '404.html'], 'none', 404, '404 Not Found\n'],
+  ] as const)(
+    'of a build of type %s with %j, fallback %s: %d with %j',
+    async (appType, pages, fallback, status, body) => {
+      const files = Object.fromEntries(['index.html', 'a.html', ...pages].map((path) => [path, path]))
+      const directory = await buildFixture(files, { appType })
+      const rules = fallback === undefined ? {} : { fallback }
+      const { port } = await startServer(directory, { site: { rules } })
+      const response = await rawRequest(port, { target: '/users', fields: navigation })
+      expect([response.status, response.body.toString()]).toEqual([status, body])
+      const script = await rawRequest(port, { target: '/users.js', fields: { Accept: '*/*' } })
+      expect([script.status, script.body.toString()]).toEqual([404, '404 Not Found\n'])
+    },
+  )
+
+  test.each<[string, readonly string[], 'spa' | undefined, readonly string[]]>([
+    [
+      'is asked for',
+      ['assets/app.js', 'about.html'],
+      'spa',
+      [
+        'neither 200.html nor index.html for unknown pages, so they are a 404; name the page by a rule: /* /page.html 200',
+      ],
+    ],
+    [
+      'is written by TanStack Start',
+      ['_shell.html'],
+      undefined,
+      [
+        'but it has _shell.html, so they are a 404; name the page by a rule: /* /_shell.html 200 in the file _redirects',
+      ],
+    ],
+    ['is written by React Router', ['__spa-fallback.html'], 'spa', ['/* /__spa-fallback.html 200']],
+    ['has its usual name', ['index.html', '_shell.html'], 'spa', []],
+    ['is left to a 404 page', ['404.html', '_shell.html'], undefined, []],
+  ])(
+    'tell where the page of a single-page application %s and no page answers',
+    async (_what, paths, fallback, told) => {
+      const warnings: string[] = []
+      const directory = await buildFixture(Object.fromEntries(paths.map((path) => [path, path])))
+      const rules = fallback === undefined ? {} : { fallback }
+      await startServer(directory, { site: { rules, onWarning: (warning) => warnings.push(warning) } })
+      expect(warnings).toEqual(told.map((text) => expect.stringContaining(text)))
+    },
+  )
+
+  test('answer with the page that a rule names, once it does as it is told', async () => {
+    const directory = await buildFixture({ '_shell.html': 'shell', _redirects: '/* /_shell.html 200' })
+    const warnings: string[] = []
+    const rules = { fallback: 'spa' } as const
+    const { port } = await startServer(directory, {
+      site: { rules, onWarning: (warning) => warnings.push(warning) },
+    })
+    for (const target of ['/', '/users']) {
+      const response = await rawRequest(port, { target, fields: navigation })
+      expect([response.status, response.body.toString()]).toEqual([200, 'shell'])
+    }
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('a client route under the folder of assets', () => {
+  const files = { 'index.html': 'page', 'assets/app-1.js': 'script' }
+  const options = { assetsDirectory: 'assets', appType: 'spa' } as const
+
+  test.each([
+    ['a rule for all paths', '/* /index.html 200', '/assets/42', 404],
+    ['a rule for the folder', '/assets/* /index.html 200', '/assets/42', 200],
+    ['a rule for one route', '/assets/:id/edit /index.html 200', '/assets/42/edit', 200],
+    ['a rule for another route', '/assets/:id/edit /index.html 200', '/assets/42', 404],
+  ])('answers a navigation by %s: %s', async (_what, rule, target, status) => {
+    const { port } = await startServer(await buildFixture({ ...files, _redirects: rule }, options))
+    expect((await rawRequest(port, { target, fields: navigation })).status).toBe(status)
+    const script = await rawRequest(port, {
+      target: '/assets/old.js',
+      fields: { 'Sec-Fetch-Mode': 'no-cors' },
+    })
+    expect(script.status).toBe(404)
+  })
 })
 
 describe('a folder without a manifest', () => {
