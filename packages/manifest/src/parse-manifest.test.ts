@@ -165,6 +165,15 @@ describe('parseManifest', () => {
     ])
   })
 
+  test('reads a variant that is a file as well, of the same bytes', () => {
+    const [script, page] = valid.files
+    const compressed = { ...page, path: 'assets/index-BX1.js.br', size: 1000 }
+    expect(problemsOf(JSON.stringify({ ...valid, files: [script, compressed] }))).toEqual([])
+    const other = { ...compressed, sha256: 'f'.repeat(64) }
+    expect(problemsOf(JSON.stringify({ ...valid, files: [script, other] }))).toHaveLength(1)
+    expect(problemsOf(JSON.stringify({ ...valid, files: [script, compressed, compressed] }))).toHaveLength(1)
+  })
+
   test('refuses a coding twice', () => {
     expect(problemsOf(withValue('files.0.variants.1.coding', 'zstd'))).toHaveLength(1)
   })

@@ -120,10 +120,13 @@ function objectsOnly<Item>(read: (item: DocumentReader) => Item): (item: Documen
   }
 }
 
-/** No two files, and no file and a variant, may claim one name on the disk; files are in order. */
+/**
+ * Nothing may claim a name on the disk twice, but for one file that is also a variant of another, with the same bytes:
+ * what another tool compressed. Files are in order.
+ */
 function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   if (haveClearNames(files)) return
-  const owners = new Map<string, number>()
+  const owners = new Map<string, Claim>()
   let previous = ''
   for (const [index, file] of files.entries()) {
     if (file.path < previous)
@@ -131,15 +134,28 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
         `${placeOf(index)}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
       )
     previous = file.path
-    const names = [file.path, ...file.variants.map(({ coding }) => variantPath(file.path, coding))]
-    for (const name of names) {
-      const owner = owners.get(name)
-      if (owner !== undefined) {
-        problems.push(`${placeOf(index)}: ${show(name)} is already claimed by ${placeOf(owner)}`)
+    const variants = file.variants.map((variant) => ({
+      ...variant,
+      path: variantPath(file.path, variant.coding),
+    }))
+    for (const { path, size, sha256 } of [file, ...variants]) {
+      const claim = { index, isFile: path === file.path, size, sha256 }
+      const owner = owners.get(path)
+      if (owner !== undefined && !isSameFile(owner, claim)) {
+        problems.push(`${placeOf(index)}: ${show(path)} is already claimed by ${placeOf(owner.index)}`)
       }
-      owners.set(name, index)
+      owners.set(path, claim)
     }
   }
+}
+
+interface Claim extends Pick<ManifestFile, 'size' | 'sha256'> {
+  readonly index: number
+  readonly isFile: boolean
+}
+
+function isSameFile(one: Claim, other: Claim): boolean {
+  return one.isFile !== other.isFile && one.size === other.size && one.sha256 === other.sha256
 }
 
 /** Whether that shows without a list of all names: most builds have no file that could be a variant by its name. */

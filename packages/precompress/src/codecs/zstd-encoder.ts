@@ -16,7 +16,7 @@ export const zstdCodec: string = isWasm ? wasmCodec(wasmModule()) : `zstd/${Stri
 const level = 19
 
 /** RFC 9659 §3: a `zstd` response must not need a window above 8 MiB; browsers refuse more. */
-const largestWindowLog = 23
+export const largestWindowLog = 23
 
 /** The codings that this installation can encode; a build that lacks one is served all the same. */
 export function availableCodings(
@@ -67,9 +67,13 @@ export const encodeNatively: ZstdEncoder = async (bytes) =>
 let loading: Promise<Zstd> | undefined
 
 /** What Node 20 lacks, for every platform: loaded at the first file. */
-export const encodeInWasm: ZstdEncoder = async (bytes) => {
+export async function loadZstd(): Promise<Zstd> {
   loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
-  const library = await loading
+  return await loading
+}
+
+export const encodeInWasm: ZstdEncoder = async (bytes) => {
+  const library = await loadZstd()
   const frame = bytes.length > streamedAbove ? compressPieces(library, bytes) : library.compress(bytes, level)
   // The package notes an error, such as no memory, on the console only.
   if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {

@@ -10,7 +10,7 @@ import {
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
-import { digestOfFile } from '../folder/describe-file.ts'
+import { type DescribedFile, digestOfFile } from '../folder/describe-file.ts'
 import { createLinkSearch } from '../folder/list-files.ts'
 
 /** The digest that a file of ours has, once it is there. */
@@ -108,11 +108,24 @@ export async function readRecords(folder: string, warn: (message: string) => voi
   }
 }
 
-/** The variants that a manifest names, as claims. */
+/** With more variants that are ours. */
+export function adoptVariants(earlier: EarlierBuild, ours: readonly DescribedFile[]): EarlierBuild {
+  return {
+    ...earlier,
+    variants: new Map([...earlier.variants, ...ours.map(({ path, sha256 }) => [path, sha256] as const)]),
+    stamps: new Map([...earlier.stamps, ...ours.map(({ path, stamp }) => [path, stamp] as const)]),
+  }
+}
+
+/** The variants of ours that a manifest names, as claims; one that is a file as well is somebody else's. */
 export function claimsOf(manifest: Manifest | undefined): VariantClaim[] {
-  return (manifest?.files ?? []).flatMap((file) =>
-    file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })),
-  )
+  const files = manifest?.files ?? []
+  const paths = new Set(files.map(({ path }) => path))
+  return files
+    .flatMap((file) =>
+      file.variants.map(({ coding, sha256 }) => ({ path: variantPath(file.path, coding), sha256 })),
+    )
+    .filter(({ path }) => !paths.has(path))
 }
 
 interface StateFile<Parsed> {

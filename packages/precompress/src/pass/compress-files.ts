@@ -1,4 +1,4 @@
-import { isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
+import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
@@ -17,6 +17,8 @@ export interface Compression
     Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize' | 'bytesInFlight' | 'signal' | 'onProgress'> {
   readonly encoder: Encoder
   readonly writer: BuildWriter
+  /** Where files stand that were looked at, so that no variant can. */
+  readonly occupied: ReadonlySet<string>
   readonly warn: (message: string) => void
 }
 
@@ -153,10 +155,11 @@ function isShared(size: number): boolean {
   return size > 32 * 1024
 }
 
-function taskOf({ path, size }: ListedFile, { codings, minimumSize }: Compression): FileTask {
+function taskOf({ path, size }: ListedFile, { codings, minimumSize, occupied }: Compression): FileTask {
   const isCandidate =
     size >= minimumSize && size > 0 && size <= largestLoadable && isCompressible(mediaTypeOf(path))
-  return { path, size, codings: isCandidate ? codings : [] }
+  const isFree = (coding: ContentCoding): boolean => !occupied.has(variantPath(path, coding))
+  return { path, size, codings: isCandidate ? codings.filter(isFree) : [] }
 }
 
 function isSmall({ size, codings }: FileTask): boolean {

@@ -24,7 +24,7 @@ const filesAtOnce = 8
 /**
  * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant
  * when its name is that of another file plus a coding's extension, and its bytes are those of that file once
- * they are decoded (zstd in Node 20: by its first bytes). Times are those of this call, or
+ * they are decoded (none is zstd where nothing decodes that: Node 20 without the optional package). Times are those of this call, or
  * `SOURCE_DATE_EPOCH`: the file system's may be constant (images, archives) and would hide a change.
  *
  * @throws {@link OperatorError} that lists all problems at once.

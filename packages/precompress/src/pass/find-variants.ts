@@ -3,15 +3,17 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import * as zlib from 'node:zlib'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
+import { openZstdDecoder } from '../codecs/zstd-decoder.ts'
 import type { DescribedFile } from '../folder/describe-file.ts'
 import { runBounded } from './run-bounded.ts'
 
 /** Decoding is Node's pool's work: four threads. */
 const filesAtOnce = 4
 
-interface Candidate {
+/** A file that is named like a variant of another. */
+export interface Sibling {
   readonly path: string
   readonly original: DescribedFile
   readonly coding: ContentCoding
@@ -31,7 +33,7 @@ export async function findVariants(
 ): Promise<ReadonlySet<string>> {
   const candidates = [...files.keys()].flatMap((path) => candidatesOf(path, files))
   const confirmed = new Map<string, string>()
-  const strangers: Candidate[] = []
+  const strangers: Sibling[] = []
   const bounds = { tasks: filesAtOnce, bytes: Infinity, bytesOf: () => 0 }
   await runBounded(candidates, bounds, async (candidate) => {
     if (await decodesToOriginal(folder, candidate)) confirmed.set(candidate.path, candidate.original.path)
@@ -47,16 +49,20 @@ export async function findVariants(
   return new Set([...confirmed.keys()].filter(isVariant))
 }
 
-function candidatesOf(path: string, files: ReadonlyMap<string, DescribedFile>): Candidate[] {
+function candidatesOf(path: string, files: ReadonlyMap<string, DescribedFile>): Sibling[] {
   return contentCodings.flatMap(({ name, extension }) => {
     const original = path.endsWith(extension) ? files.get(path.slice(0, -extension.length)) : undefined
     return original === undefined ? [] : [{ path, original, coding: name }]
   })
 }
 
-async function decodesToOriginal(folder: string, { path, original, coding }: Candidate): Promise<boolean> {
-  const decoder = createDecoder(coding)
-  if (decoder === undefined) return await beginsLikeZstd(join(folder, path))
+/** Whether a sibling is its original in its coding, to the last byte; not where nothing here can decode it. */
+export async function decodesToOriginal(
+  folder: string,
+  { path, original, coding }: Sibling,
+): Promise<boolean> {
+  const decoder = await openDecoder(coding, original.size)
+  if (decoder === undefined) return false
   const sha256 = createHash('sha256')
   let size = 0
   try {
@@ -75,21 +81,11 @@ async function decodesToOriginal(folder: string, { path, original, coding }: Can
   return size === original.size && sha256.digest('hex') === original.sha256
 }
 
-/** Node 20 has no decoder of zstd. */
-function createDecoder(coding: ContentCoding): Transform | undefined {
-  const createZstd: typeof zlib.createZstdDecompress | undefined = zlib.createZstdDecompress
-  const decoders: Record<ContentCoding, () => Transform | undefined> = {
-    zstd: () => createZstd?.(),
-    br: () => zlib.createBrotliDecompress(),
-    gzip: () => zlib.createGunzip(),
+async function openDecoder(coding: ContentCoding, size: number): Promise<Transform | undefined> {
+  const decoders: Record<ContentCoding, () => Transform | undefined | Promise<Transform | undefined>> = {
+    zstd: async () => await openZstdDecoder(size),
+    br: () => createBrotliDecompress(),
+    gzip: () => createGunzip(),
   }
-  return decoders[coding]()
-}
-
-/** RFC 8878 §3.1.1: the magic number of a frame. */
-async function beginsLikeZstd(file: string): Promise<boolean> {
-  for await (const piece of createReadStream(file, { end: 3 })) {
-    return Buffer.from([0x28, 0xb5, 0x2f, 0xfd]).equals(piece)
-  }
-  return false
+  return await decoders[coding]()
 }

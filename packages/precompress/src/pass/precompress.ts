@@ -12,7 +12,7 @@ import { availableCodings } from '../codecs/zstd-encoder.ts'
 import { buildManifest, contentTime, linkPages, type StemOf } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
 import { writeFailure } from '../commit/create-stager.ts'
-import { readEarlierBuild } from '../commit/read-earlier-build.ts'
+import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
 import { refuseChanged } from '../commit/refuse-changed.ts'
 import { openEncoder } from '../encode/open-encoder.ts'
 import { type EncodeThread, startEncodeThread } from '../encode/start-encode-thread.ts'
@@ -22,6 +22,7 @@ import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
 import { compressFiles } from './compress-files.ts'
+import { addForeignVariants, describeStrangers, findSiblings } from './find-siblings.ts'
 
 /** What a pass did. */
 export interface PrecompressReport {
@@ -87,14 +88,18 @@ export async function runPass(
 
   // 1. List every file, without the variants of our own earlier passes.
   const folder = await openFolder(directory)
-  const earlier = await readEarlierBuild(folder, warn)
-  const files = await listFiles(folder, { patterns: settings, variants: earlier.variants, warn })
+  const known = await readEarlierBuild(folder, warn)
+  const listed = await listFiles(folder, { patterns: settings, variants: known.variants, warn })
+  const cache = openCache(folder, settings, warn)
+  const siblings = await findSiblings(listed, { ...settings, folder, cache })
+  for (const message of describeStrangers(siblings.strangers)) warn(message)
+  const earlier = adoptVariants(known, siblings.ours)
+  const files = listed.filter(({ path }) => !earlier.variants.has(path))
   warnOfCaseTwins(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
 
   // 2. Describe and encode each file from one read; keep what pays, written aside.
   const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
-  const cache = openCache(folder, settings, warn)
   const failOfWriting = (error: unknown): never => {
     throw writeFailure(folder, error)
   }
@@ -104,7 +109,7 @@ export async function runPass(
   }).catch(failOfWriting)
   try {
     signal?.throwIfAborted()
-    const { files: compressed, cacheHits } = await compressFiles(files, {
+    const { files: encoded, cacheHits } = await compressFiles(files, {
       ...settings,
       codings: availableCodings(settings.codings, warn),
       folder,
@@ -112,9 +117,11 @@ export async function runPass(
       cache,
       writer,
       ours: earlier.variants,
+      occupied: siblings.occupied,
       warn,
     })
     signal?.throwIfAborted()
+    const compressed = addForeignVariants(encoded, siblings.foreign)
     const linked = await linkPages(compressed, settings.linksOf)
 
     // 3. Compare with the disk again: a file that changed meanwhile fails the pass.

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { digestOfFile } from '../folder/describe-file.ts'
 import type { BuildRecord, HashedFile, StoredRecord } from './build-record.ts'
 import { readCachedRecords, readRecord } from './record-files.ts'
@@ -35,7 +35,7 @@ export async function findRecords(
   { given, root, warn }: RecordSearch,
 ): Promise<FoundRecords> {
   const names = readdirSync(folder, { recursive: true }).map((name) => String(name).split(sep).join('/'))
-  const cached = readCachedRecords([folder, root], warn)
+  const cached = readCachedRecords([dirname(folder), root], warn)
   const own = given.find(isOfClient) ?? readRecord(folder, warn)
   const ofFolder = cached.find((stored) => stored.folder === folder)?.record
   const main =

@@ -68,7 +68,7 @@ describe('writeRecord', () => {
     const workspace = await makeFolder({ 'package.json': '{}', 'apps/one/package.json': '{}' })
     const folder = join(workspace, 'dist/one')
     writeRecord(folder, facts, { root: join(workspace, 'apps/one') })
-    expect(readCachedRecords([folder])).toHaveLength(1)
+    expect(readCachedRecords([workspace])).toHaveLength(1)
     expect(readCachedRecords([join(workspace, 'apps/one')])).toHaveLength(1)
   })
 

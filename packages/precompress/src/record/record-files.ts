@@ -12,6 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { isMissing, reasonOf, stateDirectory } from '@serve-dist/manifest'
 import { contentTime } from '../commit/build-manifest.ts'
+import { findCacheDirectory } from '../cache/encoding-cache.ts'
 import { unusedFor } from '../cache/prune-cache.ts'
 import { writeFailure } from '../commit/create-stager.ts'
 import { digestOf } from '../folder/describe-file.ts'
@@ -46,7 +47,7 @@ export function writeRecord(
   }
   const stored: StoredRecord = { root: resolve(root), folder: directory, record }
   const name = `${digestOf(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
-  for (const caches of new Set([cachesAbove(stored.root)[0], cachesAbove(dirname(directory))[0]])) {
+  for (const caches of new Set([cacheAbove(stored.root), cacheAbove(dirname(directory))])) {
     if (caches === undefined) continue
     try {
       replaceFile(join(caches, name), JSON.stringify(stored))
@@ -66,13 +67,14 @@ export function readRecord(
   return readIfThere(join(folder, recordPath), parseRecord, warn)
 }
 
-/** The records that builds left in the caches of the packages that these folders lie in, the latest first. */
+/** The records that builds left in the caches of the packages that these folders belong to, the latest first. */
 export function readCachedRecords(
   folders: readonly string[],
   warn: (message: string) => void = () => {},
 ): StoredRecord[] {
-  const found = [...new Set(folders.flatMap((folder) => cachesAbove(resolve(folder))))].flatMap((caches) =>
-    namesIn(caches).flatMap((name) => readIfThere(join(caches, name), parseStoredRecord, warn) ?? []),
+  const found = [...new Set(folders.flatMap((folder) => cacheAbove(resolve(folder)) ?? []))].flatMap(
+    (caches) =>
+      namesIn(caches).flatMap((name) => readIfThere(join(caches, name), parseStoredRecord, warn) ?? []),
   )
   const latest = new Map<string, StoredRecord>()
   for (const stored of found.toSorted((a, b) => (a.record.time < b.record.time ? -1 : 1))) {
@@ -81,13 +83,10 @@ export function readCachedRecords(
   return [...latest.values()].toReversed()
 }
 
-/** In `node_modules` of each package that the folder lies in, as tools keep caches; the nearest first. */
-function cachesAbove(folder: string): string[] {
-  const parent = dirname(folder)
-  const own = existsSync(join(folder, 'package.json'))
-    ? [join(folder, 'node_modules/.cache/serve-dist/records')]
-    : []
-  return parent === folder ? own : [...own, ...cachesAbove(parent)]
+/** Where the package keeps records that this folder, or a file in it, belongs to. */
+function cacheAbove(folder: string): string | undefined {
+  const directory = findCacheDirectory(join(folder, 'package.json'))
+  return directory && join(directory, 'records')
 }
 
 function joinRecords(folder: string, before: BuildRecord | undefined, now: BuildRecord): BuildRecord {

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { precompress, writeRecord } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
@@ -82,6 +83,23 @@ describe('serve-dist compress', () => {
     await compress(folder, '--include', 'assets/**')
     expect(await pathsOf(folder)).toEqual(['assets/app-1a2b3c4d.js'])
     expect((await manifestOf(folder)).selection).toEqual({ include: ['assets/**'], exclude: ['index.html'] })
+  })
+
+  test('uses what another tool compressed, and serves it under its own name too', async () => {
+    const foreign = gzipSync(script, { level: 1 })
+    const folder = await writeFixture({ ...files, 'data.js': script, 'data.js.gz': foreign })
+    expect((await compress(folder)).stderr).toBe('')
+    const command = spawnCommand([folder, '--port', '0', '--verify', 'hash'])
+    const { port } = await command.listening
+    const encoded = await rawRequest(port, { target: '/data.js', fields: { 'Accept-Encoding': 'gzip' } })
+    expect([encoded.field('Content-Encoding'), encoded.body]).toEqual(['gzip', foreign])
+    const itself = await rawRequest(port, {
+      target: '/data.js.gz',
+      fields: { 'Accept-Encoding': 'gzip, br' },
+    })
+    expect([itself.status, itself.field('Content-Encoding'), itself.body]).toEqual([200, undefined, foreign])
+    command.child.kill()
+    await command.exited
   })
 
   test('warns once of globs that match nothing', async () => {

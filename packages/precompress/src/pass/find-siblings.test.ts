@@ -1,0 +1,136 @@
+import { cp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { compress as zstdCompress } from '@mongodb-js/zstd'
+import { type Manifest, manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
+import { retireManifest } from '../commit/build-writer.ts'
+import { precompress, type PrecompressReport } from './precompress.ts'
+
+const script = 'export const answer = () => "forty-two";\n'.repeat(100)
+/** Not the bytes that we would make. */
+const foreignGzip = gzipSync(script, { level: 1 })
+const foreignBrotli = brotliCompressSync(script, { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } })
+
+async function pass(folder: string): Promise<PrecompressReport> {
+  return await precompress(folder, { durable: false })
+}
+
+function codingsOf({ files }: Manifest): Record<string, string[]> {
+  return Object.fromEntries(files.map(({ path, variants }) => [path, variants.map(({ coding }) => coding)]))
+}
+
+describe('a sibling of somebody else', () => {
+  test('that decodes to its file is its variant, and stays a file under its own name', async () => {
+    const foreignZstd = await zstdCompress(Buffer.from(script), 3)
+    const foreign = { 'a.js.br': foreignBrotli, 'a.js.gz': foreignGzip, 'a.js.zst': foreignZstd }
+    const folder = await makeFolder({ 'a.js': script, ...foreign })
+    const { manifest, warnings, written } = await pass(folder)
+    expect(codingsOf(manifest)).toEqual({
+      'a.js': ['zstd', 'br', 'gzip'],
+      'a.js.br': [],
+      'a.js.gz': [],
+      'a.js.zst': [],
+    })
+    expect([warnings, written]).toEqual([[], [manifestPath]])
+    expect(parseManifest(stringifyManifest(manifest))).toEqual(manifest)
+    const disk = await readFolder(folder)
+    for (const [path, bytes] of Object.entries(foreign)) expect(disk.get(path)).toEqual(Buffer.from(bytes))
+    expect((await pass(folder)).written).toEqual([])
+  })
+
+  test('is never replaced or removed, whatever becomes of its file', async () => {
+    const folder = await makeFolder({ 'a.js': script, 'a.js.gz': foreignGzip })
+    expect(codingsOf((await pass(folder)).manifest)).toEqual({
+      'a.js': ['zstd', 'br', 'gzip'],
+      'a.js.gz': [],
+    })
+    const holds = async (): Promise<void> => {
+      expect(await readFile(join(folder, 'a.js.gz'))).toEqual(foreignGzip)
+    }
+    // Its file changes, then goes away; also after a build that was killed.
+    await writeFile(join(folder, 'a.js'), `${script}//`)
+    const changed = await pass(folder)
+    expect(codingsOf(changed.manifest)).toEqual({ 'a.js': ['zstd', 'br'], 'a.js.gz': [] })
+    expect(changed.warnings).toEqual([
+      expect.stringMatching(
+        /^a\.js\.gz is not a\.js in gzip, and serve-dist did not write it: it stays a file/,
+      ),
+    ])
+    await holds()
+    await writeFile(join(folder, 'a.js'), script)
+    await pass(folder)
+    await retireManifest(folder)
+    await unlink(join(folder, 'a.js'))
+    const gone = await pass(folder)
+    expect(gone.removed).toEqual(['a.js.br', 'a.js.zst'])
+    expect(codingsOf(gone.manifest)).toEqual({ 'a.js.gz': [] })
+    await holds()
+  })
+
+  test('is removed from the variants when it is left out of the build', async () => {
+    const folder = await makeFolder({ 'a.js': script, 'a.js.gz': foreignGzip })
+    await pass(folder)
+    const { manifest } = await precompress(folder, { exclude: ['**/*.gz'], durable: false })
+    expect(codingsOf(manifest)).toEqual({ 'a.js': ['zstd', 'br'] })
+    expect(await readFile(join(folder, 'a.js.gz'))).toEqual(foreignGzip)
+  })
+
+  test('is no variant of a file that is not worth one, or where it saves nothing', async () => {
+    const noise = Buffer.from(Array.from({ length: 400 }, (_, index) => (index * index * 7919) % 251))
+    const folder = await makeFolder({
+      'small.js': 'x',
+      'small.js.gz': gzipSync('x'),
+      'image.png': script,
+      'image.png.gz': foreignGzip,
+      'noise.js': noise,
+      'noise.js.gz': gzipSync(noise, { level: 0 }),
+    })
+    const { manifest, warnings } = await pass(folder)
+    expect(codingsOf(manifest)['noise.js']).not.toContain('gzip')
+    expect(codingsOf(manifest)).toMatchObject({ 'small.js': [], 'image.png': [], 'noise.js.gz': [] })
+    expect(warnings).toEqual([])
+  })
+
+  test.each([
+    ['of other bytes', async () => await zstdCompress(Buffer.from(`${script} `), 3)],
+    ['that is cut off', async () => (await zstdCompress(Buffer.from(script), 3)).subarray(0, -5)],
+    ['that is none', async () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3])],
+    [
+      'that no browser takes: a window of 16 MiB',
+      async () => {
+        const frame = Buffer.from(await zstdCompress(Buffer.from(script), 3))
+        // The same frame with a window descriptor (RFC 8878 §3.1.1.1.2) in place of a single segment.
+        const sizeLength = [1, 2, 4, 8][frame.readUInt8(4) >> 6] ?? 0
+        const size = Buffer.alloc(8)
+        size.writeBigUInt64LE(BigInt(script.length))
+        const rest = frame.subarray(5 + sizeLength)
+        return Buffer.concat([frame.subarray(0, 4), Buffer.from([0xc0, 14 << 3]), size, rest])
+      },
+    ],
+  ])('is no variant in zstd %s', async (_what, make) => {
+    const folder = await makeFolder({ 'a.js': script, 'a.js.zst': await make() })
+    const { manifest, warnings } = await pass(folder)
+    expect(codingsOf(manifest)).toEqual({ 'a.js': ['br', 'gzip'], 'a.js.zst': [] })
+    expect(warnings).toHaveLength(1)
+  })
+})
+
+describe('a sibling that a pass made for another folder', () => {
+  test('is the variant where the cache knows it, without a manifest beside it', async () => {
+    const root = await makeFolder({ 'package.json': '{}' })
+    const folder = join(root, 'dist')
+    const copy = join(root, 'public')
+    await addFiles(folder, { 'a.js': script })
+    const { manifest } = await pass(folder)
+    await cp(folder, copy, { recursive: true })
+    await rm(join(copy, '.serve-dist'), { recursive: true })
+    const copied = await pass(copy)
+    expect(copied.manifest.buildId).toBe(manifest.buildId)
+    expect([copied.warnings, copied.written]).toEqual([[], [manifestPath]])
+    await unlink(join(copy, 'a.js'))
+    expect((await pass(copy)).removed).toEqual(['a.js.br', 'a.js.gz', 'a.js.zst'])
+  })
+})

@@ -1,0 +1,109 @@
+import { contentCodings, isCompressible, type ManifestVariant, mediaTypeOf } from '@serve-dist/manifest'
+import type { EncodingCache } from '../cache/encoding-cache.ts'
+import type { CompressedFile } from '../commit/build-manifest.ts'
+import { pays } from '../encode/compress-file.ts'
+import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
+import type { ListedFile } from '../folder/list-files.ts'
+import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
+import { decodesToOriginal, type Sibling } from './find-variants.ts'
+import { runBounded } from './run-bounded.ts'
+
+/** What lies beside files under the names of their variants, though no earlier pass is known to have put it there. */
+export interface Siblings {
+  /** Ours by their bytes: a pass made them for another folder, and somebody copied them here. */
+  readonly ours: readonly DescribedFile[]
+  /** Of somebody else, and right: variants, and files under their own names. Never replaced, never removed. */
+  readonly foreign: readonly ForeignVariant[]
+  /** Of somebody else, and not what their names say: files like any other. */
+  readonly strangers: readonly Sibling[]
+  /** The paths of what is somebody else's. */
+  readonly occupied: ReadonlySet<string>
+}
+
+/** What somebody else made of a file. */
+export interface ForeignVariant {
+  readonly original: DescribedFile
+  readonly variant: ManifestVariant
+}
+
+interface SiblingSearch extends Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize'> {
+  readonly folder: string
+  readonly cache: EncodingCache
+}
+
+/** Decoding is Node's pool's work: four threads. */
+const filesAtOnce = 4
+
+/** Looks at what lies where variants would go; reads nothing where there is no such file. */
+export async function findSiblings(
+  files: readonly ListedFile[],
+  { folder, cache, codings, minimumSize }: SiblingSearch,
+): Promise<Siblings> {
+  const listed = new Map(files.map((file) => [file.path, file]))
+  const candidates = files.flatMap(({ path }) => {
+    const coding = contentCodings.find(
+      ({ name, extension }) => codings.includes(name) && path.endsWith(extension),
+    )
+    const original = coding && listed.get(path.slice(0, -coding.extension.length))
+    if (coding === undefined || original === undefined || original.size < minimumSize) return []
+    return isCompressible(mediaTypeOf(original.path))
+      ? [{ path, of: original.path, coding: coding.name }]
+      : []
+  })
+  const ours: DescribedFile[] = []
+  const foreign: ForeignVariant[] = []
+  const strangers: Sibling[] = []
+  const occupied = new Set<string>()
+  const bounds = { tasks: filesAtOnce, bytes: Infinity, bytesOf: () => 0 }
+  await runBounded(candidates, bounds, async ({ path, of, coding }) => {
+    const file = await describeIfPossible(folder, path)
+    const original = await describeIfPossible(folder, of)
+    if (file === undefined || original === undefined) return
+    const sibling = { path, original, coding }
+    if (cache.recall(original.sha256).get(coding)?.kept?.sha256 === file.sha256) {
+      ours.push(file)
+      return
+    }
+    occupied.add(path)
+    if (await decodesToOriginal(folder, sibling)) {
+      foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
+    } else strangers.push(sibling)
+  })
+  return { ours, foreign, strangers: strangers.toSorted((a, b) => (a.path < b.path ? -1 : 1)), occupied }
+}
+
+/** What cannot be read fails the pass later, with all others. */
+async function describeIfPossible(folder: string, path: string): Promise<DescribedFile | undefined> {
+  return await describeFile(folder, path).catch(() => undefined)
+}
+
+/** The files with the variants of somebody else that pay, of those that did not change since. */
+export function addForeignVariants(
+  files: readonly CompressedFile[],
+  foreign: readonly ForeignVariant[],
+): readonly CompressedFile[] {
+  if (foreign.length === 0) return files
+  const order = contentCodings.map(({ name }) => name)
+  return files.map((compressed) => {
+    const { path, sha256, size } = compressed.file
+    const more = foreign
+      .filter(({ original }) => original.path === path && original.sha256 === sha256)
+      .map(({ variant }) => variant)
+      .filter((variant) => pays(variant.coding, size, variant.size))
+    const variants = [...compressed.variants, ...more]
+    return {
+      ...compressed,
+      variants: variants.toSorted((a, b) => order.indexOf(a.coding) - order.indexOf(b.coding)),
+    }
+  })
+}
+
+/** One warning for all files that stand where variants would go. */
+export function describeStrangers(strangers: readonly Sibling[]): string[] {
+  const [first] = strangers
+  if (first === undefined) return []
+  const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
+  return [
+    `${first.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
+  ]
+}
