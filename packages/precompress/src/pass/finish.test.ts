@@ -71,6 +71,20 @@ describe('finish', () => {
     expect(await readdir(join(folder, '.serve-dist'))).toEqual(['manifest.json', 'record.json'])
   })
 
+  test("announces no style that a framework's page does not name", async () => {
+    const inlined = {
+      'index.html': '<style>b{}</style><script type="module" src="/assets/app-1.js"></script>',
+    }
+    const linksFor = async (appType: BuildFacts['appType']): Promise<unknown> => {
+      const { folder } = await makeProject({ appType })
+      await addFiles(folder, inlined)
+      const { manifest } = await finishThere(folder)
+      return manifest.files.find(({ path }) => path === 'index.html')?.links?.map(({ path }) => path)
+    }
+    expect(await linksFor('mpa')).toEqual(['assets/app-1.css', 'assets/app-1.js'])
+    expect(await linksFor('custom')).toEqual(['assets/app-1.js'])
+  })
+
   test('finds the record in the cache when the folder has lost it', async () => {
     const { folder } = await makeProject()
     await rm(join(folder, '.serve-dist'), { recursive: true })

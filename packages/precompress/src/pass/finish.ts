@@ -3,7 +3,7 @@ import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
-import type { BuildRecord } from '../record/build-record.ts'
+import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
 import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
 
@@ -152,6 +152,12 @@ function linksFrom(
   }
   const { preload } = main.record
   if (preload === false) return () => []
-  const graph = new Map(promising.flatMap((record) => Object.entries(record.graph)))
+  const graph = new Map(promising.flatMap(neededChunks))
   return createLinksOf({ folder, base, graph }, preload)
+}
+
+/** The pages of a framework name the styles that they need, or hold them (Nuxt): a script brings none at once. */
+function neededChunks({ appType, graph }: BuildRecord): [string, ChunkNeeds][] {
+  const all = Object.entries(graph)
+  return appType === 'custom' ? all.map(([path, { imports }]) => [path, { imports, styles: [] }]) : all
 }
