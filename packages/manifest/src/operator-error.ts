@@ -18,6 +18,7 @@ export type OperatorErrorCode =
   | 'SD_PASS_FAILED'
   | 'SD_REPORT_FAILED'
   | 'SD_TLS_UNUSABLE'
+  | 'SD_VITE_UNSUPPORTED'
   | 'SD_WORKERS_FAILED'
   | 'SD_WRITE_FAILED'
 

@@ -1,94 +1,99 @@
-import { servedBase } from '@serve-dist/manifest'
+import { OperatorError, servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
-import { compressFolders } from './pass/compress-folders.ts'
-import { finishApp, finishedPasses } from './pass/finish-app.ts'
-import { createFolderMarks, emptiesAtStart, retireManifests } from './pass/folder-marks.ts'
-import { pluginOrderProblems } from './plugin-order-problems.ts'
+import { begin, close, endOutput, fail, finish } from './build-steps.ts'
+import { missingIntegration, neededIntegration, promisesOf } from './frameworks.ts'
+import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
+import { watchRoot } from './pass/exit-watch.ts'
+import { areEmptied } from './pass/mark-folders.ts'
+import { stateOf } from './record/build-state.ts'
 import { collectWorkerNames } from './record/collect-worker-names.ts'
-import { createEnvironmentOutput, type EnvironmentOutput, folderOf } from './record/environment-output.ts'
-import { outermostFolders } from './record/output-folders.ts'
+import { assetsDirectory, folderOf } from './record/output-folders.ts'
+import { describeOutput, outputName } from './record/written-output.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
-
-/** The plugin's name; its messages begin with it. */
-const pluginName = 'serve-dist'
 
 /**
  * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;
  * answers `vite preview` with that server. Put it last in `plugins`.
  *
- * Only client environments are touched, and only builds that succeeded. A file is called immutable only
- * where the bundler itself put a content hash into its name.
+ * A file is called immutable only where the bundler itself put a content hash into its name.
  */
-export function serveDist(options: ServeDistOptions = {}): Plugin {
+export function serveDist(options: ServeDistOptions = {}): Plugin[] {
+  return [createPlugin(options, undefined), appPlugin]
+}
+
+/** The same for a framework's integration: it only writes down what the bundler knows; the pass is `finishBuild`. */
+export function recordingPlugin(options: ServeDistOptions, framework: string): Plugin {
+  return createPlugin(options, framework)
+}
+
+/** Learns of the environments that `buildApp` will have built when our own hook comes, its last one. */
+const appPlugin: Plugin = {
+  name: `${pluginName}:app`,
+  enforce: 'pre',
+  apply: 'build',
+  buildApp: {
+    order: 'pre',
+    async handler({ config, environments }) {
+      if (config.builder === undefined) return
+      for (const environment of Object.values(environments)) stateOf(environment).isPartOfApp = true
+    },
+  },
+}
+
+function createPlugin(options: ServeDistOptions, framework: string | undefined): Plugin {
   const settings = resolveServeDistOptions(options)
-  const workerNames = new Set<string>()
-  const outputs = new WeakMap<Environment, EnvironmentOutput>()
-  const lastPasses = new WeakMap<Environment, AbortController>()
-  const marks = createFolderMarks()
-  let pass: Promise<void> = Promise.resolve()
+  const workerNames = new Map<string, string>()
+  const mark: InstanceMark = { serveDist: { instance: Symbol(pluginName), framework } }
+  const isWorkingIn = ({ plugins }: ResolvedConfig) =>
+    workingInstance(plugins)?.instance === mark.serveDist.instance
+  const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
+  /** The framework that ends the build: by the integration that put this plugin in, or without one. */
+  const frameworkOf = (config: ResolvedConfig) => framework ?? neededIntegration(config)
+  const makesPasses = (config: ResolvedConfig) => settings.pass && frameworkOf(config) === undefined
+  let isWatchTold = false
 
-  const outputOf = (environment: Environment): EnvironmentOutput => {
-    const isWatched = Boolean(environment.config.build.watch)
-    const output = outputs.get(environment) ?? createEnvironmentOutput({ workerNames, isWatched })
-    outputs.set(environment, output)
-    return output
-  }
-  const isFirst = (config: ResolvedConfig) =>
-    config.plugins.find(({ name }) => name === pluginName) === plugin
-
-  const plugin: Plugin = {
+  return {
     name: pluginName,
+    api: mark,
     enforce: 'post',
     apply: (_config, { command, isPreview }) => command === 'build' || isPreview === true,
-    applyToEnvironment: ({ config }) => config.consumer === 'client' && !config.build.ssr,
 
     config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
 
     configResolved(config) {
+      refuseOldVite(config)
       // Refuse a base that cannot be served now, before the build runs.
       servedBase(config.base)
-      if (config.command !== 'build') return
-      for (const problem of pluginOrderProblems(plugin, config.plugins)) config.logger.warnOnce(problem)
+      if (config.command !== 'build' || !settings.pass || framework !== undefined) return
+      const needed = neededIntegration(config)
+      const problems = orderProblems(config.plugins, mark.serveDist)
+      for (const problem of needed === undefined ? problems : [missingIntegration(needed)]) {
+        config.logger.warnOnce(problem)
+      }
     },
 
+    // Some Vites empty the folders of a watched build before they know whether its modules are sound.
     async buildStart() {
       const { environment, meta } = this
-      const output = outputOf(environment)
-      output.beginBuild()
-      if (!isFirst(environment.getTopLevelConfig()) || !emptiesAtStart(environment, meta)) return
-      // Vite has emptied the folder: a pass of the earlier build would describe what is left.
-      output.forget()
-      lastPasses.get(environment)?.abort()
-      await marks.mark(environment, pass)
+      if (meta.watchMode && isWorking(environment) && areEmptied(environment)) await begin(environment)
     },
 
     // `post`: record the names that the bundler will really use.
     outputOptions: {
       order: 'post',
       handler(outputOptions) {
-        const asked = outputOf(this.environment).askedNames(outputOptions)
+        const asked = stateOf(this.environment).askedNames(outputOptions)
         return { ...outputOptions, assetFileNames: asked.record(outputOptions.assetFileNames) }
       },
     },
 
-    // A rebuild may read while the pass of the earlier build runs, but not write. `post`: when another plugin fails,
-    // the bundler writes nothing, and the earlier build stays.
+    // `post`: when another plugin fails, the bundler writes nothing, and the earlier build stays.
     buildEnd: {
       order: 'post',
       sequential: true,
       async handler(error) {
-        const { environment, meta } = this
-        outputOf(environment).endBuild(error)
-        if (error !== undefined) {
-          if (emptiesAtStart(environment, meta)) await marks.tellUnserved(this, pass)
-          return
-        }
-        // Not sooner: if the rebuild fails, the earlier build stays, and its pass must finish.
-        if (meta.watchMode) lastPasses.get(environment)?.abort()
-        await pass
-        if (!isFirst(environment.getTopLevelConfig())) return
-        await retireManifests(environment)
-        marks.expectChanges(environment)
+        if (!isWorking(this.environment)) return
+        await (error === undefined ? begin(this.environment) : fail(this, error))
       },
     },
 
@@ -96,89 +101,81 @@ export function serveDist(options: ServeDistOptions = {}): Plugin {
     renderStart: {
       order: 'pre',
       sequential: true,
-      async handler(outputOptions) {
-        const { environment } = this
-        outputOf(environment).beginOutput(outputOptions)
-        if (isFirst(environment.getTopLevelConfig()))
-          await marks.mark(environment, pass, folderOf(outputOptions))
+      async handler(output) {
+        if (!isWorking(this.environment)) return
+        await begin(this.environment, { name: outputName(output), folder: folderOf(output) })
       },
     },
 
-    async renderError() {
-      // The bundler does not close a watched build that fails here.
-      if (this.meta.watchMode) await marks.tellUnserved(this, pass)
-      // `closeBundle` does not learn of this failure: forget the outputs that were written, they are not a whole build.
-      else outputOf(this.environment).forget()
+    async renderError(error) {
+      if (isWorking(this.environment)) await fail(this, error)
     },
 
     // `post`: when another plugin fails, this output does not count as written.
     writeBundle: {
       order: 'post',
       sequential: true,
-      handler(outputOptions, bundle) {
-        outputOf(this.environment).endOutput(outputOptions, bundle)
+      handler(output, bundle) {
+        if (!isWorking(this.environment)) return
+        const asked = stateOf(this.environment).askedNames(output)
+        const written = describeOutput(output, Object.values(bundle), { asked, workerNames })
+        endOutput(this.environment, outputName(output), written)
       },
     },
 
     closeBundle: {
       order: 'post',
       sequential: true,
-      async handler(failure) {
-        const output = outputOf(this.environment)
-        // A watched build failed. The earlier build has its own `closeBundle`.
-        if (this.meta.watchMode && failure !== undefined) {
-          // Our `buildEnd` did not run if another plugin's failed.
-          output.endBuild(failure)
-          if (emptiesAtStart(this.environment, this.meta)) await marks.tellUnserved(this, pass)
-          return
-        }
-        if (!(await output.isLast())) return
-        // With overlapping watch builds, wait until both are closed: plugins may write in `closeBundle` of either.
-        const isRepeated = output.areTaken()
-        const folders = outermostFolders(output.takeFolders())
-        if (!isFirst(this.environment.getTopLevelConfig())) return
-        if (folders.length === 0) {
-          // A watched build that closes late leaves the folder to the next one.
-          if (!this.meta.watchMode) await marks.tellUnserved(this, pass)
-          return
-        }
-        marks.forget(this.environment)
-        // If builds close in the other order, this pass does the other's work too.
-        if (this.meta.watchMode) lastPasses.get(this.environment)?.abort()
-        const aborting = new AbortController()
-        lastPasses.set(this.environment, aborting)
-        const passOptions = {
-          ...settings,
-          isHashed: output.isHashed,
-          graph: output.graph,
-          tellFailure: output.tellFailure,
-          signal: aborting.signal,
-          told: new Set<string>(),
-        }
-        const next = compressFolders(pass, this, folders, { ...passOptions, isRepeated })
-        // Later work waits for the end of this pass; the failure itself is reported below.
-        pass = next.catch(() => {})
-        await next
-        if (!this.meta.watchMode) finishedPasses.set(this.environment, { folders, options: passOptions })
+      async handler(error) {
+        const { environment, meta } = this
+        if (!isWorking(environment)) return
+        const state = stateOf(environment)
+        if (error !== undefined || state.phase === 'building') await fail(this, error)
+        if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
+
+        const config = environment.getTopLevelConfig()
+        const makesPass = makesPasses(config)
+        if (meta.watchMode && makesPass && !isWatchTold) environment.logger.info(watchNotice)
+        isWatchTold = true
+        const promises = promisesOf(frameworkOf(config), assetsDirectory(environment.config.build.assetsDir))
+        await close(this, { settings, promises, makesPass })
+        if (!meta.watchMode) watchRoot(config.root)
       },
     },
 
-    // Since Vite 7: compress what later environments wrote into a folder, such as prerendered pages.
+    // Since Vite 7.
     buildApp: {
       order: 'post',
       async handler(builder) {
-        if (isFirst(builder.config)) await finishApp(builder)
+        const environments = Object.values(builder.environments)
+        if (builder.config.builder === undefined || !isWorkingIn(builder.config)) return
+        // If no plugin builds the environments, Vite does so after all hooks. Build them here, so that this is the end.
+        if (environments.every(({ isBuilt }) => !isBuilt)) {
+          for (const environment of environments) await builder.build(environment)
+        }
+        await finish(environments, settings)
       },
     },
 
     configurePreviewServer: {
       order: 'post',
       async handler(server) {
-        if (!isFirst(server.config)) return undefined
+        if (!isWorkingIn(server.config)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
         return await previewDist().configurePreviewServer.handler.call(this, server)
       },
     },
   }
-  return plugin
+}
+
+const watchNotice =
+  '[serve-dist] a watched build gets a manifest without compressed variants; serve it with "serve-dist --watch"'
+
+/** Never by importing `vite`: a project may have a new one at its top, and the old one below the framework that builds. */
+function refuseOldVite({ build, ...config }: Pick<ResolvedConfig, 'build'>): void {
+  if ('environments' in config) return
+  throw new OperatorError(
+    'SD_VITE_UNSUPPORTED',
+    `serveDist() works with Vite 6 and later, and an older one runs this build: take it out of "plugins", and run "npx serve-dist compress ${build.outDir}" after the build`,
+  )
 }

@@ -5,7 +5,7 @@ import { resolveServeDistOptions } from './serve-dist-options.ts'
 
 describe('resolveServeDistOptions', () => {
   test('takes every option of the plugin', () => {
-    const pass = {
+    const precompress = {
       include: ['**'],
       exclude: ['**/*.map'],
       codings: ['br'],
@@ -17,20 +17,27 @@ describe('resolveServeDistOptions', () => {
       serving: { prefer: 'smallest', earlyHints: true },
     } as const
     const resolved = resolveServeDistOptions({
-      ...pass,
+      ...precompress,
+      pass: false,
       preload: { fonts: true },
       budgets: ['assets/*.js=150kb:br'],
     })
     expect(resolved).toEqual({
-      pass,
+      precompress,
+      pass: false,
       preload: { fonts: true },
       budgets: [{ text: 'assets/*.js=150kb:br', files: 'assets/*.js', limit: 150_000, column: 'br' }],
     })
   })
 
   test('fills in the defaults', () => {
-    expect(resolveServeDistOptions({})).toEqual({ pass: {}, preload: { fonts: false }, budgets: [] })
-    expect(resolveServeDistOptions({ preload: false }).preload).toBeUndefined()
+    expect(resolveServeDistOptions({})).toEqual({
+      precompress: {},
+      preload: { fonts: false },
+      budgets: [],
+      pass: true,
+    })
+    expect(resolveServeDistOptions({ preload: false }).preload).toBe(false)
     expect(resolveServeDistOptions({ preload: {} }).preload).toEqual({ fonts: false })
   })
 

@@ -18,6 +18,13 @@ export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionNam
    * @default []
    */
   readonly budgets?: readonly string[]
+  /**
+   * Whether the build ends with a pass. `false`: it only writes down what the bundler knows, for
+   * `serve-dist compress` after the last program that writes into the folder.
+   *
+   * @default true
+   */
+  readonly pass?: boolean
 }
 
 /** What pages announce besides scripts and styles. */
@@ -46,14 +53,13 @@ type PassOptionName = (typeof passOptionNames)[number]
 
 /** All options, resolved. */
 export interface ServeDistSettings {
-  readonly pass: Pick<PrecompressOptions, PassOptionName>
-  readonly preload: PreloadSettings | undefined
+  readonly precompress: Pick<PrecompressOptions, PassOptionName>
+  readonly preload: Required<PreloadOptions> | false
   readonly budgets: readonly Budget[]
+  readonly pass: boolean
 }
 
-type PreloadSettings = Required<PreloadOptions>
-
-const names: readonly string[] = [...passOptionNames, 'preload', 'budgets']
+const names: readonly string[] = [...passOptionNames, 'preload', 'budgets', 'pass']
 
 /**
  * Checks the options when the configuration is read, not when the build has run.
@@ -66,19 +72,22 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
       `serveDist options: expected an object such as { minimumSize: 2048 }, found ${show(options)}`,
     ])
   }
-  const { preload = {}, budgets = [], ...others } = options
+  const { preload = {}, budgets = [], pass = true, ...others } = options
   const problems = Object.keys(others)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
-  const pass = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
-  collect(problems, () => resolvePrecompressOptions(pass))
+  const precompress = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
+  collect(problems, () => resolvePrecompressOptions(precompress))
   const parsedBudgets = collect(problems, () => readBudgets(budgets)) ?? []
   problems.push(...preloadProblems(preload))
+  if (typeof pass !== 'boolean')
+    problems.push(`serveDist option "pass": expected true or false, found ${show(pass)}`)
   if (problems.length > 0) throw wrongOptions(problems)
   return {
-    pass,
-    preload: preload === false ? undefined : { fonts: preload.fonts ?? false },
+    precompress,
+    preload: preload === false ? false : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
+    pass,
   }
 }
 

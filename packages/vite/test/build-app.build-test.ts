@@ -1,6 +1,7 @@
-import { readFile, symlink } from 'node:fs/promises'
+import { cp, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EnvironmentOptions, InlineConfig, Plugin, ViteBuilder } from 'vite'
+import { loadSite } from '@serve-dist/server'
+import type { EnvironmentOptions, InlineConfig, Plugin, PluginOption, ViteBuilder } from 'vite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
@@ -25,7 +26,7 @@ function prerender(project: Project, order?: 'post'): Plugin {
   return { name: 'prerender', applyToEnvironment: ({ name }) => name === 'ssr', closeBundle: handler }
 }
 
-function appConfig(project: Project, plugins: Plugin[], more: InlineConfig = {}): InlineConfig {
+function appConfig(project: Project, plugins: PluginOption[], more: InlineConfig = {}): InlineConfig {
   return project.config({
     plugins,
     builder: {},
@@ -66,8 +67,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application bui
     expect(about?.links?.map(({ rel }) => rel)).toEqual(['preload', 'modulepreload'])
     const classes = Object.values(await project.classes('dist/client'))
     expect(classes.filter((cache) => cache === 'immutable')).toHaveLength(3)
-    // One table for what the bundler wrote, one for what came later.
-    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(2)
+    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
     expect(logger.warnings).toEqual([])
   })
 
@@ -81,7 +81,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application bui
     expect(logger.infos.filter((line) => line.includes('nothing changed'))).toEqual([])
   })
 
-  test('warns once of what both passes find', async () => {
+  test('warns once of what the pass finds', async () => {
     const { createBuilder } = await load()
     const project = await createProject(files)
     await symlink('nowhere', join(project.root, 'dist/client/broken.txt'))
@@ -116,7 +116,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application bui
     const { createBuilder } = await load()
     const configFile = 'export default () => ({ plugins: globalThis.pluginsOfThisTest() })'
     const project = await createProject({ ...files, 'vite.config.mjs': configFile })
-    const instances: Plugin[] = []
+    const instances: PluginOption[] = []
     Reflect.set(globalThis, 'pluginsOfThisTest', () => {
       const instance = serveDist()
       instances.push(instance)
@@ -132,11 +132,42 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application bui
     expect(about?.size).toBe(bytes.length)
   })
 
-  test('that fails in a later environment keeps the manifest of what is there', async () => {
+  test('that fails in a later environment is not served', async () => {
     const { createBuilder } = await load()
     const project = await createProject({ ...files, 'server.js': 'export default (' })
     const builder = await createBuilder(appConfig(project, [serveDist()]))
     await expect(builder.buildApp()).rejects.toThrow(/server\.js/)
+    await expect(loadSite(join(project.root, 'dist/client'))).rejects.toThrow('did not finish')
+  })
+
+  test('has a pass also where a program builds one environment alone', async () => {
+    const { build } = await load()
+    const project = await createProject(files)
+    await build(appConfig(project, [serveDist()]))
     expect(Object.values(await project.classes('dist/client'))).toContain('immutable')
+  })
+
+  test('calls immutable what another environment hashed and a plugin took into the client', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject({
+      ...files,
+      'server.js': `import url from './server.svg?no-inline'; export default url`,
+      'server.svg': `<svg xmlns="http://www.w3.org/2000/svg"><title>${prose('server')}</title></svg>`,
+    })
+    const copy: Plugin = {
+      name: 'copy-assets',
+      applyToEnvironment: ({ name }) => name === 'ssr',
+      closeBundle: () =>
+        cp(join(project.root, 'dist/server/assets'), join(project.root, 'dist/client/assets'), {
+          recursive: true,
+        }),
+    }
+    const config = appConfig(project, [copy, serveDist()])
+    const ssr = { ...environment('dist/server', join(project.root, 'server.js')) }
+    Object.assign(config.environments ?? {}, { ssr: { build: { ...ssr.build, emitAssets: true } } })
+    await (await createBuilder(config)).buildApp()
+    const { files: described } = await project.manifest('dist/client')
+    const image = described.find(({ path }) => path.endsWith('.svg'))
+    expect(image).toMatchObject({ cache: 'immutable', stem: 'assets/server-[hash].svg' })
   })
 })

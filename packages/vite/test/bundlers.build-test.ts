@@ -1,15 +1,11 @@
 import type * as Rollup from 'rollup'
-import type { Environment, Rolldown } from 'vite'
+import type { Rolldown } from 'vite'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import serveDist from '../src/index.ts'
-import type { PassContext } from '../src/pass/compress-folders.ts'
-import type { BundledChunk } from '../src/record/chunk-graph.ts'
-import type { OutputOptions } from '../src/record/environment-output.ts'
-import type { BundledFile, EmittedAsset } from '../src/record/hashed-names.ts'
+import type { EmittedAsset } from '../src/record/hashed-names.ts'
+import type { OutputOptions, WrittenFile } from '../src/record/written-output.ts'
 import { application, createProject, prose } from './support/project.ts'
 import { vites } from './support/vites.ts'
-
-type Bundled = BundledFile & BundledChunk
 
 function withoutHash(path: string): string {
   return path.replace(/-[\w-]{8}(?=\.)/, '-HASH')
@@ -18,16 +14,14 @@ function withoutHash(path: string): string {
 describe('what the hooks take', () => {
   test('is what Rollup hands over', () => {
     expectTypeOf<Rollup.NormalizedOutputOptions>().toExtend<OutputOptions>()
-    expectTypeOf<Rollup.OutputBundle[string]>().toExtend<Bundled>()
+    expectTypeOf<Rollup.OutputBundle[string]>().toExtend<WrittenFile>()
     expectTypeOf<Rollup.PreRenderedAsset>().toExtend<EmittedAsset>()
-    expectTypeOf<Rollup.PluginContext & { environment: Environment }>().toExtend<PassContext>()
   })
 
   test('is what Rolldown hands over', () => {
     expectTypeOf<Rolldown.NormalizedOutputOptions>().toExtend<OutputOptions>()
-    expectTypeOf<Rolldown.OutputBundle[string]>().toExtend<Bundled>()
+    expectTypeOf<Rolldown.OutputBundle[string]>().toExtend<WrittenFile>()
     expectTypeOf<Rolldown.PreRenderedAsset>().toExtend<EmittedAsset>()
-    expectTypeOf<Rolldown.PluginContext & { environment: Environment }>().toExtend<PassContext>()
   })
 })
 

@@ -1,4 +1,4 @@
-import { cp, readdir } from 'node:fs/promises'
+import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadSite } from '@serve-dist/server'
 import type { BuildOptions, Plugin } from 'vite'
@@ -69,6 +69,7 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
       await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
       expect((await project.list()).filter((name) => name.startsWith('.'))).toEqual([
         '.serve-dist/manifest.json',
+        '.serve-dist/record.json',
       ])
     }
     const killed = await readdir(join(project.root, 'killed'))
@@ -135,6 +136,7 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
       renderStart: {
         order: 'pre',
         async handler() {
+          await rm(join(project.root, 'dist/.serve-dist'), { recursive: true, force: true })
           await project.write('dist/.serve-dist', 'a file in the place of the folder')
           throw new Error('broken on purpose')
         },

@@ -7,6 +7,8 @@ import { application, createProject, prose } from './support/project.ts'
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
+const recordPath = '.serve-dist/record.json'
+
 function environment(outDir: string, input: string): EnvironmentOptions {
   return { build: { outDir, emptyOutDir: false, rollupOptions: { input } } }
 }
@@ -30,7 +32,7 @@ describe.each(vites)('serveDist with $name', ({ load }) => {
       file.variants.map(({ coding }) => variantPath(file.path, coding)),
     )
     const originals = manifest.files.map(({ path }) => path)
-    expect(await project.list()).toEqual([...originals, ...variants, manifestPath].toSorted())
+    expect(await project.list()).toEqual([...originals, ...variants, manifestPath, recordPath].toSorted())
     expect(logger.warnings).toEqual([])
     expect(logger.infos.at(-1)).toContain('data/words.txt')
   })
@@ -126,7 +128,7 @@ describe.each(vites)('serveDist with $name', ({ load }) => {
     const { build } = await load()
     const project = await createProject({ 'server.js': `export default ${JSON.stringify(prose('server'))}` })
     await build(project.config({ plugins: [serveDist()], build: { ssr: 'server.js' } }))
-    expect(await project.list()).toEqual(['server.mjs'])
+    expect(await project.list()).toEqual([recordPath, 'server.mjs'])
   })
 
   test('does nothing when nothing is written', async () => {
@@ -205,7 +207,7 @@ describe.each(vites)('serveDist with $name', ({ load }) => {
       ])
       await expect(project.manifest('dist/edge')).rejects.toThrow('ENOENT')
       await expect(project.manifest('dist/client/server')).rejects.toThrow('ENOENT')
-      expect(await project.list('dist/client/server')).toEqual(['left-over.js', 'server.mjs'])
+      expect(await project.list('dist/client/server')).toEqual([recordPath, 'left-over.js', 'server.mjs'])
     },
   )
 

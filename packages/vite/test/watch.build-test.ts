@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestPath } from '@serve-dist/manifest'
+import { type Manifest, manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
 import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -26,11 +26,6 @@ function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
-/** How many tables at the end of a pass were printed. */
-function countPasses({ infos }: RecordingLogger): number {
-  return infos.filter((line) => line.includes('variants (')).length
-}
-
 /** Every file on the disk is the one in the manifest. */
 async function expectWhole(project: Project): Promise<void> {
   const { files } = await project.manifest()
@@ -41,8 +36,15 @@ async function expectWhole(project: Project): Promise<void> {
   expect(await Promise.all(onDisk)).toEqual(files.map((file) => ({ path: file.path, sha256: file.sha256 })))
 }
 
-async function isStaging(folder: string): Promise<boolean> {
-  return (await readdir(join(folder, '.serve-dist/staging')).catch(() => [])).length > 0
+/** Waits for a whole manifest of a folder that a build has written this text into. */
+function described(project: Project, text: string): Promise<Manifest> {
+  return vi.waitFor(async () => {
+    const manifest = await project.manifest()
+    const lazy = manifest.files.find(({ path }) => path.includes('/lazy-'))
+    expect(await project.read(`dist/${lazy?.path}`)).toContain(`${text} 1`)
+    await expectWhole(project)
+    return manifest
+  }, patience)
 }
 
 /** Holds the first build between its output and its end, until the next one has failed. */
@@ -55,61 +57,62 @@ function breakBetween(project: Project, logger: RecordingLogger): Plugin {
       isFirst = false
       await project.write('lazy.js', 'export default (')
       await vi.waitUntil(() => logger.errors.length > 0, patience)
-      await project.write('dist/late.txt', 'what the pass has to wait for')
+      await project.write('dist/late.txt', 'what the manifest has to wait for')
     },
   }
 }
 
+/** Waits for a whole manifest with what was written between the output of the first build and its end. */
+function lateFiles(project: Project): Promise<string[]> {
+  return vi.waitFor(async () => {
+    const paths = (await project.manifest()).files.map(({ path }) => path)
+    expect(paths).toEqual(expect.arrayContaining(['index.html', 'late.txt']))
+    await expectWhole(project)
+    return paths
+  }, patience)
+}
+
 describe.each(vites)('serveDist watching with $name', ({ name: viteName, load }) => {
-  test('makes one pass for each build that succeeds', async () => {
+  test('gives each build that succeeds a whole manifest without variants, and says so once', async () => {
     const vite = await load()
     const project = await createProject(application)
     const logger = createRecordingLogger()
-    let builds = 0
-    const counter: Plugin = { name: 'counter', writeBundle: () => void (builds += 1) }
-    // A watcher may see one change of a file as two.
-    const buildAfter = (earlier: string) =>
-      vi.waitFor(async () => {
-        const { buildId } = await project.manifest()
-        expect(buildId).not.toBe(earlier)
-        expect(countPasses(logger)).toBe(builds)
-        await expectWhole(project)
-        return buildId
-      }, patience)
-    await watch(vite, project.config({ plugins: [counter, serveDist()], customLogger: logger }))
-    const first = await buildAfter('')
+    await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger }))
+    const first = await described(project, 'lazy')
+    expect(first).toMatchObject({ base: '/', appType: 'spa', assetsDirectory: 'assets' })
 
     await lazyText(project, 'second')
-    const second = await buildAfter(first)
-    // The second of two builds for one change has taken the manifest away for a moment.
-    await vi.waitFor(
-      async () =>
-        expect(Object.values(await project.classes()).filter((cache) => cache === 'immutable')).toHaveLength(
-          3,
-        ),
-      patience,
-    )
+    const second = await described(project, 'second')
+    expect(second.files.filter(({ cache }) => cache === 'immutable')).toHaveLength(3)
+    expect(second.files.flatMap(({ variants }) => variants)).toEqual([])
 
     await project.write('lazy.js', 'export default (')
     await vi.waitUntil(() => logger.errors.length > 0, patience)
     await lazyText(project, 'third')
-    await buildAfter(second)
+    await described(project, 'third')
+    expect(logger.infos.filter((line) => line.includes('without compressed variants'))).toHaveLength(1)
+  })
+
+  test('takes away the variants of the build before', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const config = project.config({ plugins: [serveDist()], build: { emptyOutDir: false } })
+    await vite.build(config)
+    expect((await project.list()).filter((name) => name.endsWith('.br')).length).toBeGreaterThan(0)
+    await watch(vite, config)
+    await vi.waitFor(async () => {
+      expect((await project.list()).filter((name) => /\.(br|gz|zst)$/.test(name))).toEqual([])
+      await expectWhole(project)
+    }, patience)
   })
 
   test('ends with the last build when builds follow fast', async () => {
     const vite = await load()
     const project = await createProject(application)
     const logger = createRecordingLogger()
-    await watch(
-      vite,
-      project.config({ plugins: [serveDist()], customLogger: logger, build: { minify: false } }),
-    )
-    const described = async () => {
-      const { files } = await project.manifest().catch(() => ({ files: [] }))
-      const lazy = files.find(({ path }) => path.includes('/lazy-'))
-      return lazy === undefined ? '' : project.read(`dist/${lazy.path}`).catch(() => '')
-    }
-    await vi.waitUntil(async () => (await described()).includes('lazy 1'), patience)
+    const build = { minify: false } as const
+    await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
+    await described(project, 'lazy')
     for (const text of ['one', 'two', 'three']) {
       await lazyText(project, text)
       const built = async () => {
@@ -119,15 +122,13 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       }
       await vi.waitUntil(built, patience)
     }
-    await vi.waitUntil(async () => (await described()).includes('three 1'), patience)
-    await vi.waitFor(() => expectWhole(project), patience)
+    await described(project, 'three')
     expect(logger.errors).toEqual([])
   })
 
   test('describes what plugins write at the end of a build that is closed before the one before', async () => {
     const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     let closed = 0
     const late: Plugin = {
       name: 'late',
@@ -138,85 +139,17 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
           await vi.waitUntil(() => closed > 1, patience)
           return
         }
-        // A change that the watcher saw as two is a third build, and the first gets no pass.
-        await vi.waitUntil(() => countPasses(logger) > 0 || closed > 2, patience)
         await project.write('dist/late.txt', prose(`late ${closed}`))
       },
     }
-    await watch(vite, project.config({ plugins: [late, serveDist()], customLogger: logger }))
+    await watch(vite, project.config({ plugins: [late, serveDist()] }))
     await vi.waitFor(async () => {
       expect(Object.keys(await project.classes())).toContain('late.txt')
       await expectWhole(project)
     }, patience)
   })
 
-  test('writes nothing while a pass runs', async () => {
-    const vite = await load()
-    // Some seconds of work for brotli: long enough for the next build to come to its output.
-    const large = Array.from({ length: 12_000 }, (_, index) => sha256(String(index))).join('\n')
-    const project = await createProject({ ...application, 'public/large.txt': large })
-    const logger = createRecordingLogger()
-    const staging = join(project.root, 'dist/.serve-dist/staging')
-    // What a pass has made and not put in its place yet.
-    const isPassRunning = () =>
-      readdir(staging).then(
-        (names) => names.length > 0,
-        () => false,
-      )
-    const runningAtOutput: boolean[] = []
-    const observer: Plugin = {
-      name: 'observer',
-      renderStart: async () => void runningAtOutput.push(await isPassRunning()),
-      // Not awaited: the pass comes after this.
-      closeBundle: () => void changeWhilePassRuns(),
-    }
-    let isChanged = false
-    const changeWhilePassRuns = async () => {
-      if (isChanged) return
-      isChanged = true
-      // Sooner, the pass would be left to the next build.
-      await vi.waitUntil(isPassRunning, patience)
-      await lazyText(project, 'second')
-    }
-    const plugins = [{ ...observer, enforce: 'post' as const }, serveDist()]
-    const config = project.config({
-      plugins,
-      customLogger: logger,
-      build: { emptyOutDir: false, minify: false },
-    })
-    await watch(vite, config)
-    await vi.waitFor(async () => {
-      const { files } = await project.manifest()
-      const lazy = files.filter(({ path }) => path.includes('/lazy-'))
-      const texts = lazy.map(async ({ path }) => await project.read(`dist/${path}`))
-      expect((await Promise.all(texts)).join()).toContain('second 1')
-      await expectWhole(project)
-    }, patience)
-    expect(runningAtOutput.length).toBeGreaterThanOrEqual(2)
-    expect(runningAtOutput).not.toContain(true)
-  })
-
-  test('ends a pass that is outdated when the next build is about to write', async () => {
-    const vite = await load()
-    // More work for brotli than the patience of this test.
-    const large = Array.from({ length: 400_000 }, (_, index) => sha256(String(index))).join('\n')
-    const project = await createProject({ ...application, 'public/large.txt': large })
-    const logger = createRecordingLogger()
-    await watch(
-      vite,
-      project.config({ plugins: [serveDist()], customLogger: logger, build: { emptyOutDir: false } }),
-    )
-    const staging = join(project.root, 'dist/.serve-dist/staging')
-    await vi.waitUntil(() => readdir(staging).catch(() => false), patience)
-    await project.write('public/large.txt', 'small')
-    await lazyText(project, 'second')
-    await vi.waitUntil(() => countPasses(logger) > 0, patience)
-    await vi.waitFor(() => expectWhole(project), patience)
-    expect(await project.read('dist/large.txt')).toBe('small')
-    expect(logger.errors).toEqual([])
-  })
-
-  test('reports a pass that fails, and goes on', async () => {
+  test('reports a manifest that cannot be written, and goes on', async () => {
     const vite = await load()
     const project = await createProject(application)
     const logger = createRecordingLogger()
@@ -234,25 +167,21 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
     expect(logger.errors[0]).toContain('.serve-dist')
     isBlocked = false
     await lazyText(project, 'mended')
-    await vi.waitUntil(() => countPasses(logger) > 0, patience)
-    await vi.waitFor(() => expectWhole(project), patience)
+    await described(project, 'mended')
   })
 
   describe('when the next build fails before this one is closed', () => {
-    test('comes to the end of its pass', async () => {
+    test('gets its manifest', async () => {
       const vite = await load()
       const project = await createProject(application)
       const logger = createRecordingLogger()
       const plugins = [breakBetween(project, logger), serveDist()]
       await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
-      await vi.waitUntil(() => countPasses(logger) === 1, patience)
-      const paths = (await project.manifest()).files.map(({ path }) => path)
-      expect(paths).toEqual(expect.arrayContaining(['index.html', 'late.txt']))
-      await expectWhole(project)
+      expect(await lateFiles(project)).toContain('late.txt')
     })
 
     // Rolldown asks no plugin any more when one has failed in buildEnd.
-    test.skipIf(viteName === 'Vite 8')('comes to its end though a plugin fails in buildEnd too', async () => {
+    test.skipIf(viteName === 'Vite 8')('gets it though a plugin fails in buildEnd too', async () => {
       const vite = await load()
       const project = await createProject(application)
       const logger = createRecordingLogger()
@@ -264,9 +193,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       }
       const plugins = [breakBetween(project, logger), failing, serveDist()]
       await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
-      await vi.waitUntil(() => countPasses(logger) === 1, patience)
-      expect(Object.keys(await project.classes())).toContain('late.txt')
-      await expectWhole(project)
+      expect(await lateFiles(project)).toContain('late.txt')
     })
 
     test('is complete, or is refused and told of where Vite emptied it already', async () => {
@@ -277,7 +204,10 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       await watch(vite, project.config({ plugins, customLogger: logger }))
       const told = `${join(project.root, 'dist')} is not served until`
       const isTold = () => logger.warnings.some((line) => line.includes(told))
-      await vi.waitUntil(() => isTold() || countPasses(logger) === 1, patience)
+      await vi.waitUntil(
+        async () => isTold() || (await project.list().catch(() => [''])).includes(manifestPath),
+        patience,
+      )
       expect(isTold()).toBe(viteName === 'Vite 6')
       expect(await project.list()).toContain(viteName === 'Vite 6' ? pendingPath : manifestPath)
       expect(await project.list()).not.toContain(viteName === 'Vite 6' ? manifestPath : pendingPath)
@@ -301,7 +231,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       },
     }
     await watch(vite, project.config({ plugins: [breaker, serveDist()], customLogger: logger }))
-    await vi.waitUntil(() => countPasses(logger) === 1, patience)
+    await described(project, 'lazy')
     isBroken = true
     await lazyText(project, 'second')
     await vi.waitUntil(() => logger.errors.length > 0, patience)
@@ -317,45 +247,5 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       expect(Object.keys(await project.classes())).toContain('index.html')
       await expectWhole(project)
     }, patience)
-  })
-
-  describe('when the next build fails while a pass runs', () => {
-    // Some seconds of work for brotli: long enough for the next build to begin and fail.
-    const large = Array.from({ length: 24_000 }, (_, index) => sha256(String(index))).join('\n')
-
-    test('comes to the end of all folders', async () => {
-      const vite = await load()
-      const project = await createProject({ ...application, 'public/large.txt': large })
-      const logger = createRecordingLogger()
-      const output = ['a', 'b'].map((name) => ({ dir: join(project.root, 'dist', name) }))
-      const build = { emptyOutDir: false, rollupOptions: { output } }
-      await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
-      // Rolldown begins the pass of the first folder before it reads for the second.
-      await vi.waitUntil(() => project.read('dist/b/index.html').catch(() => false), patience)
-      await vi.waitUntil(() => isStaging(join(project.root, 'dist/a')), patience)
-      await project.write('lazy.js', 'export default (')
-      await vi.waitUntil(() => logger.errors.length > 0, patience)
-      await vi.waitUntil(() => countPasses(logger) === 2, patience)
-      for (const folder of ['dist/a', 'dist/b']) {
-        expect((await project.manifest(folder)).files.map(({ path }) => path)).toContain('large.txt')
-      }
-    })
-
-    test('tells of a pass that fails', async () => {
-      const vite = await load()
-      const project = await createProject({ ...application, 'public/large.txt': large })
-      const logger = createRecordingLogger()
-      const build = { emptyOutDir: false }
-      await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
-      await vi.waitUntil(() => isStaging(join(project.root, 'dist')), patience)
-      await project.write('lazy.js', 'export default (')
-      let changes = 0
-      await vi.waitFor(async () => {
-        // The pass may have read it already, or not yet.
-        changes += 1
-        await project.write('dist/index.html', `change ${changes} of somebody else`)
-        expect(logger.errors).toContainEqual(expect.stringMatching(/could not compress[^]*index\.html: /))
-      }, patience)
-    })
   })
 })

@@ -28,6 +28,12 @@ export interface FinishOptions extends Omit<PrecompressOptions, 'isHashed' | 'li
    * @default the rule that the folder has
    */
   readonly immutable?: readonly string[]
+  /**
+   * Globs of files whose names the framework hashes by contract, besides those of the records.
+   *
+   * @default []
+   */
+  readonly promises?: readonly string[]
 }
 
 /** What a pass did, and what it knew. */
@@ -48,7 +54,7 @@ export interface FinishReport extends PrecompressReport {
  * @throws as `precompress` does.
  */
 export async function finish(directory: string, options: FinishOptions = {}): Promise<FinishReport> {
-  const { records: given = [], root = process.cwd(), immutable, ...others } = options
+  const { records: given = [], root = process.cwd(), immutable, promises = [], ...others } = options
   const explicit = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
   const warnings: string[] = []
   const warn = (message: string): void => {
@@ -62,18 +68,19 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const described: Description | undefined =
     (manifestText === undefined ? undefined : earlier) ?? record ?? earlier
 
-  for (const path of found.serverFolders) {
-    warn(`${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`)
-  }
   const exclude = options.exclude ?? described?.selection?.exclude ?? []
   const ofServers = found.serverFolders.map((path) => `${escapeGlob(path)}/**`)
+  for (const [index, path] of found.serverFolders.entries()) {
+    if (exclude.includes(ofServers[index] ?? '')) continue
+    warn(`${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`)
+  }
   const inherited: PrecompressOptions = {
     ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving'])),
     ...pick(described?.selection ?? {}, ['include']),
     ...(record && pick(record, ['codings', 'minimumSize'])),
   }
   const serving = options.serving ?? inherited.serving
-  const { isHashed, stemOf } = await knowNames(folder, found, earlier)
+  const { isHashed, stemOf } = await knowNames(folder, found, { earlier, promises })
   const report = await runPass(
     folder,
     {
@@ -116,16 +123,16 @@ function escapeGlob(path: string): string {
 async function knowNames(
   folder: string,
   { promising, all }: FoundRecords,
-  earlier: Manifest | undefined,
+  known: { readonly earlier: Manifest | undefined; readonly promises: readonly string[] },
 ): Promise<{
   readonly isHashed: (path: string, sha256: string) => boolean
   readonly stemOf: (path: string, sha256: string) => string | undefined
 }> {
   const recorded = indexHashedNames(all)
-  const before = new Map(earlier?.files.map((file) => [file.path, file]))
-  const promises = promising.map((record) => record.promises).filter((globs) => globs.length > 0)
+  const before = new Map(known.earlier?.files.map((file) => [file.path, file]))
+  const lists = [...promising.map((record) => record.promises), known.promises]
   const promised = new Set<string>()
-  for (const include of promises) {
+  for (const include of lists.filter((globs) => globs.length > 0)) {
     for (const path of await matchingNames(folder, { include, exclude: [] })) promised.add(path)
   }
   const ofEarlier = (path: string, sha256: string): ManifestFile | undefined => {

@@ -3,9 +3,9 @@ import { createAskedNames, hashedNames } from './hashed-names.ts'
 
 /**
  * A plugin for `worker.plugins`: Vite bundles each worker by itself and emits the result under its final
- * name, so only the worker's own bundle knows which names carry a hash.
+ * name, so only the worker's own bundle knows which names carry a hash. `names`: each with its stem.
  */
-export function collectWorkerNames(names: Set<string>): Plugin {
+export function collectWorkerNames(names: Map<string, string>): Plugin {
   const asked = createAskedNames()
   return {
     name: 'serve-dist:workers',
@@ -16,7 +16,7 @@ export function collectWorkerNames(names: Set<string>): Plugin {
     generateBundle: {
       order: 'post',
       handler(options, bundle) {
-        for (const name of hashedNames(Object.values(bundle), options, asked)) names.add(name)
+        for (const [name, stem] of hashedNames(Object.values(bundle), options, asked)) names.set(name, stem)
       },
     },
   }

@@ -32,12 +32,13 @@ function upperCased(name: string): string {
 
 describe('hashedNames of chunks', () => {
   test.each([
-    ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js'],
-    ['!~{001}~/index.js', 'CYzL-fM_/index.js'],
-    ['assets/!~{00000000a}~.js', 'assets/DtFeYo_oDtFeYo.js'],
-    ['a(b)-!~{001}~.js', 'a(b)-Dvjc6kbW.js'],
-  ])('%s became %s', (preliminary, final) => {
-    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Set([final]))
+    ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js', 'assets/index-[hash].js'],
+    ['!~{001}~/index.js', 'CYzL-fM_/index.js', '[hash]/index.js'],
+    ['!~{001}~/!~{001}~.js', 'CYzL-fM_/CYzL-fM_.js', '[hash]/[hash].js'],
+    ['assets/!~{00000000a}~.js', 'assets/DtFeYo_oDtFeYo.js', 'assets/[hash].js'],
+    ['a(b)-!~{001}~.js', 'a(b)-Dvjc6kbW.js', 'a(b)-[hash].js'],
+  ])('%s became %s, of the stem %s', (preliminary, final, stem) => {
+    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map([[final, stem]]))
   })
 
   test.each([
@@ -47,24 +48,29 @@ describe('hashedNames of chunks', () => {
     ['!~{001}~.js', 'sw.js'],
     ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js.txt'],
   ])('%s became %s without a hash', (preliminary, final) => {
-    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Set())
+    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map())
   })
 })
 
 describe('hashedNames of assets', () => {
   test.each([
-    ['assets/[name]-[hash].[ext]', 'assets/logo-Czd1YBCc.svg', 'logo.svg'],
-    ['assets/[name]-[hash][extname]', 'assets/logo-Czd1YBCc.svg', 'logo.svg'],
-    ['assets/[name]-[hash][extname]', 'assets/LICENSE-Czd1YBCc', 'LICENSE'],
-    ['[ext]/[hash:12]/[name].[ext]', 'svg/Czd1YBCcCzd1/logo.svg', 'logo.svg'],
-    ['[hash][extname]', 'Czd1YBCc.svg', 'logo.svg'],
-    ['assets/[name]-[hash].[ext]', 'assets/a/ho ho_1-CE2fndev.txt', 'a/ho ho#1.txt'],
-    ['assets/[name]-[hash].[ext]', 'assets/überall-CE2fndev.txt', 'überall.txt'],
-    ['assets/[name]-[hash].[ext]', 'assets/a+b (1)-CE2fndev.txt', 'a+b (1).txt'],
-    ['assets/[name]-[hash].[ext]', 'assets/x.min-CE2fndev.js', 'x.min.js'],
-  ])('%s made %s', (assetFileNames, fileName, name) => {
+    ['assets/[name]-[hash].[ext]', 'assets/logo-Czd1YBCc.svg', 'logo.svg', 'assets/logo-[hash].svg'],
+    ['assets/[name]-[hash][extname]', 'assets/logo-Czd1YBCc.svg', 'logo.svg', 'assets/logo-[hash].svg'],
+    ['assets/[name]-[hash][extname]', 'assets/LICENSE-Czd1YBCc', 'LICENSE', 'assets/LICENSE-[hash]'],
+    ['[ext]/[hash:12]/[name].[ext]', 'svg/Czd1YBCcCzd1/logo.svg', 'logo.svg', 'svg/[hash]/logo.svg'],
+    ['[hash][extname]', 'Czd1YBCc.svg', 'logo.svg', '[hash].svg'],
+    [
+      'assets/[name]-[hash].[ext]',
+      'assets/a/ho ho_1-CE2fndev.txt',
+      'a/ho ho#1.txt',
+      'assets/a/ho ho_1-[hash].txt',
+    ],
+    ['assets/[name]-[hash].[ext]', 'assets/überall-CE2fndev.txt', 'überall.txt', 'assets/überall-[hash].txt'],
+    ['assets/[name]-[hash].[ext]', 'assets/a+b (1)-CE2fndev.txt', 'a+b (1).txt', 'assets/a+b (1)-[hash].txt'],
+    ['assets/[name]-[hash].[ext]', 'assets/x.min-CE2fndev.js', 'x.min.js', 'assets/x.min-[hash].js'],
+  ])('%s made %s', (assetFileNames, fileName, name, stem) => {
     expect(hashedNames([asset(fileName, name)], {}, askedFor(assetFileNames, name))).toEqual(
-      new Set([fileName]),
+      new Map([[fileName, stem]]),
     )
   })
 
@@ -82,13 +88,13 @@ describe('hashedNames of assets', () => {
     ['a folder too many', pattern, asset('x/assets/logo-Czd1YBCc.svg', 'logo.svg')],
   ])('%s proves nothing', (_, assetFileNames, file) => {
     const asked = askedFor(assetFileNames, ...(file.names ?? []), 'logo.svg')
-    expect(hashedNames([file], {}, asked)).toEqual(new Set())
+    expect(hashedNames([file], {}, asked)).toEqual(new Map())
   })
 
   test('are none where nothing was asked', () => {
     const chosen = asset('assets/logo-original.svg', 'logo.svg')
-    expect(hashedNames([chosen], {}, nothingAsked)).toEqual(new Set())
-    expect(hashedNames([chosen], {}, askedFor(pattern, 'other.svg'))).toEqual(new Set())
+    expect(hashedNames([chosen], {}, nothingAsked)).toEqual(new Map())
+    expect(hashedNames([chosen], {}, askedFor(pattern, 'other.svg'))).toEqual(new Map())
   })
 
   test('are as many as were asked for under a name', () => {
@@ -99,7 +105,9 @@ describe('hashedNames of assets', () => {
 
   test('are told from a chosen one of another form', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-abcdefgh.min.svg', 'a.svg')]
-    expect(hashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(new Set(['assets/a-Czd1YBCc.svg']))
+    expect(hashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(
+      new Map([['assets/a-Czd1YBCc.svg', 'assets/a-[hash].svg']]),
+    )
   })
 
   test('have the characters of a hash', () => {

@@ -44,18 +44,18 @@ const chunkPlaceholder = /!~\{[\w$]+\}~/
 const patternPlaceholder = /\[(name|extname|ext|hash)(?::(\d+))?\]/
 
 /**
- * The file names of a bundle that the bundler put a content hash into. The name alone proves nothing: a
- * chunk must come from a preliminary name with a placeholder, an asset from a pattern with `[hash]` that
- * was asked for.
+ * The file names of a bundle that the bundler put a content hash into, each with its stem: the name with `[hash]` in
+ * the place of the hash. The name alone proves nothing: a chunk must come from a preliminary name with a placeholder,
+ * an asset from a pattern with `[hash]` that was asked for.
  */
 export function hashedNames(
   files: readonly BundledFile[],
   rules: NamingRules,
   asked: AskedNames,
-): Set<string> {
-  const chunks = files.filter((file) => file.type === 'chunk' && isHashedChunk(file))
+): Map<string, string> {
+  const chunks = files.filter(({ type }) => type === 'chunk').flatMap(hashedChunk)
   const assets = files.filter(({ type }) => type === 'asset')
-  return new Set([...chunks.map(({ fileName }) => fileName), ...hashedAssets(assets, rules, asked)])
+  return new Map([...chunks, ...hashedAssets(assets, rules, asked)])
 }
 
 /** Starts a record of names that nobody has asked for yet. */
@@ -84,16 +84,20 @@ export function createAskedNames(): AskedNames {
   }
 }
 
-function isHashedChunk({ fileName, preliminaryFileName = '' }: BundledFile): boolean {
-  if (!chunkPlaceholder.test(preliminaryFileName)) return false
+type NameAndStem = readonly [name: string, stem: string]
+
+function hashedChunk({ fileName, preliminaryFileName = '' }: BundledFile): NameAndStem[] {
+  if (!chunkPlaceholder.test(preliminaryFileName)) return []
+  const parts = preliminaryFileName.split(new RegExp(`(${chunkPlaceholder.source})`))
   // The placeholder is as long as the hash; a plugin that renamed the chunk since took the hash away.
-  const form = preliminaryFileName.split(new RegExp(`(${chunkPlaceholder.source})`)).map((part) => {
-    return chunkPlaceholder.test(part) ? `[\\w-]{${part.length}}` : escapePattern(part)
-  })
-  return new RegExp(`^${form.join('')}$`, 'u').test(fileName)
+  const form = parts.map((part) =>
+    chunkPlaceholder.test(part) ? `[\\w-]{${part.length}}` : escapePattern(part),
+  )
+  const stem = parts.map((part) => (chunkPlaceholder.test(part) ? '[hash]' : part)).join('')
+  return new RegExp(`^${form.join('')}$`, 'u').test(fileName) ? [[fileName, stem]] : []
 }
 
-function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked: AskedNames): string[] {
+function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked: AskedNames): NameAndStem[] {
   const fileNames = new Map<string, string[]>()
   for (const { names = [], fileName } of assets) {
     for (const name of new Set(names)) fileNames.set(name, [...(fileNames.get(name) ?? []), fileName])
@@ -101,14 +105,17 @@ function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked:
   return [...fileNames].flatMap(([name, ofName]) =>
     [...asked.patternsOf(name)].flatMap(([pattern, contents]) => {
       const form = formOf(pattern, name, rules)
-      const candidates = ofName.filter((fileName) => form?.test(fileName) === true)
+      const candidates = ofName.flatMap((fileName): NameAndStem[] => {
+        const match = form?.exec(fileName)
+        return match ? [[fileName, match.slice(1).join('[hash]')]] : []
+      })
       // More files than were asked for: a plugin chose one of these names, and nothing tells which.
       return candidates.length > contents.size ? [] : candidates
     }),
   )
 }
 
-/** What an asset of this name is called by this pattern, or nothing when the pattern has no hash. */
+/** What an asset of this name is called by this pattern, hashes between groups; nothing when the pattern has no hash. */
 function formOf(pattern: string, name: string, rules: NamingRules): RegExp | undefined {
   const { stem, extension } = splitName(sanitize(name, rules))
   const alphabet = hashAlphabets[rules.hashCharacters ?? 'base64']
@@ -121,12 +128,12 @@ function formOf(pattern: string, name: string, rules: NamingRules): RegExp | und
     const key = parts[index + 1]
     if (key === 'hash') {
       isHashed = true
-      form += `${alphabet}{${parts[index + 2] ?? defaultHashLength}}`
+      form += `)${alphabet}{${parts[index + 2] ?? defaultHashLength}}(`
     } else if (key === 'name') form += anyUnsafe(stem)
     else if (key === 'ext') form += anyUnsafe(extension)
     else if (key === 'extname') form += extension === '' ? '' : `\\.${anyUnsafe(extension)}`
   }
-  return isHashed ? new RegExp(`^${form}$`, 'u') : undefined
+  return isHashed ? new RegExp(`^(${form})$`, 'u') : undefined
 }
 
 function sanitize(name: string, { sanitizeFileName }: NamingRules): string {

@@ -1,5 +1,16 @@
-import { isAbsolute, posix, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, posix, relative, resolve, sep } from 'node:path'
 import type { Environment } from 'vite'
+
+/** Where one output goes. */
+export interface OutputPlace {
+  readonly dir?: string | undefined
+  readonly file?: string | undefined
+}
+
+/** The folder of one output, absolute. */
+export function folderOf({ dir, file }: OutputPlace): string {
+  return resolve(dir ?? dirname(file ?? ''))
+}
 
 /** The folders that the configuration of an environment gives its outputs. */
 export function outputFolders({ root, build }: Environment['config']): string[] {

@@ -43,7 +43,9 @@ export async function createProject(files: Record<string, string | Uint8Array>):
     },
     config: (config) => ({ root, configFile: false, logLevel: 'silent', ...config }),
   }
-  for (const [path, content] of Object.entries(files)) await project.write(path, content)
+  for (const [path, content] of Object.entries({ 'package.json': '{}', ...files })) {
+    await project.write(path, content)
+  }
   return project
 }
 

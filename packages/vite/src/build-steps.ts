@@ -1,0 +1,128 @@
+import type { Environment } from 'vite'
+import { outdatedPasses } from './pass/exit-watch.ts'
+import { markFolders, tellUnserved } from './pass/mark-folders.ts'
+import type { PassRequest } from './pass/pass-request.ts'
+import { forOperators, runPasses } from './pass/run-pass.ts'
+import { stateOf } from './record/build-state.ts'
+import { outermostFolders } from './record/output-folders.ts'
+import { recordBuild, recordsOf } from './record/record-build.ts'
+import type { WrittenOutput } from './record/written-output.ts'
+import type { ServeDistSettings } from './serve-dist-options.ts'
+
+// Every step from one phase of a build to the next:
+//
+//   idle ──begin──▶ building ──endOutput──▶ written ──finish──▶ finished ──begin (a rebuild)──▶ building
+//                      └────────────fail────────┴────────▶ failed ──begin──▶ building
+
+/** The part of a hook's context that tells builds apart. */
+interface BuildContext {
+  readonly environment: Environment
+  readonly meta: { readonly watchMode: boolean }
+}
+
+/** → `building`: from here on the folders change. `output`: the one that begins, if one does, and its folder. */
+export async function begin(
+  environment: Environment,
+  output?: { readonly name: string; readonly folder: string },
+): Promise<void> {
+  const state = stateOf(environment)
+  state.phase = 'building'
+  if (output !== undefined) state.outputs.set(output.name, undefined)
+  await markFolders(environment, state, output?.folder)
+}
+
+/** `building` → `written`, when it is the last output that began. */
+export function endOutput(environment: Environment, name: string, output: WrittenOutput): void {
+  const state = stateOf(environment)
+  state.outputs.set(name, output)
+  if ([...state.outputs.values()].every((written) => written !== undefined)) state.phase = 'written'
+}
+
+/** → `failed`, where a build was cut off that had begun to write. */
+export async function fail({ environment, meta }: BuildContext, error?: unknown): Promise<void> {
+  const state = stateOf(environment)
+  // Watched: what fails while it reads changed nothing, and what is closed while the next one writes is outdated.
+  if (meta.watchMode && (error === undefined || state.phase !== 'building')) return
+  state.phase = 'failed'
+  await tellUnserved(environment, state)
+}
+
+/** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
+export async function close(
+  { environment, meta }: BuildContext,
+  { settings, promises, makesPass }: ClosedBuild,
+): Promise<void> {
+  const state = stateOf(environment)
+  try {
+    state.folders = await recordBuild(environment, state, { settings, promises })
+    if (!makesPass) state.phase = 'finished'
+    else if (meta.watchMode) await state.inTurn(async () => await describeRebuild(environment, settings))
+    else if (!state.isPartOfApp) await finish([environment], settings)
+  } catch (error) {
+    // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
+    if (!meta.watchMode) throw forOperators(error)
+    // Vite 6 empties the folder when the next build begins; that build describes it.
+    if (state.phase !== 'building') environment.logger.error(String(error))
+  }
+}
+
+/** What closing a build takes. */
+interface ClosedBuild {
+  readonly settings: ServeDistSettings
+  readonly promises: readonly string[]
+  /** Whether somebody else ends the build, with a pass of its own. */
+  readonly makesPass: boolean
+}
+
+/** `written` → `finished` or `failed`: one pass over each folder that these environments wrote for clients. */
+export async function finish(
+  environments: readonly Environment[],
+  settings: ServeDistSettings,
+): Promise<void> {
+  const written = environments.filter((environment) => stateOf(environment).phase === 'written')
+  const requests = new Map<string, PassRequest>()
+  for (const environment of written) {
+    const { isPartOfApp } = stateOf(environment)
+    // A later build for a server may have prerendered pages into the folder of an earlier one.
+    const isLater = environment.config.consumer === 'server' && !isPartOfApp
+    const outdated = isLater ? outdatedPasses(environment.getTopLevelConfig().root) : []
+    const own = requestsFor(environment, settings)
+    for (const request of [...outdated, ...own]) requests.set(request.folder, request)
+  }
+  const outermost = outermostFolders(requests.keys())
+  for (const environment of written) stateOf(environment).phase = 'failed'
+  await runPasses([...requests.values()].filter(({ folder }) => outermost.includes(folder)))
+  for (const environment of written) stateOf(environment).phase = 'finished'
+}
+
+/** `written` → `finished` for a build that is watched: its manifest names no variants. */
+async function describeRebuild(environment: Environment, settings: ServeDistSettings): Promise<void> {
+  const state = stateOf(environment)
+  if (state.phase === 'building') return
+  state.phase = 'finished'
+  await runPasses(requestsFor(environment, settings, true))
+}
+
+/** The passes over the folders that an environment wrote for clients. */
+function requestsFor(
+  environment: Environment,
+  settings: ServeDistSettings,
+  isWatched = false,
+): PassRequest[] {
+  if (environment.config.consumer === 'server') return []
+  const { logLevel = 'info', clearScreen = true } = environment.getTopLevelConfig()
+  return stateOf(environment).folders.map(({ folder, root, record }) => ({
+    folder,
+    root,
+    settings,
+    isWatched,
+    base: record.base,
+    appType: record.appType,
+    assetsDirectory: record.assetsDirectory,
+    selection: record.selection,
+    records: [record, ...recordsOf(root).filter((other) => other !== record)],
+    log: environment.logger,
+    // Not where Vite is told to leave the screen as it is.
+    drawsProgress: logLevel === 'info' && clearScreen,
+  }))
+}

@@ -1,0 +1,49 @@
+import type { Plugin } from 'vite'
+
+/** The plugin's name; its messages begin with it. */
+export const pluginName = 'serve-dist'
+
+/** What each instance carries as `api`: clones of plugin objects, as Nuxt makes them, carry it too. */
+export interface InstanceMark {
+  readonly serveDist: {
+    readonly instance: symbol
+    /** Of an instance that an integration put in. */
+    readonly framework: string | undefined
+  }
+}
+
+/** The mark of the instance that works: one of an integration before all others, else the first. */
+export function workingInstance(plugins: readonly Plugin[]): InstanceMark['serveDist'] | undefined {
+  const marks = plugins.flatMap(({ api }: { readonly api?: unknown }) => (isMark(api) ? [api.serveDist] : []))
+  return marks.find(({ framework }) => framework !== undefined) ?? marks[0]
+}
+
+/** What stands in the way of our pass being one, and the last thing that a build does. */
+export function orderProblems(plugins: readonly Plugin[], { instance }: InstanceMark['serveDist']): string[] {
+  const others = plugins.filter(({ api }) => isMark(api) && api.serveDist.instance !== instance)
+  const own = plugins.findIndex(({ api }) => isMark(api) && api.serveDist.instance === instance)
+  const late = plugins
+    .slice(own + 1)
+    .filter(({ api }) => !isMark(api))
+    .flatMap((plugin) => lastHooks.filter((hook) => isPost(plugin[hook])).map((hook) => ({ plugin, hook })))
+  return [
+    ...(others.length > 0
+      ? [`[${pluginName}] stands in "plugins" more than once: only the first one works; remove the others`]
+      : []),
+    ...late.map(
+      ({ plugin, hook }) =>
+        `[${pluginName}] "${plugin.name}" comes later and finishes in ${hook} too: what it writes there is not compressed and not in the manifest; move serveDist() to the end of "plugins"`,
+    ),
+  ]
+}
+
+/** The hooks in which a plugin can write when every other one is done. */
+const lastHooks = ['closeBundle', 'buildApp'] as const
+
+function isPost(hook: Plugin[(typeof lastHooks)[number]]): boolean {
+  return typeof hook === 'object' && hook.order === 'post'
+}
+
+function isMark(api: unknown): api is InstanceMark {
+  return typeof api === 'object' && api !== null && 'serveDist' in api
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { manifestPath, pendingPath, reasonOf } from '@serve-dist/manifest'
+import { markUnfinished } from '@serve-dist/precompress'
+import type { Environment } from 'vite'
+import type { BuildState } from '../record/build-state.ts'
+import { outermostFolders, outputFolders } from '../record/output-folders.ts'
+
+/**
+ * Marks the folders that an environment is about to change: if the build is killed or fails from here on, the server
+ * serves no part of it.
+ *
+ * @param folder - that of the output which begins; all that are configured when none does yet.
+ */
+export async function markFolders(
+  { config }: Environment,
+  state: BuildState,
+  folder?: string,
+): Promise<void> {
+  if (!config.build.write || config.consumer === 'server') return
+  const configured = outputFolders(config)
+  // Vite empties all at once. If a plugin moved the output, nobody knows what happens to the others.
+  const isMoved = folder !== undefined && !configured.includes(folder)
+  for (const marked of outermostFolders(isMoved ? [folder] : configured)) {
+    state.marked.add(marked)
+    const marking = state.inTurn(async () => await markUnfinished(marked))
+    // Before its output begins, Vite may still take away what stands in the way.
+    await (folder === undefined ? marking.catch(() => {}) : marking)
+  }
+}
+
+/** Whether an environment's folders have lost what we wrote: some Vites empty them when a watched build begins. */
+export function areEmptied({ config }: Environment): boolean {
+  return outputFolders(config).some(
+    (folder) => !existsSync(join(folder, manifestPath)) && !existsSync(join(folder, pendingPath)),
+  )
+}
+
+/** Says of the folders of a build that failed that they stay marked. */
+export async function tellUnserved({ logger }: Environment, state: BuildState): Promise<void> {
+  const marked = [...state.marked]
+  state.marked.clear()
+  for (const folder of marked) {
+    // Vite may have emptied it since. The user must see the failure of the build, not this one in its place.
+    await state
+      .inTurn(async () => await markUnfinished(folder))
+      .catch((error: unknown) => logger.warn(`[serve-dist] ${reasonOf(error)}`))
+    logger.warn(`[serve-dist] the build did not finish: ${folder} is not served until one does`)
+  }
+}

@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, posix, relative, sep } from 'node:path'
+import type { BuildFacts, ChunkNeeds, HashedFile } from '@serve-dist/precompress'
+import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
+import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
+
+/** The options of one output, as far as Rollup and Rolldown agree on them. */
+export interface OutputOptions extends OutputPlace, NamingRules {
+  readonly format?: string | undefined
+  readonly entryFileNames?: unknown
+}
+
+/** A file of a bundle as far as Rollup, Rolldown and Vite agree on it; assets import nothing. */
+export interface WrittenFile extends BundledFile {
+  readonly imports?: readonly string[]
+  readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> }
+}
+
+/** What the bundler knows of the files of one output; names are relative to its folder. */
+export interface WrittenOutput {
+  /** Absolute. */
+  readonly folder: string
+  /** The names with a hash in them, each with its stem. */
+  readonly stems: ReadonlyMap<string, string>
+  readonly graph: ReadonlyMap<string, ChunkNeeds>
+}
+
+/** Tells outputs apart, also those that share a folder, in this build and the next. */
+export function outputName({ dir, file, format, entryFileNames }: OutputOptions): string {
+  return [folderOf({ dir, file }), file, format, entryFileNames].map(String).join('\0')
+}
+
+/** `workerNames`: what the bundles of workers hashed, with stems. */
+export function describeOutput(
+  options: OutputOptions,
+  files: readonly WrittenFile[],
+  { asked, workerNames }: { readonly asked: AskedNames; readonly workerNames: ReadonlyMap<string, string> },
+): WrittenOutput {
+  const stems = hashedNames(files, options, asked)
+  const graph = new Map<string, ChunkNeeds>()
+  for (const { type, fileName, names = [], imports = [], viteMetadata } of files) {
+    const styles = [...(viteMetadata?.importedCss ?? [])]
+    if (type === 'chunk') graph.set(fileName, { imports, styles })
+    // Vite hands a finished worker over as an asset without a name of its own.
+    const stem = names.length === 0 ? workerNames.get(fileName) : undefined
+    if (stem !== undefined) stems.set(fileName, stem)
+  }
+  return { folder: folderOf(options), stems, graph }
+}
+
+/** What a record says of the files of a folder, from the outputs that went into it or further below. */
+export async function describeFolder(
+  folder: string,
+  outputs: readonly WrittenOutput[],
+): Promise<Pick<BuildFacts, 'hashed' | 'graph'>> {
+  const hashed: Record<string, HashedFile> = {}
+  const graph: Record<string, ChunkNeeds> = {}
+  for (const output of outputs) {
+    if (output.folder !== folder && !isInside(output.folder, folder)) continue
+    const prefix = relative(folder, output.folder).split(sep).join('/')
+    const within = (name: string): string => posix.join(prefix, name)
+    for (const [name, stem] of output.stems) {
+      const sha256 = await digestOf(join(output.folder, name))
+      if (sha256 !== undefined) hashed[within(name)] = { sha256, stem: within(stem) }
+    }
+    for (const [name, { imports, styles }] of output.graph) {
+      graph[within(name)] = { imports: imports.map(within), styles: styles.map(within) }
+    }
+  }
+  return { hashed, graph }
+}
+
+/** From the disk: plugins may have rewritten what the bundler had. Nothing for a file that one removed. */
+async function digestOf(path: string): Promise<string | undefined> {
+  const bytes = await readFile(path).catch(() => undefined)
+  return bytes && hash('sha256', bytes, 'hex')
+}
