@@ -47,10 +47,15 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
+  const { ssr, fsFallback } = flags
+  if (serving.summary.pages === 0 && ssr === undefined && fsFallback !== true) process.stderr.write(noPage)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
 }
+
+const noPage =
+  'serve-dist: warning: the build has no page; if a server renders its pages, name its module: --ssr <module>\n'
 
 async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
   const server = await serve(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))

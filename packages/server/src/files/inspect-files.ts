@@ -82,12 +82,13 @@ function differing(root: string, problems: readonly FileProblem[], cure: string)
   }
   const count = one ? '1 file is' : `${problems.length} files are`
   const newer = problems.filter(({ path }) => isNewer(root, path)).length
-  const mended =
+  const cause =
     newer === 0
-      ? 'build again, and deploy the folder as a whole'
-      : `something wrote after the compression (${newer === 1 ? '1 file is' : `${newer} files are`} newer than the manifest): run ${cure} as the last step of the build, and deploy the folder as a whole`
+      ? 'a part of the folder was copied, or something deleted files after the compression'
+      : `something wrote after the compression (${newer} newer than the manifest)`
   return new OperatorError('SD_MANIFEST_MISMATCH', [
-    `${root}: ${count} not what the manifest says; ${mended}`,
+    `${root}: ${count} not what the manifest says: ${cause}`,
+    `  Deploy the folder as a whole, and let this be the last step of the build: ${cure}`,
     ...lines,
   ])
 }

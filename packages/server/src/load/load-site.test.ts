@@ -63,7 +63,8 @@ describe('loadSite', () => {
     await truncate(join(directory, 'index.html.gz'), 10)
     await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 4 files are not what the manifest says; something wrote after the compression (2 files are newer than the manifest): run npx serve-dist compress ${directory} as the last step of the build, and deploy the folder as a whole`,
+      `${directory}: 4 files are not what the manifest says: something wrote after the compression (2 newer than the manifest)`,
+      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js.br: is missing',
       expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
       expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
@@ -78,7 +79,8 @@ describe('loadSite', () => {
     bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
     await writeFile(file, bytes)
     const problems = [
-      `${directory}: 1 file is not what the manifest says; something wrote after the compression (1 file is newer than the manifest): run npx serve-dist compress ${directory} as the last step of the build, and deploy the folder as a whole`,
+      `${directory}: 1 file is not what the manifest says: something wrote after the compression (1 newer than the manifest)`,
+      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
       `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
     ]
     expect(await problemsOf(directory)).toEqual(problems)
@@ -91,7 +93,8 @@ describe('loadSite', () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 1 file is not what the manifest says; build again, and deploy the folder as a whole`,
+      `${directory}: 1 file is not what the manifest says: a part of the folder was copied, or something deleted files after the compression`,
+      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js: is missing',
     ])
   })

@@ -47,6 +47,7 @@ export function buildSite(
     fieldRules: serving.fieldRules,
     summary: {
       files: manifest.files.length,
+      pages: [...resources.values()].filter(({ isPage }) => isPage).length,
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),
       bytesInMemory: [...stored.values()].reduce((bytes, { body }) => bytes + (body?.length ?? 0), 0),
       unlistedFiles: 0,

@@ -52,6 +52,8 @@ export interface Site {
 /** What the listening line tells of a site. */
 export interface SiteSummary {
   readonly files: number
+  /** Those of them that are HTML documents. */
+  readonly pages: number
   readonly variants: number
   /** Bytes of bodies that are held in memory. */
   readonly bytesInMemory: number

@@ -265,6 +265,25 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
+  test('says that a build has no page, where no application makes them', async () => {
+    const folder = await buildFixture({ 'library.js': 'script' })
+    const entry = join(
+      await writeFixture({ 'entry.mjs': 'export default (req, res) => res.end()' }),
+      'entry.mjs',
+    )
+    const complaints = async (...flags: readonly string[]): Promise<string> => {
+      const command = spawnCommand([folder, '--port', '0', ...flags])
+      await command.listening
+      await stop(command)
+      return command.complaints()
+    }
+    expect(await complaints()).toBe(
+      'serve-dist: warning: the build has no page; if a server renders its pages, name its module: --ssr <module>\n',
+    )
+    expect(await complaints('--ssr', entry)).toBe('')
+    expect(await complaints('--fs-fallback')).toBe('')
+  })
+
   test('tells once of a file that vanished after boot, and serves on', async () => {
     const folder = await buildFixture(files)
     const command = spawnCommand([folder, '--port', '0', '--memory-budget', '0', '--open-files', '0'])
