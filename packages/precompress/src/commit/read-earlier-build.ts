@@ -146,7 +146,7 @@ async function readState<Parsed>(
   } catch (error) {
     if (isMissing(error)) return undefined
     warn(
-      `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); variants that only it knew stay where they are, as files like any other`,
+      `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); what only it knew is lost: rules, files that it left out, and which variants are ours, so that those stay as files`,
     )
     return { text, parsed: undefined }
   }

@@ -209,7 +209,11 @@ describe('finish', () => {
       const { root, folder } = await makeProject()
       const server = join(folder, 'server (1)')
       await addFiles(server, { 'entry.mjs': script })
-      writeRecord(server, { ...facts, role: 'server' }, { root })
+      writeRecord(
+        server,
+        { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
+        { root },
+      )
       if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
       else await rm(join(root, 'node_modules'), { recursive: true })
       const { manifest, warnings } = await finishThere(folder)
@@ -220,6 +224,51 @@ describe('finish', () => {
       expect((await finishThere(folder)).written).toEqual([])
     },
   )
+
+  test('leaves in what a pass made a site of, and what only lies where a server once lay', async () => {
+    const { root, folder } = await makeProject()
+    const docs = join(folder, 'docs')
+    await addFiles(docs, { 'index.html': page })
+    writeRecord(docs, { ...facts, role: 'server' }, { root })
+    await finishThere(docs)
+    const old = join(folder, 'server')
+    await addFiles(old, { 'entry.mjs': script })
+    writeRecord(
+      old,
+      { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
+      { root },
+    )
+    await rm(old, { recursive: true })
+    await addFiles(old, { 'index.html': page })
+    const { manifest } = await finishThere(folder)
+    expect(manifest.files.map(({ path }) => path)).toEqual([
+      ...Object.keys(files).slice(0, 2).toSorted(),
+      'docs/index.html',
+      'index.html',
+      'server/index.html',
+    ])
+  })
+
+  test("refuses a server's folder, but not a site that a framework made of one", async () => {
+    const { root } = await makeProject()
+    const server = join(root, 'server')
+    await addFiles(server, { 'entry.mjs': script })
+    writeRecord(server, { ...facts, role: 'server' }, { root })
+    await expect(finishThere(server)).rejects.toMatchObject({ code: 'SD_FOLDER_WRONG' })
+    expect(await readdir(server)).toEqual(['.serve-dist', 'entry.mjs'])
+    await addFiles(server, { 'index.html': page })
+    expect((await finishThere(server)).manifest.files).toHaveLength(2)
+  })
+
+  test('names the build further below that was meant', async () => {
+    const { root, folder } = await makeProject()
+    const client = join(root, 'out/client')
+    await mkdir(dirname(client))
+    await cp(folder, client, { recursive: true })
+    await finishThere(client)
+    const { warnings } = await finishThere(join(root, 'out'))
+    expect(warnings).toEqual([expect.stringContaining(`run: npx serve-dist compress ${client}`)])
+  })
 
   test('keeps globs of hashed names as a rule, beside the others', async () => {
     const { folder } = await makeProject({ serving: { securityHeaders: true } })

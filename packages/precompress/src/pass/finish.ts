@@ -1,4 +1,11 @@
-import type { Manifest, ManifestFile } from '@serve-dist/manifest'
+import { join } from 'node:path'
+import {
+  compressCommand,
+  type Manifest,
+  type ManifestFile,
+  manifestPath,
+  OperatorError,
+} from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
@@ -68,6 +75,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const described: Description | undefined =
     (manifestText === undefined ? undefined : earlier) ?? record ?? earlier
 
+  if (described === undefined || described === record) lookAround(directory, found, warn)
   const exclude = options.exclude ?? described?.selection?.exclude ?? []
   const ofServers = found.serverFolders.map((path) => `${escapeGlob(path)}/**`)
   for (const [index, path] of found.serverFolders.entries()) {
@@ -101,6 +109,25 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     ...(record && { recordedAt: record.time }),
     hashedNames: report.manifest.files.filter(({ cache }) => cache === 'immutable').length,
   }
+}
+
+/**
+ * Looks at a folder that no pass knows yet: is it the one that was meant?
+ *
+ * @throws OperatorError when a server's code would be published.
+ */
+function lookAround(directory: string, { main, names }: FoundRecords, warn: (message: string) => void): void {
+  if (main?.record.role === 'server' && !names.some((name) => name.endsWith('.html'))) {
+    throw new OperatorError('SD_FOLDER_WRONG', [
+      `${directory}: a build wrote it for a server, and browsers must not be sent its files; compress the folder that it wrote for browsers`,
+    ])
+  }
+  const [build] = names.filter((name) => name.endsWith(`/${manifestPath}`)).toSorted()
+  if (main?.source === 'record' || build === undefined || names.includes('index.html')) return
+  const below = build.slice(0, -manifestPath.length - 1)
+  warn(
+    `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below))}`,
+  )
 }
 
 /** How a folder is to be described and served, as manifests and records say it. */

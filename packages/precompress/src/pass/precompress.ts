@@ -86,7 +86,7 @@ export async function runPass(
     settings.onWarning(message)
   }
 
-  // 1. List every file, without the variants of our own earlier passes.
+  // 1. List every file, without the variants of our own earlier passes, and look at what others compressed.
   const folder = await openFolder(directory)
   const known = await readEarlierBuild(folder, warn)
   const listed = await listFiles(folder, { patterns: settings, variants: known.variants, warn })

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
 import { digestOfFile } from '../folder/describe-file.ts'
 import type { BuildRecord, HashedFile, StoredRecord } from './build-record.ts'
-import { readCachedRecords, readRecord } from './record-files.ts'
+import { readCachedRecords, readRecord, recordPath } from './record-files.ts'
 
 /** What builds wrote down about a folder. */
 export interface FoundRecords {
@@ -14,6 +15,8 @@ export interface FoundRecords {
   readonly all: readonly BuildRecord[]
   /** Folders inside this one that builds wrote for a server, relative to it, with `/`. */
   readonly serverFolders: readonly string[]
+  /** The names of everything in the folder, hidden ones too. */
+  readonly names: readonly string[]
 }
 
 export interface RecordSearch {
@@ -47,6 +50,7 @@ export async function findRecords(
     promising,
     all: [...new Set([...promising, ...cached.map(({ record }) => record)])],
     serverFolders: serverFoldersOf(folder, names, cached),
+    names,
   }
 }
 
@@ -80,22 +84,26 @@ async function mostFiles(
   return best
 }
 
+/** Where builds wrote for a server; one in which a pass ran is a site, whatever wrote it. */
 function serverFoldersOf(
   folder: string,
   names: readonly string[],
   cached: readonly StoredRecord[],
 ): readonly string[] {
   const withRecords = names
-    .filter((name) => name.endsWith('/.serve-dist/record.json'))
-    .map((name) => name.slice(0, -'/.serve-dist/record.json'.length))
+    .filter((name) => name.endsWith(`/${recordPath}`))
+    .map((name) => name.slice(0, -recordPath.length - 1))
     .filter((name) => readRecord(join(folder, name))?.role === 'server')
-  const known = cached
-    .filter(({ record }) => record.role === 'server')
-    .map((stored) => relative(folder, stored.folder))
-    .filter((way) => way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
-    .map((way) => way.split(sep).join('/'))
   const isThere = new Set(names)
-  return [...new Set([...withRecords, ...known])].filter((name) => isThere.has(name)).toSorted()
+  const known = cached.flatMap(({ folder: recorded, record: { role, graph } }) => {
+    const name = relative(folder, recorded).split(sep).join('/')
+    // Another build may have written something else there since.
+    const isStillThere = Object.keys(graph).some((path) => isThere.has(`${name}/${path}`))
+    return role === 'server' && isStillThere ? [name] : []
+  })
+  return [...new Set([...withRecords, ...known])]
+    .filter((name) => isThere.has(name) && !isThere.has(`${name}/${manifestPath}`))
+    .toSorted()
 }
 
 function lastName(path: string): string {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,7 +21,7 @@ import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } f
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
 
 /** Where the record stands that travels with a folder, relative to it. */
-const recordPath: string = `${stateDirectory}/record.json`
+export const recordPath: string = `${stateDirectory}/record.json`
 
 /**
  * Dates a record and writes it twice: into the folder that the build wrote, and into the caches of the packages that
@@ -45,7 +46,8 @@ export function writeRecord(
   } catch (error) {
     throw writeFailure(directory, error)
   }
-  const stored: StoredRecord = { root: resolve(root), folder: directory, record }
+  // As a later pass will see it.
+  const stored: StoredRecord = { root: resolve(root), folder: realpathSync(directory), record }
   const name = `${digestOf(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
   for (const caches of new Set([cacheAbove(stored.root), cacheAbove(dirname(directory))])) {
     if (caches === undefined) continue
