@@ -1,0 +1,117 @@
+import { overridesFor } from '../site/field-rules.ts'
+import { namesOf } from '../site/names-of.ts'
+import type { Answer, FieldRule, Resource, Site } from '../site/site.ts'
+import type { HttpRow, Outcome } from './explanation.ts'
+
+/** A field of an answer, and what set it. */
+export interface ExplainedField {
+  readonly name: string
+  readonly value: string
+  readonly why: string
+  readonly row: HttpRow
+}
+
+/** Names what set each field of an answer: a rule, where one matches the file and names the field, else the default. */
+export function explainFields(site: Site, answer: Answer, outcome: Outcome): ExplainedField[] {
+  const explained: ExplainedField[] = []
+  for (let index = 0; index + 1 < answer.fields.length; index += 2) {
+    const name = answer.fields[index] ?? ''
+    const value = answer.fields[index + 1] ?? ''
+    explained.push({ name, value, ...explainField(site, { name, value }, outcome) })
+  }
+  return explained
+}
+
+/** The fields that a rule takes away from a file's answers, by its value `null`. */
+export function removedFields(site: Site, { resource }: Outcome): string[] {
+  if (resource === undefined) return []
+  return [...resource.overrides.values()]
+    .filter(({ value }) => value === null)
+    .map(({ name }) => `${name}: ${describeRule(site, resource, name)}`)
+}
+
+type Why = Pick<ExplainedField, 'why' | 'row'>
+
+function explainField(
+  site: Site,
+  { name, value }: { readonly name: string; readonly value: string },
+  { status, resource }: Outcome,
+): Why {
+  const override = resource?.overrides.get(name.toLowerCase())
+  const isExtended = name === 'Vary' && override !== undefined && override.value !== null
+  if (resource !== undefined && (override?.value === value || isExtended)) {
+    return { why: describeRule(site, resource, name), row: rowOf(ruleFor(site, resource, name)) }
+  }
+  if (name === 'Cache-Control') return explainFreshness(status, value)
+  return defaults[name] ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
+}
+
+function explainFreshness(status: number | undefined, value: string): Why {
+  if (value === 'no-store') return { why: `status ${status} is never kept`, row: 'Freshness: Any error' }
+  return value === 'no-cache'
+    ? {
+        why: 'neither the build nor --immutable says that the name has a content hash',
+        row: 'Freshness: Any other file, the fallback page, a redirect',
+      }
+    : {
+        why: 'the build, or --immutable, says that the name has a content hash',
+        row: 'Freshness: A name that the bundler hashed (200, 206, 304)',
+      }
+}
+
+const defaults: Readonly<Record<string, Why>> = {
+  'Content-Type': { why: "by the name's extension", row: 'Which representation: A text type' },
+  'Content-Length': { why: 'the bytes of this body', row: 'Which representation: Every body' },
+  'Content-Encoding': { why: 'the coding of step 5', row: 'Which representation: `Accept-Encoding`' },
+  'Content-Range': { why: 'the range of step 7', row: 'Ranges: GET, one `bytes` range that is there' },
+  'Accept-Ranges': {
+    why: 'identity is sent, of which there are ranges',
+    row: 'Ranges: `Accept-Ranges: bytes`',
+  },
+  Vary: {
+    why: 'the file has variants, so Accept-Encoding changes the answer',
+    row: 'Which representation: A resource with variants',
+  },
+  ETag: { why: 'from the SHA-256 of these very bytes', row: 'Which representation: Every representation' },
+  'Last-Modified': { why: 'when these bytes were first built', row: 'Freshness: Validators' },
+  Link: { why: 'what the page needs, from the graph of the bundler', row: 'Freshness: Links of a page' },
+  Location: { why: 'the place of step 2 or 3, with the query', row: 'Freshness: Redirects of yours' },
+  Allow: { why: 'the methods of every file', row: 'Methods: Any other method, known path' },
+  'X-Content-Type-Options': {
+    why: 'every body has its right type',
+    row: 'Which representation: A text type',
+  },
+}
+
+/** The last rule that matches a file and names a field: the same function chose it when the site was built. */
+function ruleFor(site: Site, resource: Resource, name: string): FieldRule | undefined {
+  const base = decodeURIComponent(site.base)
+  const paths = namesOf(resource.path).map((each) => base + each)
+  return site.fieldRules.findLast((rule) => overridesFor([rule], resource, paths).has(name.toLowerCase()))
+}
+
+function rowOf(rule: FieldRule | undefined): HttpRow {
+  if (rule?.on === 'files' || rule?.on === 'pages') return 'Freshness: `securityHeaders`'
+  return rule?.on === 'path'
+    ? 'Freshness: `_headers` and `_redirects` of the build'
+    : 'Freshness: Rules of yours'
+}
+
+function describeRule(site: Site, resource: Resource, name: string): string {
+  const rule = ruleFor(site, resource, name)
+  switch (rule?.on) {
+    case 'files':
+    case 'pages':
+      return `securityHeaders, for all ${rule.on}`
+    case 'path':
+      return `_headers, ${rule.pattern.map((piece, index) => (index % 2 === 0 ? piece : placeholder(piece))).join('')}`
+    case 'glob':
+      return `the rule for ${rule.glob}, of serve-dist.config, a flag or the plugin`
+    default:
+      return 'the build'
+  }
+}
+
+function placeholder(name: string): string {
+  return name === '*' ? name : `:${name}`
+}

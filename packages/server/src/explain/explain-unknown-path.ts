@@ -1,0 +1,140 @@
+import { contentCodings, type Fallback } from '@serve-dist/manifest'
+import { isNavigation } from '../protocol/is-navigation.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
+import { chooseStandIn, decide, matchRule } from '../site/decide.ts'
+import { matchRedirect, type RedirectMatch } from '../site/redirects.ts'
+import { isSourceMap } from '../site/resolve-serving.ts'
+import type { Site } from '../site/site.ts'
+import { explainNotFoundPage, explainResource } from './explain-resource.ts'
+import { type Explained, type ExplainedStep, say } from './explanation.ts'
+
+/** A path that the table does not have. */
+interface UnknownPath {
+  readonly path: string
+  readonly fallback: Fallback | undefined
+}
+
+/** 3. The rules, then the fallback page: what stands in for the path, or why nothing does. */
+export function explainUnknownPath(site: Site, request: RequestFields, unknown: UnknownPath): Explained {
+  const { path, fallback } = unknown
+  const absence = explainAbsence(site, path)
+  const rule = describeRedirect(site, path)
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const status = decide(site, request, fallback)?.status
+    const step =
+      status === undefined
+        ? say(4, `${request.method} of an unknown path`, 'Methods: OPTIONS of an unknown path')
+        : say(4, `${rule} makes the path known`, 'Methods: … of a path that redirects')
+    return { steps: [absence, step], outcome: { status } }
+  }
+  const match = matchRule(site, path, fallback)
+  const standIn = chooseStandIn(site, request, unknown)
+  const isByRule = match !== undefined && standIn?.location === match.location
+  const steps = [
+    absence,
+    ...(match === undefined ? [] : [explainRule(rule, match, isByRule)]),
+    ...(isByRule ? [] : [explainFallback(site, request, { ...unknown, standIn })]),
+  ]
+  if (standIn?.target === undefined) return { steps, outcome: { status: standIn?.status } }
+  const next =
+    standIn.status === 404
+      ? explainNotFoundPage(standIn.target, request)
+      : explainResource(standIn.target, request)
+  return { steps: [...steps, ...next.steps], outcome: next.outcome }
+}
+
+function explainRule(
+  rule: string,
+  { status, location, target }: RedirectMatch,
+  counts: boolean,
+): ExplainedStep {
+  if (target === undefined)
+    return say(3, `${rule}: ${status} to ${location}`, 'Freshness: Redirects of yours')
+  const text = counts
+    ? `${rule}: ${target.path}`
+    : `${rule}, but it has a page, and the request asks for none`
+  return say(3, text, 'Freshness: … to a page with status 200')
+}
+
+function explainFallback(
+  site: Site,
+  request: RequestFields,
+  { path, fallback, standIn }: UnknownPath & { readonly standIn: RedirectMatch | undefined },
+): ExplainedStep {
+  if (standIn?.status === 404) {
+    const row = 'Fallbacks: A build with `404.html`, a navigation to an unknown path under its base'
+    return say(3, `a navigation gets ${standIn.location} of the build`, row)
+  }
+  if (standIn !== undefined) {
+    const row = 'Fallbacks: `spa`, a navigation to an unknown path, dots or not'
+    return say(3, `fallback ${fallback}: a navigation gets ${standIn.location}`, row)
+  }
+  const noPage = 'Fallbacks: `custom`; `mpa` without `404.html`'
+  if (fallback === undefined || fallback === 'none') {
+    return say(3, 'there is no fallback for unknown paths (appType, --fallback, --ssr)', noPage)
+  }
+  if (!path.startsWith(site.base)) {
+    return say(3, 'there is no fallback outside of the base', "Which resource: A build with `base: '/app/'`")
+  }
+  if (!isNavigation(request)) {
+    const text = "a fallback is for navigations (-H 'Sec-Fetch-Mode: navigate' asks as one)"
+    return say(3, text, 'Fallbacks: … any other request (`Accept: */*`, `fetch()`, a script)')
+  }
+  return site.assetsPath !== undefined && path.startsWith(site.assetsPath)
+    ? say(
+        3,
+        `no page stands in for a file under ${site.assetsPath}`,
+        'Fallbacks: … in the directory of hashed assets',
+      )
+    : say(3, `fallback ${fallback}: the build has no page for it`, noPage)
+}
+
+/** The rule that matches a path, as somebody wrote it. */
+export function describeRedirect(site: Site, path: string, byForce = false): string {
+  const rule = site.redirects.find(
+    (each) => (each.force || !byForce) && matchRedirect([each], path) !== undefined,
+  )
+  if (rule === undefined) return 'no rule'
+  return `the rule ${rule.from} ${rule.to} ${rule.status}${rule.force ? '!' : ''}`
+}
+
+/** Why a path is not in the table, with what it may have been meant for. */
+function explainAbsence(site: Site, path: string): ExplainedStep {
+  if (!path.startsWith(site.base)) {
+    return say(
+      2,
+      `${path} is outside of the base ${site.base}`,
+      "Which resource: A build with `base: '/app/'`",
+    )
+  }
+  const coding = contentCodings.find(({ extension }) => path.endsWith(extension))
+  const original = coding === undefined ? undefined : site.table.get(path.slice(0, -coding.extension.length))
+  if (original?.kind === 'resource') {
+    const text = `${path} is a variant of ${original.path}: ask for that with Accept-Encoding: ${coding?.name}`
+    return say(2, text, 'Which resource: A variant under its own suffix (`app.js.br`)')
+  }
+  if (site.sourceMaps === 'deny' && isSourceMap(path)) {
+    const text = `${path} is a source map, and these are denied`
+    return say(2, text, 'Which resource: Source maps where they are denied')
+  }
+  if (/\/\.(?!well-known(?:\/|$))/.test(path)) {
+    const row = "Which resource: The manifest's folder, `.vite/`, dotfiles other than `.well-known/`"
+    return say(2, `${path} has a hidden name, which is never served`, row)
+  }
+  const alike = [...site.table.keys()].find((key) => plain(key) === plain(path))
+  if (alike === undefined) {
+    const text = `${path} is none of the ${site.table.size} paths of the build`
+    return say(2, text, 'Which resource: An unknown path')
+  }
+  const row = 'Which resource: Letters in another case, or composed (NFC) where the name is decomposed (NFD)'
+  return say(2, `${path} is not ${alike}: names are exact`, row)
+}
+
+/** Without the differences that people overlook: letters' case, and how a letter is composed. */
+function plain(path: string): string {
+  try {
+    return decodeURIComponent(path).normalize('NFC').toLowerCase()
+  } catch {
+    return path.toLowerCase()
+  }
+}

@@ -1,0 +1,233 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Fallback } from '@serve-dist/manifest'
+import { fakeSite } from '../../test/support/fake-site.ts'
+import { requestOf } from '../../test/support/request-of.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
+import type { Answer, Site } from '../site/site.ts'
+import { explain } from './explain.ts'
+import { explainFields, removedFields } from './explain-fields.ts'
+import type { Outcome } from './explanation.ts'
+
+const page = { mediaType: 'text/html; charset=utf-8' }
+const files = {
+  'index.html': { body: '<p>index</p>', variants: { br: 'i', gzip: 'in' }, ...page },
+  'about.html': { body: '<p>about</p>', ...page },
+  'guide/index.html': { body: '<p>guide</p>', variants: { zstd: 'g' }, ...page },
+  'assets/app.js': {
+    body: '0123456789',
+    variants: { zstd: '012', br: '01', gzip: '0123' },
+    mediaType: 'text/javascript; charset=utf-8',
+    cache: 'immutable',
+  },
+  'assets/app.js.map': '{}',
+  'Straße.txt': { body: 'street', variants: { br: 's' } },
+  'empty.bin': '',
+} as const
+const rules = {
+  securityHeaders: true,
+  cors: ['assets/**'],
+  cacheControl: { '*.txt': 'max-age=60' },
+  headers: {
+    '**/*.js': { 'X-Of': 'script', Vary: 'Origin' },
+    'about.html': { 'Cache-Control': 'no-store', 'Content-Type': null },
+  },
+  redirects: [
+    { from: '/old/:name', to: '/about', status: 301 },
+    { from: '/app/*', to: '/index.html', status: 200 },
+    { from: '/data', to: '/empty.bin', status: 200 },
+    { from: '/gone/*', to: '/about.html', status: 404 },
+    { from: '/empty.bin', to: '/about.html', status: 404, force: true },
+    { from: '/guide/', to: '/elsewhere', status: 302, force: true },
+  ],
+} as const
+const sites: Readonly<Record<string, Site>> = {
+  spa: fakeSite(files, { assetsDirectory: 'assets', rules: {} }),
+  'with a 404 page and a base': fakeSite(
+    { ...files, '404.html': { body: '<p>none</p>', variants: { br: 'n' }, ...page } },
+    { base: '/ä/', appType: 'mpa', assetsDirectory: 'assets', prefer: 'smallest' },
+  ),
+  'with rules': fakeSite(files, { assetsDirectory: 'assets', rules }),
+  'whose times are fixed': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),
+}
+
+const orNothing = <Value>(...values: readonly Value[]): fc.Arbitrary<Value | undefined> =>
+  fc.constantFrom(undefined, undefined, ...values)
+
+function requests(site: Site): fc.Arbitrary<RequestFields> {
+  const paths = [...site.table.keys()]
+  const tags = [...site.files.values()].flatMap(({ representations }) =>
+    representations.map(({ entityTag }) => entityTag),
+  )
+  const others = [
+    '/old/x',
+    '/app/y',
+    '/app/y.js',
+    '/data',
+    '/gone/1',
+    '/nothing',
+    '/assets/none.js',
+    '/%',
+    '/a//b',
+    '*',
+  ]
+  const alike = [
+    '/ABOUT',
+    '/assets/app.js.br',
+    '/.env',
+    '/Stra%C3%9Fe.txt?x',
+    '/%61bout',
+    `${site.base}nothing`,
+  ]
+  const tag = orNothing('*', '"x"', ...tags)
+  const date = orNothing('Sat, 31 Jan 2026 12:00:00 GMT', 'Thu, 01 Jan 2026 12:00:00 GMT', 'never')
+  return fc.record({
+    method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST'),
+    target: fc.constantFrom(...paths, ...others, ...alike),
+    accept: orNothing('text/html', '*/*', 'text/html;q=0'),
+    acceptEncoding: orNothing('br', 'zstd, br;q=0.5, gzip', '*', 'identity;q=0', '*;q=0, br', ''),
+    ifMatch: tag,
+    ifNoneMatch: tag,
+    ifModifiedSince: date,
+    ifUnmodifiedSince: date,
+    ifRange: orNothing('Sat, 31 Jan 2026 12:00:00 GMT', ...tags),
+    range: orNothing('bytes=0-1', 'bytes=-3', 'bytes=99-', 'lines=1', 'bytes=0-1,3-4'),
+    secFetchMode: orNothing('navigate', 'cors'),
+  })
+}
+
+function valueOf({ fields }: Answer, name: string): string | undefined {
+  const at = fields.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name)
+  return at === -1 ? undefined : fields[at + 1]
+}
+
+/** The representation that an explanation names, by what a client would see of it. */
+function toldBy({ status, representation, range }: Outcome): unknown {
+  if (representation === undefined) return undefined
+  const { coding, bytes, entityTag } = representation
+  const size = range === undefined ? bytes.size : range.last + 1 - range.first
+  return {
+    ...(status !== 304 && { coding, length: String(size) }),
+    ...(status !== 404 && { entityTag }),
+  }
+}
+
+function sentBy(answer: Answer, { representation }: Outcome): unknown {
+  if (representation === undefined) return undefined
+  const coding = valueOf(answer, 'content-encoding') ?? 'identity'
+  return {
+    ...(answer.status !== 304 && { coding, length: valueOf(answer, 'content-length') }),
+    ...(answer.status !== 404 && { entityTag: valueOf(answer, 'etag') }),
+  }
+}
+
+const fallbacks = fc.constantFrom<(Fallback | undefined)[]>('spa', '404', 'none', undefined)
+
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}
+
+describe('explain', () => {
+  test.each(Object.keys(sites))('leads to the very answer of decide, for a site %s', (name) => {
+    const site = sites[name] ?? fakeSite({})
+    fc.assert(
+      fc.property(requests(site), fallbacks, (request, fallback) => {
+        const { answer, outcome, steps } = explain(site, request, fallback)
+        expect(outcome.status).toBe(answer?.status)
+        expect(toldBy(outcome)).toEqual(answer && sentBy(answer, outcome))
+        const fields = answer === undefined ? [] : explainFields(site, answer, outcome)
+        expect(fields.flatMap((field) => [field.name, field.value])).toEqual(answer?.fields ?? [])
+        expect(fields.every(({ why }) => why !== '')).toBe(true)
+        const order = steps.map(({ step }) => step)
+        expect(order).toEqual(order.toSorted((one, other) => one - other))
+        expect(order[0]).toBe(2)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('says which representation is sent, and why none of the others', () => {
+    const request = requestOf({ target: '/assets/app.js', acceptEncoding: 'br, gzip;q=0.5, zstd;q=0' })
+    const { steps } = explain(sites['spa'] ?? fakeSite({}), request, 'spa')
+    expect(steps.map(({ step, text }) => `${step}. ${text}`)).toEqual([
+      '2. /assets/app.js is the file assets/app.js of the build',
+      '5. Accept-Encoding: br, gzip;q=0.5, zstd;q=0: br is sent',
+    ])
+    expect(steps[1]?.details).toEqual([
+      'zstd, 3 bytes: not accepted (q=0)',
+      'br, 2 bytes: chosen (q=1)',
+      'gzip, 4 bytes: less wanted (q=0.5)',
+      'identity, 10 bytes: less wanted (not named, acceptable)',
+    ])
+  })
+
+  test.each<[string, Partial<RequestFields>, RegExp]>([
+    ['/assets/app.js.br', {}, /a variant of assets\/app\.js: ask for that with Accept-Encoding: br/],
+    ['/ABOUT', {}, /is not \/about: names are exact/],
+    ['/.env', {}, /has a hidden name/],
+    ['/nothing', {}, /a fallback is for navigations \(-H 'Sec-Fetch-Mode: navigate' asks as one\)/],
+    ['/assets/x', { secFetchMode: 'navigate' }, /no page stands in for a file under \/assets\//],
+    ['/a//b', {}, /an empty segment/],
+  ])('says why %s is a 404', (target, fields, expected) => {
+    const { steps, outcome } = explain(sites['spa'] ?? fakeSite({}), requestOf({ target, ...fields }), 'spa')
+    expect(outcome.status).toBeUndefined()
+    expect(steps.map(({ text }) => text).join('\n')).toMatch(expected)
+  })
+
+  test.each<[string, string]>([
+    ['/old/x', 'the rule /old/:name /about 301: 301 to /about'],
+    ['/guide/', 'the rule /guide/ /elsewhere 302!: 302 to /elsewhere'],
+    ['/empty.bin', 'the rule /empty.bin /about.html 404! hides /empty.bin'],
+    ['/data', 'the rule /data /empty.bin 200: empty.bin'],
+    ['/app/y', 'the rule /app/* /index.html 200, but it has a page, and the request asks for none'],
+  ])('names the rule for %s', (target, expected) => {
+    const { steps } = explain(sites['with rules'] ?? fakeSite({}), requestOf({ target }), 'spa')
+    expect(steps.map(({ text }) => text).join('\n')).toContain(expected)
+  })
+
+  test('names the rule that set a field, and the one that took it away', () => {
+    const site = sites['with rules'] ?? fakeSite({})
+    const whyOf = (target: string): Readonly<Record<string, string>> => {
+      const { answer, outcome } = explain(site, requestOf({ target }), 'spa')
+      const fields = answer === undefined ? [] : explainFields(site, answer, outcome)
+      return Object.fromEntries(fields.map(({ name, why }) => [name, why]))
+    }
+    expect(whyOf('/assets/app.js')).toMatchObject({
+      'X-Of': 'the rule for **/*.js, of serve-dist.config, a flag or the plugin',
+      Vary: 'the rule for **/*.js, of serve-dist.config, a flag or the plugin',
+      'Access-Control-Allow-Origin': 'the rule for assets/**, of serve-dist.config, a flag or the plugin',
+      'Referrer-Policy': 'securityHeaders, for all files',
+      'Cache-Control': 'the build, or --immutable, says that the name has a content hash',
+      ETag: 'from the SHA-256 of these very bytes',
+    })
+    expect(whyOf('/Stra%C3%9Fe.txt')['Cache-Control']).toMatch(/^the rule for \*\.txt/)
+    const { outcome } = explain(site, requestOf({ target: '/about' }), 'spa')
+    expect(removedFields(site, outcome)).toEqual([
+      'Content-Type: the rule for about.html, of serve-dist.config, a flag or the plugin',
+    ])
+  })
+
+  test('names rows of docs/http.md that are there', () => {
+    const sections: Readonly<Record<string, readonly { readonly condition: string }[]>> = JSON.parse(
+      read('../../../../docs/http-rows.json'),
+    )
+    const known = new Set(
+      Object.entries(sections).flatMap(([section, rows]) =>
+        rows.map(({ condition }) => `${section}: ${condition}`),
+      ),
+    )
+    const sources = readdirSync(fileURLToPath(new URL('.', import.meta.url))).filter(
+      (name) => !/\.test\./.test(name),
+    )
+    const named = sources.flatMap((name) =>
+      Array.from(
+        read(`./${name}`).matchAll(/(['"])((?:[A-Z][a-z]+)(?: [a-z]+)?: (?:(?!\1).)+)\1/g),
+        ([, , row]) => row,
+      ),
+    )
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter((row) => !known.has(row ?? ''))).toEqual([])
+  })
+})
