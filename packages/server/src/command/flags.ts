@@ -483,6 +483,60 @@ export const checkFlags: FlagTable<CheckFlags> = {
   },
 }
 
+/** What the command line says of an explanation: the request, and how it is served. */
+export interface ExplainFlags extends Pick<
+  ServeFlags,
+  | 'fallback'
+  | 'config'
+  | 'ssr'
+  | 'fsFallback'
+  | 'prefer'
+  | 'immutable'
+  | 'cors'
+  | 'sourceMaps'
+  | 'unlisted'
+  | 'noManifest'
+> {
+  readonly method: string
+  readonly header?: readonly RequestField[]
+  readonly json?: boolean
+}
+
+const asServed = 'As for the server'
+
+export const explainFlags: FlagTable<ExplainFlags> = {
+  header: {
+    letter: 'H',
+    value: '<field>',
+    help: "field of the request, such as 'Accept-Encoding: br'",
+    group: 'Options',
+    isRepeatable: true,
+    read: (text) => [parseField(text)],
+  },
+  method: {
+    letter: 'X',
+    value: '<method>',
+    help: 'method of the request',
+    group: 'Options',
+    default: 'GET',
+    read: (text) => text.toUpperCase(),
+  },
+  json: {
+    help: 'write the explanation as JSON',
+    group: 'Options',
+  },
+  fallback: { ...serveFlags.fallback, group: asServed },
+  config: { ...serveFlags.config, group: asServed },
+  ssr: { ...serveFlags.ssr, group: asServed },
+  fsFallback: { ...serveFlags.fsFallback, group: asServed },
+  prefer: { ...serveFlags.prefer, group: asServed },
+  immutable: { ...serveFlags.immutable, group: asServed },
+  cors: { ...serveFlags.cors, group: asServed },
+  sourceMaps: { ...serveFlags.sourceMaps, group: asServed },
+  unlisted: { ...serveFlags.unlisted, group: asServed },
+  noManifest: { ...serveFlags.noManifest, group: asServed },
+}
+
 /** `tlsCert` as it is written: `--tls-cert`. */
 export function flagName(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

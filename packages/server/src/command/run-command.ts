@@ -10,6 +10,8 @@ import {
   type CompressFlags,
   compressFlags,
   defaultOf,
+  type ExplainFlags,
+  explainFlags,
   type Flag,
   flagName,
   flagTerm,
@@ -95,12 +97,11 @@ function createProgram(showsAll: boolean): Command {
       optionDescription: ({ description }) => description,
       // The longest flags of `report` leave 40 columns.
       minWidthToWrap: 30,
-      subcommandTerm: (command) => `${command.name()} [dir]`,
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options] ', '')}`,
     })
     .configureOutput({
-      // Headings without the blank lines above them: the page fits a terminal of 24 lines.
-      writeOut: (text) =>
-        process.stdout.write(showsAll ? text : text.replaceAll(/\n\n(?=[A-Z][\w ]*:\n)/g, '\n')),
+      // Without blank lines: the page fits a terminal of 24 lines.
+      writeOut: (text) => process.stdout.write(showsAll ? text : text.replaceAll('\n\n', '\n')),
       outputError: () => {},
     })
     .showSuggestionAfterError(false)
@@ -152,7 +153,7 @@ function createProgram(showsAll: boolean): Command {
   addFlags(report, reportFlags, { showsAll: true, problems })
   const check = program
     .command('check')
-    .summary('look for faults, in a folder or at the address of a site')
+    .summary('look for faults of a folder, or of a site')
     .helpOption('-h, --help', 'show this page')
     .description('Look for faults in a build, or at the address of a site that serves it.')
     .argument(
@@ -165,7 +166,19 @@ function createProgram(showsAll: boolean): Command {
       process.exitCode = await checkCommand(target, flags)
     })
   addFlags(check, checkFlags, { showsAll: true, problems })
-  for (const command of [program, compress, report, check]) {
+  const explainer = program
+    .command('explain')
+    .summary('show how a request gets its answer')
+    .helpOption('-h, --help', 'show this page')
+    .description('Show the answer to a request, and the steps that lead to it.')
+    .argument('<path>', 'path that is asked for, such as /about, or its whole address')
+    .argument('[dir]', 'folder of the build', serveDefaults.directory)
+    .action(async (path: string, directory: string, flags: ExplainFlags) => {
+      const { explainCommand } = await import('./explain-command.ts')
+      await explainCommand(path, directory, flags)
+    })
+  addFlags(explainer, explainFlags, { showsAll: true, problems })
+  for (const command of [program, compress, report, check, explainer]) {
     command.exitOverride((error) => {
       if (error.exitCode === 0) throw new HelpShown()
       return refuse(command, [...problems, explain(command, error)])

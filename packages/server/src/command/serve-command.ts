@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { ServingRules } from '@serve-dist/manifest'
 import type { GivenFlags } from './flags.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
-import { readConfig } from '../load/read-config.ts'
+import { readRules } from '../load/read-rules.ts'
 import { serve, serveStaged } from '../serve/serve.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { SiteSummary } from '../site/site.ts'
@@ -141,7 +140,7 @@ async function toServeOptions(
     const { keepRunning, reportApplicationError } = await import('../application/mount-application.ts')
     keepRunning(reportApplicationError)
   }
-  const rules = withFlags(await readConfig(process.cwd(), flags.config), flags)
+  const rules = await readRules(process.cwd(), flags)
   // One that takes the place of another must not be refused what the others serve.
   const unlisted = isReplacement && flags.unlisted === 'refuse' ? 'warn' : flags.unlisted
   // One worker warns, for all; and the primary answers operators.
@@ -176,19 +175,6 @@ function removeAtSuddenEnd(socket: string): void {
   process.once('exit', (code) => {
     if (code !== 0) rmSync(socket, { force: true })
   })
-}
-
-/** The command line outranks the configuration; globs add up. */
-function withFlags(
-  config: ServingRules,
-  { prefer, fallback, sourceMaps, immutable = [], cors = [] }: GivenFlags,
-): ServingRules {
-  return {
-    ...config,
-    ...defined({ prefer, fallback, sourceMaps }),
-    immutable: [...(config.immutable ?? []), ...immutable],
-    cors: [...(config.cors ?? []), ...cors],
-  }
 }
 
 /** Fields that may be `undefined` may be left out, instead. */

@@ -43,6 +43,9 @@ function explainField(
     return { why: describeRule(site, resource, name), row: rowOf(ruleFor(site, resource, name)) }
   }
   if (name === 'Cache-Control') return explainFreshness(status, value)
+  if (name === 'Content-Type' && resource === undefined) {
+    return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }
+  }
   return defaults[name] ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
 }
 

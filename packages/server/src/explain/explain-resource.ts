@@ -22,7 +22,11 @@ export function explainResource(resource: Resource, request: RequestFields): Exp
   if (selected === undefined) return { steps, outcome: { status: 406, resource } }
   if (range !== undefined && selected !== whole) {
     steps.push(
-      say(5, 'a range is one of identity: this instead', 'Ranges: GET, one `bytes` range that is there'),
+      say(
+        5,
+        'a range is one of identity, so identity is sent',
+        'Ranges: GET, one `bytes` range that is there',
+      ),
     )
   }
 
@@ -62,7 +66,8 @@ function explainSelection(
       : (acceptEncoding ?? '') === ''
         ? 'Which representation: … absent, or empty'
         : 'Which representation: `Accept-Encoding`'
-  const chosen = selected === undefined ? 'no representation is acceptable' : `${selected.coding} is sent`
+  const chosen =
+    selected === undefined ? 'no representation is acceptable' : `${selected.coding} is wanted most`
   return { step: 5, text: `${wanted}: ${chosen}`, details: [...all, ...missing], row }
 }
 

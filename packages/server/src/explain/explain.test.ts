@@ -153,7 +153,7 @@ describe('explain', () => {
     const { steps } = explain(sites['spa'] ?? fakeSite({}), request, 'spa')
     expect(steps.map(({ step, text }) => `${step}. ${text}`)).toEqual([
       '2. /assets/app.js is the file assets/app.js of the build',
-      '5. Accept-Encoding: br, gzip;q=0.5, zstd;q=0: br is sent',
+      '5. Accept-Encoding: br, gzip;q=0.5, zstd;q=0: br is wanted most',
     ])
     expect(steps[1]?.details).toEqual([
       'zstd, 3 bytes: not accepted (q=0)',
@@ -221,9 +221,11 @@ describe('explain', () => {
     const sources = readdirSync(fileURLToPath(new URL('.', import.meta.url))).filter(
       (name) => !/\.test\./.test(name),
     )
-    const named = sources.flatMap((name) =>
+    const named = [...sources, '../command/explain-command.ts'].flatMap((name) =>
       Array.from(
-        read(`./${name}`).matchAll(/(['"])((?:[A-Z][a-z]+)(?: [a-z]+)?: (?:(?!\1).)+)\1/g),
+        read(`./${name}`).matchAll(
+          /(['"])((?:Which|Fall|Meth|Cond|Rang|Fresh|As)[a-z]*(?: [a-z]+)?: (?:(?!\1).)+)\1/g,
+        ),
         ([, , row]) => row,
       ),
     )

@@ -11,7 +11,9 @@ type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
  * Node's own `headers` would build an object of all fields; of the raw list only a few are wanted, and
  * their lengths tell most of the others apart.
  */
-export function createRequestFieldsReader(): (message: IncomingMessage) => RequestFields {
+export function createRequestFieldsReader(): (
+  message: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>,
+) => RequestFields {
   const request: Writable<RequestFields> = emptyFields()
   return (message) => {
     clear(request)

@@ -4,6 +4,7 @@ import {
   checkFlags,
   compressFlags,
   defaultOf,
+  explainFlags,
   type Flag,
   flagTerm,
   reportFlags,
@@ -21,6 +22,8 @@ const introduction = `# The command line
 - \`serve-dist report [dir]\` shows what a build weighs; [its options](#serve-dist-report-dir).
 - \`serve-dist check [target]\` looks for [faults](check.md), in a folder or at an address;
   [its options](#serve-dist-check-target).
+- \`serve-dist explain <path> [dir]\` shows by which steps a request [gets its answer](explain.md);
+  [its options](#serve-dist-explain-path-dir).
 
 \`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
 set to nothing counts as not set.`
@@ -36,6 +39,8 @@ test('docs/cli.md has every flag of the command', async () => {
     ...sectionOf(reportFlags),
     '## `serve-dist check [target]`',
     ...sectionOf(checkFlags),
+    '## `serve-dist explain <path> [dir]`',
+    ...sectionOf(explainFlags, '###'),
   ]
   await expect(`${document.join('\n\n')}\n`).toMatchFileSnapshot(file)
 })

@@ -1,0 +1,82 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { explain } from '../explain/explain.ts'
+import { say } from '../explain/explanation.ts'
+import {
+  type ExplainedAnswer,
+  formatExplanation,
+  formatExplanationAsJson,
+} from '../explain/format-explanation.ts'
+import { findOnDisk } from '../hosts/find-on-disk.ts'
+import { loadSite } from '../load/load-site.ts'
+import type { RequestFields } from '../protocol/request-fields.ts'
+import { createRequestFieldsReader } from '../send/read-request-fields.ts'
+import { notFound } from '../site/answers.ts'
+import { fallbackFor } from '../site/decide.ts'
+import type { Site } from '../site/site.ts'
+import type { ExplainFlags } from './flags.ts'
+import { readRules } from '../load/read-rules.ts'
+
+/** Prints the answer to one request, and the steps that lead to it. */
+export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {
+  const { site, explained } = await explainRequest(path, directory, flags)
+  const format = flags.json === true ? formatExplanationAsJson : formatExplanation
+  process.stdout.write(`${format(site, explained)}\n`)
+}
+
+/** Explains the answer to one request, by the site that the server would load with the same flags. */
+export async function explainRequest(
+  path: string,
+  directory: string,
+  flags: ExplainFlags,
+): Promise<{ readonly site: Site; readonly explained: ExplainedAnswer }> {
+  const { method, header: given = [], unlisted, noManifest = false } = flags
+  const target = toTarget(path)
+  // The fields are the same wherever a body lies, and none is sent.
+  const options = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
+  const site = await loadSite(directory, options)
+  const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
+  return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
+}
+
+/** As a browser sends it: what is no ASCII is escaped, and the server sees no fragment. */
+function toTarget(path: string): string {
+  if (/^(?:\/|\*$|https?:\/\/)/i.test(path))
+    return path.replace(/#.*$/s, '').replaceAll(/[^!-~]+/g, encodeURI)
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `expected a path that begins with a slash, such as /${path}, or a whole address; found "${path}"`,
+  )
+}
+
+/** Steps 2 to 8 of a request, as `hosts/handler.ts` takes them. */
+async function explainAnswer(
+  site: Site,
+  request: RequestFields,
+  { ssr, fsFallback = false }: ExplainFlags,
+): Promise<Pick<ExplainedAnswer, 'answer' | 'steps' | 'outcome'>> {
+  const fallback = fallbackFor(site, ssr === undefined ? 'standalone' : 'middleware', undefined)
+  const first = explain(site, request, fsFallback ? undefined : fallback)
+  if (first.answer !== undefined && (ssr === undefined || first.answer.status !== 405)) return first
+  const onDisk = first.answer === undefined ? await findOnDisk(site, request) : undefined
+  if (onDisk !== undefined && fsFallback) {
+    const row = 'Which resource: `fileSystemFallback` and a regular file that appeared after boot'
+    const step = say(8, 'the folder has a file of that name', row)
+    return { answer: onDisk, steps: [...first.steps, step], outcome: { status: onDisk.status } }
+  }
+  const { answer, steps, outcome } = fsFallback ? explain(site, request, fallback) : first
+  if (answer !== undefined && (ssr === undefined || answer.status !== 405)) return { answer, steps, outcome }
+  const unlisted = say(
+    8,
+    'the folder has a file of that name, but the manifest does not list it: serve-dist compress adds it, unless --exclude left it out',
+    'Which resource: A file that came into the folder after its manifest, or that `exclude` left out',
+  )
+  const last =
+    ssr === undefined
+      ? say(8, 'no application stands behind the build (--ssr)', 'Which resource: An unknown path')
+      : say(8, `the application ${ssr} is asked`, 'As middleware: What is passed on')
+  return {
+    answer: ssr === undefined ? notFound : undefined,
+    steps: [...steps, ...(onDisk === undefined ? [] : [unlisted]), last],
+    outcome: { status: ssr === undefined ? 404 : undefined },
+  }
+}
