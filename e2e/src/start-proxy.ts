@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,8 +29,14 @@ export interface ProxyOptions {
  * configuration that compresses as Debian's does.
  */
 export async function startNginx(configuration: string, options: ProxyOptions): Promise<Proxy> {
+  const text = await readFile(path.join(configurations, 'nginx', configuration), 'utf8')
+  return await startNginxWith(text, options)
+}
+
+/** Starts nginx with such a configuration. */
+export async function startNginxWith(text: string, options: ProxyOptions): Promise<Proxy> {
   const { program, directory } = options
-  const { file, url } = await writeNginxConfiguration(configuration, options)
+  const { file, url } = await writeNginxConfiguration(text, options)
   return await start([program, '-p', directory, '-e', 'stderr', '-c', file], url)
 }
 
@@ -39,17 +45,17 @@ export async function testNginxConfiguration(
   configuration: string,
   options: ProxyOptions,
 ): Promise<{ exitCode: number; output: string }> {
-  const { file } = await writeNginxConfiguration(configuration, options)
+  const text = await readFile(path.join(configurations, 'nginx', configuration), 'utf8')
+  const { file } = await writeNginxConfiguration(text, options)
   const { program, directory } = options
   return await runCommand([program, '-t', '-p', directory, '-e', 'stderr', '-c', file], { isQuiet: true })
 }
 
 async function writeNginxConfiguration(
-  configuration: string,
+  text: string,
   { origin, directory }: ProxyOptions,
 ): Promise<{ file: string; url: URL }> {
   const [plain, secure] = [await freePort(), await freePort()]
-  const text = await readFile(path.join(configurations, 'nginx', configuration), 'utf8')
   const isSecure = text.includes('listen 443')
   if (isSecure) await makeCertificate(directory)
   const adapted = text
@@ -76,15 +82,52 @@ async function writeNginxConfiguration(
   return { file, url: new URL(isSecure ? `https://127.0.0.1:${secure}` : `http://127.0.0.1:${plain}`) }
 }
 
-/** Starts Caddy with deploy/caddy/Caddyfile, without TLS: certificates take a name that others can reach. */
-export async function startCaddy({ program, origin, directory }: ProxyOptions): Promise<Proxy> {
+/**
+ * Starts Caddy with deploy/caddy/Caddyfile, without TLS: certificates take a name that others can reach.
+ *
+ * @param change - spoils the configuration.
+ */
+export async function startCaddy(
+  { program, origin, directory }: ProxyOptions,
+  change: (text: string) => string = (text) => text,
+): Promise<Proxy> {
   const url = new URL(`http://127.0.0.1:${await freePort()}`)
   const text = await readFile(path.join(configurations, 'caddy/Caddyfile'), 'utf8')
-  const adapted = text.replaceAll('127.0.0.1:4173', origin.host).replace(/^example\.com /m, `${url.origin} `)
+  const adapted = change(text)
+    .replaceAll('127.0.0.1:4173', origin.host)
+    .replace(/^example\.com /m, `${url.origin} `)
   const file = path.join(directory, 'Caddyfile')
   await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${adapted}`)
   const environment = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
   return await start([program, 'run', '--adapter', 'caddyfile', '--config', file], url, environment)
+}
+
+/**
+ * Starts Varnish, a cache that stores answers by their `Cache-Control`.
+ *
+ * @param rules - lines of VCL behind its backend.
+ * @param parameters - as `-p` takes them.
+ */
+export async function startVarnish(
+  { program, origin, directory }: ProxyOptions,
+  rules: string,
+  parameters: readonly string[],
+): Promise<Proxy> {
+  const url = new URL(`http://127.0.0.1:${await freePort()}`)
+  const file = path.join(directory, 'site.vcl')
+  const backend = `backend site { .host = "${origin.hostname}"; .port = "${origin.port}"; }`
+  await writeFile(file, ['vcl 4.1;', backend, rules, ''].join('\n'))
+  const place = ['-F', '-j', 'none', '-n', path.join(directory, 'varnish'), '-s', 'malloc,16m']
+  const asked = parameters.flatMap((parameter) => ['-p', parameter])
+  // Where it is unpacked, its libraries lie beside it.
+  const libraries = path.resolve(program, '../../lib')
+  const found = await readdir(libraries).catch(() => [])
+  const folders = found
+    .filter((name) => name.endsWith('-linux-gnu'))
+    .map((name) => path.join(libraries, name))
+  return await start([program, ...place, '-a', url.host, '-f', file, ...asked], url, {
+    LD_LIBRARY_PATH: folders.join(':'),
+  })
 }
 
 async function start(

@@ -54,7 +54,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     // 2. One page.
     const mount = mountOf(address, site)
     const firstUrl = new URL(mount + first.name, address)
-    const answer = await ask(questionFor(first, mount, 'identity')).catch((error: unknown) =>
+    const answer = await ask(questionFor(first, mount, browserCodings)).catch((error: unknown) =>
       error instanceof CheckStopped ? Promise.reject(error) : stopUnreachable(firstUrl, error),
     )
     stopWithoutPage(firstUrl, answer)
@@ -104,22 +104,25 @@ function mountOf({ pathname }: URL, { base }: Site): string {
   return pathname === '/' ? base : pathname.replace(/\/?$/, '/')
 }
 
-function questionFor({ resource, name }: Target, mount: string, codings: string): Question {
+/** @param codings - none is what simple clients send: curl, crawlers, many libraries. */
+function questionFor({ resource, name }: Target, mount: string, codings?: string): Question {
   const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
-  return { path: mount + name, fields: { accept, 'accept-encoding': codings } }
+  const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
+  return { path: mount + name, fields }
 }
 
 async function askFile(target: Target, mount: string, ask: Ask, pages: AskedPage[]): Promise<Observation[]> {
   const { resource } = target
   const path = mount + target.name
   try {
-    const plain = await ask(questionFor(target, mount, 'identity'))
+    const question = questionFor(target, mount, browserCodings)
+    // First: what a cache keeps that ignores Vary is then in a coding, which the others cannot read.
+    const browser = await ask(question)
     const coded = new Map<ContentCoding, Received>()
     for (const { coding } of resource.representations) {
       if (coding !== 'identity') coded.set(coding, await ask(questionFor(target, mount, coding)))
     }
-    const question = questionFor(target, mount, browserCodings)
-    const browser = await ask(question)
+    const plain = await ask(questionFor(target, mount))
     const validator = validatorOf(browser.fields)
     const again =
       validator === undefined

@@ -10,7 +10,7 @@ export interface FileAnswers {
   readonly resource: Resource
   /** As it was asked for. */
   readonly path: string
-  /** To a client that wants no coding. */
+  /** To a client that names no coding. */
   readonly plain: Received
   /** To clients that want one coding each. */
   readonly coded: ReadonlyMap<ContentCoding, Received>

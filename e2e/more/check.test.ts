@@ -1,0 +1,275 @@
+import { cp, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { findProgram } from '../src/find-program.ts'
+import { type CheckRun, runCheck } from '../src/run-check.ts'
+import { type RunningCommand, startCommand } from '../src/start-command.ts'
+import {
+  type Proxy,
+  type ProxyOptions,
+  startCaddy,
+  startNginx,
+  startNginxWith,
+  startVarnish,
+} from '../src/start-proxy.ts'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+
+const { project, dist, command } = inject('packedSpa')
+
+function startServer(): Promise<RunningCommand> {
+  return startCommand(command, { args: ['--port', '0'], cwd: project })
+}
+
+let server: RunningCommand
+let replica: RunningCommand
+beforeAll(async () => {
+  ;[server, replica] = await Promise.all([startServer(), startServer()])
+})
+afterAll(async () => {
+  await Promise.all([server?.stop(), replica?.stop()])
+})
+
+/** Stops the proxy when the test is done. */
+function untilDone(proxy: Proxy): Proxy {
+  onTestFinished(() => proxy.stop())
+  return proxy
+}
+
+async function optionsFor(program: string | undefined): Promise<ProxyOptions> {
+  if (program === undefined) throw new Error('the program is neither installed nor a package of this system')
+  return { program, origin: server.url, directory: await temporaryFolder() }
+}
+
+/** Another value in the place of a field that serve-dist has sent. */
+function replaced(name: string, value: string): string {
+  return `proxy_hide_header ${name}; add_header ${name} "${value}" always;`
+}
+
+async function check({ url }: Pick<Proxy, 'url'>, ...args: readonly string[]): Promise<CheckRun> {
+  return await runCheck(command, { args: [url.href, '--insecure', ...args], cwd: project })
+}
+
+const nginx = await findProgram('nginx')
+const varnish = await findProgram('varnishd', ['varnish', 'libjemalloc2'])
+const caddy = await findProgram('caddy')
+const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
+
+describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind nginx', () => {
+  const file = fileURLToPath(new URL('../../deploy/nginx/serve-dist.conf', import.meta.url))
+
+  test.each(['serve-dist.conf', 'serve-dist-cache.conf'])('finds nothing wrong with %s', async (name) => {
+    const proxy = untilDone(await startNginx(name, await optionsFor(nginx)))
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+    // What the cache has kept by now is right, too.
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+  })
+
+  test('finds nothing wrong with two replicas of the same build', async () => {
+    const text = await readFile(file, 'utf8')
+    const line = `server ${server.url.host}; server ${replica.url.host};`
+    const proxy = untilDone(
+      await startNginxWith(text.replace('server 127.0.0.1:4173;', line), await optionsFor(nginx)),
+    )
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+  })
+
+  // Each is the only change of a right configuration, behind its `proxy_pass`.
+  test.each<readonly [string, 'error' | 'warning', string, RegExp]>([
+    [
+      'stripped',
+      'warning',
+      'proxy_set_header Accept-Encoding "";',
+      /^lost on the way: .*zstd.*remove proxy_set_header/,
+    ],
+    [
+      'recompressed',
+      'warning',
+      'gzip on; gzip_types *; gzip_proxied any;',
+      /^compressed \(gzip\) again.*nginx: gzip off/,
+    ],
+    [
+      'other-bytes',
+      'error',
+      'proxy_set_header Accept-Encoding ""; sub_filter "<head>" "<head><script src=//x.example></script>";',
+      /^other bytes .* in \/: .*nginx: remove sub_filter/,
+    ],
+    ['gone', 'error', 'location /data/ { return 404; }', /^404 for \/data\/species.json/],
+    ['failed', 'error', 'location /data/ { return 444; }', /^no whole answer for \/data\/species.json/],
+    [
+      'redirected',
+      'warning',
+      'location /data/ { return 301 /elsewhere; }',
+      /\/data\/.* redirects to .*nginx: /,
+    ],
+    [
+      'no-304',
+      'warning',
+      'proxy_set_header If-None-Match "";',
+      /^no 304 .*nginx: remove proxy_set_header If-None/,
+    ],
+    ['no-etag', 'warning', 'proxy_hide_header ETag;', /^no ETag .*nginx: remove proxy_hide_header ETag/],
+    ['no-vary', 'error', 'proxy_hide_header Vary;', /^no Vary: .*nginx: remove proxy_hide_header Vary/],
+    [
+      'hashed-not-kept',
+      'warning',
+      replaced('Cache-Control', 'no-cache'),
+      /hashed files .*nginx: remove expires/,
+    ],
+    ['page-kept', 'error', 'expires 1h;', /^Cache-Control of pages \(\/\) is .*3600.*nginx: remove expires/],
+    ['file-kept', 'warning', 'expires 1h;', /^Cache-Control of files without a hash/],
+    ['missing-kept', 'warning', replaced('Cache-Control', 'max-age=600'), /^the 404 .*may be kept/],
+    ['media-type', 'error', replaced('Content-Type', 'text/plain'), /^Content-Type of .* is text\/plain: /],
+    ['field-lost', 'warning', 'proxy_hide_header X-Content-Type-Options;', /^x-content-type-options is lost/],
+    [
+      'broken-coding',
+      'error',
+      `location /data/ { ${replaced('Content-Encoding', 'gzip')} proxy_pass http://site; }`,
+      /^the gzip of \/data\/species.json cannot be decoded/,
+    ],
+    [
+      'missing-as-page',
+      'error',
+      'proxy_intercept_errors on; error_page 404 =200 /;',
+      /^200 \(text\/html.*\) for \/assets\/serve-dist-check-\w+\.js, .*nginx: no error_page/,
+    ],
+  ])('finds %s (%s): %s', async (code, level, line, sentence) => {
+    const text = await readFile(file, 'utf8')
+    const wrong = text.replace('proxy_pass http://site;', `proxy_pass http://site; ${line}`)
+    const { exitCode, findings } = await check(
+      untilDone(await startNginxWith(wrong, await optionsFor(nginx))),
+    )
+    expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
+    expect(level === 'warning' || exitCode === 1).toBe(true)
+  })
+
+  test('finds http1 where TLS offers no HTTP/2', async () => {
+    const text = (await readFile(file, 'utf8')).replace(' http2;', ';')
+    const { exitCode, findings } = await check(untilDone(await startNginxWith(text, await optionsFor(nginx))))
+    expect({ exitCode, findings }).toEqual({
+      exitCode: 0,
+      findings: { http1: expect.stringMatching(/^HTTP\/2 is not offered: .*nginx: listen 443 ssl http2/) },
+    })
+  })
+
+  test.each([
+    [
+      'page-aged',
+      'proxy_ignore_headers Cache-Control; proxy_cache_valid 200 1h;',
+      /keeps pages \(\/.*nginx: /,
+    ],
+    [
+      'unasked-coding',
+      'proxy_ignore_headers Vary;',
+      /for clients that did not ask .*nginx: remove Vary from/,
+    ],
+  ])('finds %s behind a cache: %s', async (code, line, sentence) => {
+    const folder = path.join(path.dirname(file), 'serve-dist-cache.conf')
+    const lines = `proxy_cache site; add_header X-Cache $upstream_cache_status always; ${line}`
+    const text = (await readFile(folder, 'utf8')).replaceAll(/proxy_cache site;|add_header X-Cache .*;/g, '')
+    const wrong = text.replaceAll('proxy_pass http://site;', `proxy_pass http://site; ${lines}`)
+    const { exitCode, findings } = await check(
+      untilDone(await startNginxWith(wrong, await optionsFor(nginx))),
+    )
+    expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
+    expect(exitCode).toBe(1)
+  })
+
+  test('finds etag-changes where nginx makes tags of the times of two copies', async () => {
+    const copy = path.join(await temporaryFolder(), 'dist')
+    await cp(dist, copy, { recursive: true })
+    const text = `
+      upstream replicas { server 127.0.0.1:81; server 127.0.0.1:82; }
+      server { listen 80; gzip off; location / { proxy_pass http://replicas; proxy_http_version 1.1; } }
+      server { listen unix:ONE/1.sock; root ${dist}; }
+      server { listen unix:ONE/2.sock; root ${copy}; }`
+    const given = await optionsFor(nginx)
+    const placed = text
+      .replace('127.0.0.1:81', `unix:${given.directory}/1.sock`)
+      .replace('127.0.0.1:82', `unix:${given.directory}/2.sock`)
+      .replaceAll('ONE', given.directory)
+    const { exitCode, findings } = await check(untilDone(await startNginxWith(placed, given)))
+    expect(findings).toMatchObject({
+      'etag-changes': expect.stringMatching(
+        /^2 different ETags in 6 tries for \/.*nginx makes tags of times/,
+      ),
+    })
+    expect(exitCode).toBe(1)
+  })
+
+  test.each([
+    ['401', 'auth_basic "staff"; auth_basic_user_file /dev/null;', /answers 401; pass credentials/],
+    ['403', 'deny all;', /answers 403/],
+    ['429', 'return 429;', /answers 429/],
+    ['a login', 'return 302 https://login.example/start;', /redirects to https:\/\/login\.example\/start/],
+  ])('stops at %s', async (_what, line, sentence) => {
+    const text = await readFile(file, 'utf8')
+    const wrong = text.replace('proxy_pass http://site;', `proxy_pass http://site; ${line}`)
+    const run = await check(untilDone(await startNginxWith(wrong, await optionsFor(nginx))))
+    expect(run).toEqual({ exitCode: 1, stopped: expect.stringMatching(sentence), findings: {} })
+  })
+})
+
+describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind Varnish', () => {
+  const noGzip = ['http_gzip_support=off']
+
+  test('finds nothing wrong where it leaves codings alone', async () => {
+    const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', noGzip))
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+  })
+
+  test('finds stripped by default: it knows gzip alone', async () => {
+    const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', []))
+    const { findings } = await check(proxy)
+    expect(findings).toMatchObject({
+      stripped: expect.stringMatching(
+        /^lost on the way: .*: a browser loads .*Varnish: start it with -p http_gzip/,
+      ),
+    })
+  })
+
+  test.each([
+    [
+      'page-aged',
+      'set beresp.ttl = 2m; return (deliver);',
+      noGzip,
+      /^a cache on the way keeps pages .*Varnish: set no beresp.ttl/,
+    ],
+    ['no-vary', 'unset beresp.http.Vary;', noGzip, /^no Vary: .*Varnish: keep Vary/],
+    [
+      'unasked-coding',
+      'set beresp.ttl = 2m; unset beresp.http.Vary; return (deliver);',
+      noGzip,
+      /^\w+ .*for clients that did not/,
+    ],
+    [
+      'recompressed',
+      'set beresp.do_gzip = true;',
+      [],
+      /^compressed \(gzip\) again on the way.*Varnish: no do_gzip/,
+    ],
+  ])('finds %s: %s', async (code, line, parameters, sentence) => {
+    const rules = `sub vcl_backend_response { ${line} }`
+    const { findings } = await check(
+      untilDone(await startVarnish(await optionsFor(varnish), rules, parameters)),
+    )
+    expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
+  })
+})
+
+describe.skipIf(caddy === undefined && !isRequired)('serve-dist check behind Caddy', () => {
+  test('finds nothing wrong with deploy/caddy/Caddyfile', async () => {
+    const proxy = untilDone(await startCaddy(await optionsFor(caddy)))
+    expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
+  })
+
+  test('finds shared-etag where it unpacks what it asked for in gzip', async () => {
+    const proxy = await startCaddy(await optionsFor(caddy), (text) => text.replace('compression off', ''))
+    const { exitCode, findings } = await check(untilDone(proxy))
+    expect({ exitCode, findings }).toEqual({
+      exitCode: 1,
+      findings: { 'shared-etag': expect.stringMatching(/^one strong ETag .*Caddy: compression off/) },
+    })
+  })
+})
