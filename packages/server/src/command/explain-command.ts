@@ -12,6 +12,7 @@ import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { notFound } from '../site/answers.ts'
 import { fallbackFor } from '../site/decide.ts'
+import { isMissingAsset } from '../site/is-missing-asset.ts'
 import type { Site } from '../site/site.ts'
 import type { ExplainFlags } from './flags.ts'
 import { readRules } from '../load/read-rules.ts'
@@ -70,13 +71,20 @@ async function explainAnswer(
     'the folder has a file of that name, but the manifest does not list it: serve-dist compress adds it, unless --exclude left it out',
     'Which resource: A file that came into the folder after its manifest, or that `exclude` left out',
   )
-  const last =
-    ssr === undefined
+  const isAsset = ssr !== undefined && isMissingAsset(site, request.target)
+  const last = isAsset
+    ? say(
+        8,
+        "the path is that of another build's asset, which the application is not asked for",
+        'Fallbacks: With `--ssr`, an unknown script, style, font, image or source map in the directory of hashed assets',
+      )
+    : ssr === undefined
       ? say(8, 'no application stands behind the build (--ssr)', 'Which resource: An unknown path')
       : say(8, `the application ${ssr} is asked`, 'As middleware: What is passed on')
+  const isOurs = ssr === undefined || isAsset
   return {
-    answer: ssr === undefined ? notFound : undefined,
+    answer: isOurs ? notFound : undefined,
     steps: [...steps, ...(onDisk === undefined ? [] : [unlisted]), last],
-    outcome: { status: ssr === undefined ? 404 : undefined },
+    outcome: { status: isOurs ? notFound.status : undefined },
   }
 }

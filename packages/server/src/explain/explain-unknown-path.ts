@@ -32,7 +32,7 @@ export function explainUnknownPath(site: Site, request: RequestFields, unknown: 
   const isByRule = match !== undefined && standIn?.location === match.location
   const steps = [
     absence,
-    ...(match === undefined ? [] : [explainRule(rule, match, isByRule)]),
+    ...(match === undefined ? [] : [explainRule(site, request, { rule, match, counts: isByRule })]),
     ...(isByRule ? [] : [explainFallback(site, request, { ...unknown, standIn })]),
   ]
   if (standIn?.target === undefined) return { steps, outcome: { status: standIn?.status } }
@@ -44,16 +44,22 @@ export function explainUnknownPath(site: Site, request: RequestFields, unknown: 
 }
 
 function explainRule(
-  rule: string,
-  { status, location, target }: RedirectMatch,
-  counts: boolean,
+  site: Site,
+  request: RequestFields,
+  { rule, match, counts }: { readonly rule: string; readonly match: RedirectMatch; readonly counts: boolean },
 ): ExplainedStep {
+  const { status, location, target } = match
   if (target === undefined)
     return say(3, `${rule}: ${status} to ${location}`, 'Freshness: Redirects of yours')
-  const text = counts
-    ? `${rule}: ${target.path}`
-    : `${rule}, but it has a page, and the request asks for none`
-  return say(3, text, 'Freshness: … to a page with status 200')
+  const row = 'Freshness: … to a page with status 200'
+  if (counts) return say(3, `${rule}: ${target.path}`, row)
+  return isNavigation(request)
+    ? say(
+        3,
+        `${rule} puts no page under ${site.assetsPath}: it is not about these paths alone`,
+        noPageForAsset,
+      )
+    : say(3, `${rule} has a page, and the request does not navigate`, row)
 }
 
 function explainFallback(
@@ -61,15 +67,20 @@ function explainFallback(
   request: RequestFields,
   { path, fallback, standIn }: UnknownPath & { readonly standIn: RedirectMatch | undefined },
 ): ExplainedStep {
-  if (standIn?.status === 404) {
-    const row = 'Fallbacks: A build with `404.html`, a navigation to an unknown path under its base'
-    return say(3, `a navigation gets ${standIn.location} of the build`, row)
-  }
   if (standIn !== undefined) {
-    const row = 'Fallbacks: `spa`, a navigation to an unknown path, dots or not'
-    return say(3, `fallback ${fallback}: a navigation gets ${standIn.location}`, row)
+    const text = `fallback ${fallback}: a navigation gets ${standIn.location}`
+    if (standIn.status === 404) {
+      return say(
+        3,
+        text,
+        'Fallbacks: A build with `404.html`, a navigation to an unknown path under its base',
+      )
+    }
+    return standIn.target === site.singlePage
+      ? say(3, text, 'Fallbacks: A build with `200.html`, of any type')
+      : say(3, text, 'Fallbacks: `spa`, a navigation to an unknown path, dots or not')
   }
-  const noPage = 'Fallbacks: `custom`; `mpa` without `404.html`'
+  const noPage = 'Fallbacks: `custom` or `mpa` with neither `404.html` nor `200.html`'
   if (fallback === undefined || fallback === 'none') {
     return say(3, 'there is no fallback for unknown paths (appType, --fallback, --ssr)', noPage)
   }
@@ -81,13 +92,11 @@ function explainFallback(
     return say(3, text, 'Fallbacks: … any other request (`Accept: */*`, `fetch()`, a script)')
   }
   return site.assetsPath !== undefined && path.startsWith(site.assetsPath)
-    ? say(
-        3,
-        `no page stands in for a file under ${site.assetsPath}`,
-        'Fallbacks: … in the directory of hashed assets',
-      )
+    ? say(3, `no page stands in for a file under ${site.assetsPath}`, noPageForAsset)
     : say(3, `fallback ${fallback}: the build has no page for it`, noPage)
 }
+
+const noPageForAsset = 'Fallbacks: … in the directory of hashed assets'
 
 /** The rule that matches a path, as somebody wrote it. */
 export function describeRedirect(site: Site, path: string, byForce = false): string {

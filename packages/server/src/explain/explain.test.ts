@@ -50,6 +50,22 @@ const sites: Readonly<Record<string, Site>> = {
     { base: '/ä/', appType: 'mpa', assetsDirectory: 'assets', prefer: 'smallest' },
   ),
   'with rules': fakeSite(files, { assetsDirectory: 'assets', rules }),
+  'with a single page, and rules about assets': fakeSite(
+    {
+      ...files,
+      '200.html': { body: '<p>single</p>', ...page },
+      '404.html': { body: '<p>none</p>', ...page },
+    },
+    {
+      assetsDirectory: 'assets',
+      rules: {
+        redirects: [
+          { from: '/assets/:id', to: '/index.html', status: 200 },
+          { from: '/*', to: '/about.html', status: 200 },
+        ],
+      },
+    },
+  ),
   'whose times are fixed': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),
 }
 
@@ -181,7 +197,7 @@ describe('explain', () => {
     ['/guide/', 'the rule /guide/ /elsewhere 302!: 302 to /elsewhere'],
     ['/empty.bin', 'the rule /empty.bin /about.html 404! hides /empty.bin'],
     ['/data', 'the rule /data /empty.bin 200: empty.bin'],
-    ['/app/y', 'the rule /app/* /index.html 200, but it has a page, and the request asks for none'],
+    ['/app/y', 'the rule /app/* /index.html 200 has a page, and the request does not navigate'],
   ])('names the rule for %s', (target, expected) => {
     const { steps } = explain(sites['with rules'] ?? fakeSite({}), requestOf({ target }), 'spa')
     expect(steps.map(({ text }) => text).join('\n')).toContain(expected)
