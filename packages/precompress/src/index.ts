@@ -1,4 +1,3 @@
-export { createLinksOf } from './links/links-of-page.ts'
 export { filesOfPage, type FilesOfPage, type NamedFile } from './links/files-of-page.ts'
 export { markUnfinished, retireManifest } from './commit/build-writer.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'

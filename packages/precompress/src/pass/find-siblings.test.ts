@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compress as zstdCompress } from '@mongodb-js/zstd'
 import { type Manifest, manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
@@ -115,6 +116,55 @@ describe('a sibling of somebody else', () => {
     const { manifest, warnings } = await pass(folder)
     expect(codingsOf(manifest)).toEqual({ 'a.js': ['br', 'gzip'], 'a.js.zst': [] })
     expect(warnings).toHaveLength(1)
+  })
+})
+
+const contents: Readonly<Record<string, readonly (string | Uint8Array)[]>> = {
+  'a.js': [script, `${script}//`],
+  'a.js.gz': [foreignGzip, 'no code'],
+  'a.js.br': [foreignBrotli],
+  'a.js.br.gz': [gzipSync(foreignBrotli)],
+}
+const paths = fc.constantFrom(...Object.keys(contents))
+const step = fc.oneof(
+  fc.record({ write: paths, choice: fc.nat(1) }),
+  fc.record({ remove: paths }),
+  fc.record({ run: fc.constantFrom('pass', 'pass', 'pass', 'build', 'lose') }),
+)
+
+/** Runs a pass: their files are as they were, and each is in the manifest. */
+async function expectTheirs(folder: string, theirs: ReadonlyMap<string, Buffer>): Promise<void> {
+  const { manifest } = await precompress(folder, { cache: false, durable: false })
+  const disk = await readFolder(folder)
+  for (const [path, bytes] of theirs) expect([path, disk.get(path)?.equals(bytes)]).toEqual([path, true])
+  const listed = manifest.files.map(({ path }) => path)
+  expect(listed).toEqual(expect.arrayContaining([...theirs.keys()]))
+}
+
+describe('the files of others', () => {
+  test('outlast every pass, whatever happens in between', async () => {
+    expect.hasAssertions()
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 14 }), async (steps) => {
+        const folder = await makeFolder()
+        const theirs = new Map<string, Buffer>()
+        for (const each of [...steps, { run: 'pass' }]) {
+          if ('write' in each) {
+            const all = contents[each.write] ?? []
+            const content = all[each.choice] ?? all[0] ?? ''
+            await writeFile(join(folder, each.write), content)
+            theirs.set(each.write, Buffer.from(content))
+          } else if ('remove' in each) {
+            await rm(join(folder, each.remove), { force: true })
+            theirs.delete(each.remove)
+          } else if (each.run === 'build') await retireManifest(folder)
+          else if (each.run === 'lose')
+            await rm(join(folder, '.serve-dist'), { recursive: true, force: true })
+          else await expectTheirs(folder, theirs)
+        }
+      }),
+      { numRuns: 100 },
+    )
   })
 })
 

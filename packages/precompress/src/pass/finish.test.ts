@@ -203,6 +203,17 @@ describe('finish', () => {
     expect(report.manifest.base).toBe('/handed/')
   })
 
+  test('takes of several records the one of which most files lie here', async () => {
+    const { folder } = await makeProject()
+    const dated = { version: 1, time: '2026-01-31T12:00:00Z' } as const
+    const other: BuildRecord = { ...facts, ...dated, base: '/other/', hashed: {} }
+    const server: BuildRecord = { ...facts, ...dated, role: 'server', base: '/server/' }
+    const graph = { 'assets/app-1.js': { imports: [], styles: [] } }
+    const records = [server, other, { ...facts, ...dated, base: '/right/' }, { ...server, graph }]
+    const { manifest } = await finishThere(folder, { records })
+    expect(manifest.base).toBe('/right/')
+  })
+
   test.each(['the folder', 'the cache'])(
     'leaves out what a build wrote for a server, which %s tells',
     async (where) => {

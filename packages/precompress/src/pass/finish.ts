@@ -184,9 +184,9 @@ function linksFrom(
     const links = new Map(earlier?.files.map((file) => [file.path, file.links ?? []]))
     return (page, paths) => (links.get(page) ?? []).filter(({ path }) => paths.has(path))
   }
-  const { preload } = main.record
+  const { preload, role } = main.record
   if (preload === false) return () => []
-  const graph = new Map(promising.flatMap(neededChunks))
+  const graph = new Map(promising.filter((record) => record.role === role).flatMap(neededChunks))
   return createLinksOf({ folder, base, graph }, preload)
 }
 

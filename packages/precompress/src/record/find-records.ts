@@ -39,7 +39,9 @@ export async function findRecords(
 ): Promise<FoundRecords> {
   const names = readdirSync(folder, { recursive: true }).map((name) => String(name).split(sep).join('/'))
   const cached = readCachedRecords([dirname(folder), root], warn)
-  const own = given.find(isOfClient) ?? readRecord(folder, warn)
+  const held = given.filter(isOfClient)
+  const best = held.length > 1 ? await mostFiles(folder, names, held) : undefined
+  const own = best ?? held[0] ?? readRecord(folder, warn)
   const ofFolder = cached.find((stored) => stored.folder === folder)?.record
   const main =
     own ?? ofFolder ?? (await mostFiles(folder, names, cached.map(({ record }) => record).filter(isOfClient)))
