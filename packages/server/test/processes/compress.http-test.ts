@@ -63,12 +63,17 @@ describe('serve-dist compress', () => {
     await command.exited
   })
 
-  test('adds what is new, and never what was left out', async () => {
+  test('run as the server prints it, adds what is new, and never what was left out', async () => {
     const folder = await writeFixture(files)
     await precompress(folder, { exclude: ['secret.txt'] })
     const before = await pathsOf(folder)
     await writeFile(join(folder, 'new.html'), '<p>new')
-    const { stderr } = await compress(folder)
+    const server = spawnCommand([folder, '--port', '0'])
+    await server.listening
+    server.child.kill()
+    const [, cure = ''] =
+      /new\.html; run: npx serve-dist compress (\S+)/.exec((await server.exited).stderr) ?? []
+    const { stderr } = await compress(cure)
     expect(await pathsOf(folder)).toEqual([...before, 'new.html'].toSorted())
     expect(stderr).toBe(
       'serve-dist: warning: new.html was not part of the build before and will be served; --exclude leaves files out\n',
