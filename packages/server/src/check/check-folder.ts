@@ -61,14 +61,14 @@ async function lookAtSecrets(site: Site): Promise<Seen> {
       'error',
       served,
       (names) =>
-        `${names} can be fetched by everybody: by its name it holds a secret; take it out of the build, and replace the secret where it was deployed before`,
+        `files with names of secrets are served (${names}): everybody can read them; take them out of the build, and replace the secrets where it was deployed before`,
     ),
     ...finding(
       'secret-in-folder',
       'warning',
       lying,
       (names) =>
-        `${names} lies in the folder: by its name it holds a secret, which serve-dist does not serve and other servers may; take it out of the build`,
+        `files with names of secrets lie in the folder (${names}): serve-dist does not serve them, other servers may; take them out of the build`,
     ),
   ]
 }

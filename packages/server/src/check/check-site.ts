@@ -65,9 +65,8 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
     // 4. Each file.
     const pages: AskedPage[] = []
-    await runBounded(plan.targets, options.concurrency, async (each) => {
-      observations.push(...(await askFile(each, mount, ask, pages)))
-    })
+    const askEach = (each: Target): Promise<Observation[]> => askFile(each, mount, ask, pages)
+    observations.push(...(await runBounded(plan.targets, options.concurrency, askEach)).flat())
     // 5. A missing script, and replicas.
     observations.push(...(await askMissing(site, mount, ask)))
     observations.push(...(await askReplicas(plan.targets, mount, ask)))
@@ -240,14 +239,16 @@ function isLocal({ hostname }: URL): boolean {
   return /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname)
 }
 
-async function runBounded<Item>(
+/** Results in the order of the items. */
+async function runBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,
-  run: (item: Item) => Promise<void>,
-): Promise<void> {
-  const left = [...items].toReversed()
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const left = [...items.entries()].toReversed()
+  const results: Result[] = []
   const work = async (): Promise<void> => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await run(item)
+    for (let next = left.pop(); next !== undefined; next = left.pop()) results[next[0]] = await run(next[1])
   }
   try {
     await Promise.all(Array.from({ length: atOnce }, work))
@@ -255,4 +256,5 @@ async function runBounded<Item>(
     // Whatever ended one of them ends the others.
     left.length = 0
   }
+  return results
 }

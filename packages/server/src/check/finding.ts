@@ -29,9 +29,10 @@ export function inOrder(findings: readonly Finding[]): Finding[] {
 }
 
 /** The first names of several, and how many more there are. */
-export function nameSome(paths: readonly string[]): string {
-  const shown = paths.slice(0, 2).join(', ')
-  return paths.length > 2 ? `${shown} and ${paths.length - 2} more` : paths.join(' and ')
+export function nameSome(names: readonly string[], most = 2): string {
+  const left = names.length - most
+  if (left > 0) return `${names.slice(0, most).join(', ')} and ${left} more`
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')
 }
 
 /** `1 file`, `2 files`. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { namesOf } from '../site/names-of.ts'
+import { isSourceMap } from '../site/resolve-serving.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Resource, Site } from '../site/site.ts'
 
@@ -32,8 +33,9 @@ const mostFiles = 50
 export function planRequests(site: Site, { all }: { readonly all: boolean }): RequestPlan {
   const targets = [...site.files.values()].flatMap((resource): Target[] => {
     const name = encodePath(namesOf(resource.path).at(-1) ?? resource.path)
-    // A rule may have put something else in its place.
-    return site.table.get(site.base + name) === resource ? [{ resource, name }] : []
+    // A rule may have put something else in its place. Source maps may be denied, or lie elsewhere: no visitor asks.
+    const isAsked = site.table.get(site.base + name) === resource && !isSourceMap(resource.path)
+    return isAsked ? [{ resource, name }] : []
   })
   // The front page is the first: where it does not come, nothing else is asked for.
   const pages = targets

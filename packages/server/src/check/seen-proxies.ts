@@ -14,7 +14,7 @@ const signs: readonly (readonly [Proxy, (fields: IncomingHttpHeaders) => boolean
   ],
   ['nginx', (fields) => /^(?:nginx|openresty)\b/i.test(String(fields['server']))],
   ['Cloudflare', (fields) => fields['cf-ray'] !== undefined || fields['server'] === 'cloudflare'],
-  ['Varnish', (fields) => fields['x-varnish'] !== undefined || /varnish/i.test(fields.via ?? '')],
+  ['Varnish', (fields) => fields['x-varnish'] !== undefined || /\(Varnish\b/.test(fields.via ?? '')],
   ['CloudFront', (fields) => fields['x-amz-cf-id'] !== undefined || /cloudfront/i.test(fields.via ?? '')],
   ['Fastly', (fields) => String(fields['x-served-by']).startsWith('cache-')],
   ['Caddy', (fields) => /caddy/i.test(`${String(fields['server'])} ${fields.via}`)],

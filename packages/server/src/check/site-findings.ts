@@ -28,7 +28,7 @@ export function describeObservations(
     const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `${proxy}: ${by[proxy]}`))
     const text = `${what}: ${cost}; ${mends.length > 0 ? mends.join('; ') : mend}`
       .replace('{names}', () => nameSome(paths))
-      .replace('{details}', () => nameSome(details))
+      .replace('{details}', () => nameSome(details, 3))
       .replace('{bytes}', () => costOfBytes(group))
     return { code, level, paths, text }
   })

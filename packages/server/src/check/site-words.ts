@@ -62,7 +62,7 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
   },
   redirected: {
     level: 'warning',
-    what: '{names} redirects to {details}',
+    what: 'a redirect to {details} for {names}',
     cost: 'each visit takes a round trip more',
     mend: 'let paths through as they are',
     by: { nginx: 'proxy_pass without a path, no rewrite' },
@@ -102,7 +102,7 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
   },
   stripped: {
     level: 'warning',
-    what: 'lost on the way: {details} of {names}',
+    what: 'codings lost on the way: {details} of {names}',
     cost: '{bytes}',
     mend: "let the client's Accept-Encoding through to serve-dist",
     by: {
@@ -255,7 +255,7 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
   },
   'field-lost': {
     level: 'warning',
-    what: '{details} is lost on the way from {names}',
+    what: 'fields lost on the way: {details} of {names}',
     cost: 'browsers do not do what the build and its rules want',
     mend: 'let the field through',
     by: { nginx: 'remove proxy_hide_header', Cloudflare: 'remove the Transform Rule that removes it' },

@@ -1,4 +1,6 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { checkFolder } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import { count, type CheckReport, sizeText } from '../check/finding.ts'
@@ -57,6 +59,8 @@ async function checkAddress(
   rules: Parameters<typeof checkFolder>[1],
 ): Promise<CheckReport> {
   const address = readAddress(target)
+  // Without a manifest nobody knows which codings there are.
+  if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)
   // What it warns of is the folder's own, and its check says it.
   const site = await loadSite(build, { rules, memoryBudget: 0, onWarning: () => {} })
   const { stderr } = process

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, request as sendRequest, type RequestListener } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { buildFixture } from '../support/build-fixture.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { runCheck } from '../support/run-check.ts'
@@ -192,6 +192,28 @@ describe('serve-dist check of a site', () => {
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand(['check', ...args]).exited
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+  })
+
+  test('asks below the path of an address, wherever a proxy has put the build', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory)
+    const mounted = await listen((request, response) => {
+      const { headers, method, url: path = '' } = request
+      const target = new URL(path.replace(/^\/docs\//, '/'), url)
+      const passed = sendRequest(target, { headers, method }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.rawHeaders)
+        answer.pipe(response)
+      })
+      request.pipe(passed)
+    })
+    const { code, found } = await runCheck([`${mounted}/docs/`, '--build', directory])
+    expect({ code, found }).toEqual({ code: 0, found: [] })
+  })
+
+  test('needs a manifest to compare with', async () => {
+    const directory = await writeFixture(files)
+    const { code, stderr } = await spawnCommand(['check', 'http://127.0.0.1:1', '--build', directory]).exited
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('SD_MANIFEST_MISSING') })
   })
 
   test('asks for 50 files beside the pages of a large build, for every file with --all', async () => {

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import type { CheckReport } from './finding.ts'
+import { formatReport, formatReportAsJson } from './format-report.ts'
+
+const report: CheckReport = {
+  target: 'dist',
+  findings: [
+    { code: 'a', level: 'error', text: 'one two three four', paths: ['x'] },
+    { code: 'b', level: 'warning', text: 'five', paths: [] },
+  ],
+  right: ['six', 'seven'],
+}
+
+describe('formatReport', () => {
+  test('has one line for each finding where nobody reads columns', () => {
+    expect(formatReport(report, { colors: false, columns: undefined })).toBe(
+      'error    one two three four\nwarning  five\nright    six · seven\n\ndist: 1 error, 1 warning',
+    )
+  })
+
+  test('wraps at words within the columns of a terminal', () => {
+    expect(formatReport(report, { colors: false, columns: 17 })).toBe(
+      'error    one two\n         three\n         four\nwarning  five\nright    six ·\n         seven\n\ndist: 1 error, 1 warning',
+    )
+  })
+
+  test('colours what the levels are called', () => {
+    const colored = formatReport({ ...report, findings: [], right: [] }, { colors: true, columns: undefined })
+    expect(colored).toBe('\ndist: nothing wrong was found')
+    expect(formatReport(report, { colors: true, columns: undefined })).toContain(
+      '\u001B[31merror\u001B[39m    one',
+    )
+  })
+
+  test('says one sentence where the check stopped', () => {
+    const stopped = { ...report, stopped: 'It answers 401.', findings: [], right: [] }
+    expect(formatReport(stopped, { colors: false, columns: undefined })).toBe(
+      'stopped  It answers 401. This says nothing about the build.',
+    )
+  })
+})
+
+test('formatReportAsJson has the same for programs', () => {
+  expect(JSON.parse(formatReportAsJson(report))).toEqual({ version: 1, ...report })
+})

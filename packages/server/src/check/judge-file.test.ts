@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { buildFixture } from '../../test/support/build-fixture.ts'
+import { compressibleText } from '../../test/support/compressible-text.ts'
+import { loadSite } from '../load/load-site.ts'
+import { okAnswer } from '../site/representation-answers.ts'
+import type { Representation, Resource } from '../site/site.ts'
+import { decodeBody } from './decode-body.ts'
+import { type FileAnswers, freshSeconds, judgeFile } from './judge-file.ts'
+import type { Received } from './site-client.ts'
+
+const text = compressibleText(5000)
+
+async function pageOf(rules = {}): Promise<Resource> {
+  const { index } = await loadSite(await buildFixture({ 'index.html': text }), { rules })
+  if (index === undefined) throw new TypeError('the build has no page')
+  return index
+}
+
+function received(fields: readonly string[], body: Uint8Array, coding: string): Received {
+  const pairs: Record<string, string> = {}
+  for (let index = 0; index < fields.length; index += 2)
+    pairs[(fields[index] ?? '').toLowerCase()] = fields[index + 1] ?? ''
+  return {
+    status: 200,
+    fields: pairs,
+    size: body.length,
+    sha256: createHash('sha256').update(body).digest('hex'),
+    coding,
+    decoded:
+      coding === 'identity'
+        ? { sha256: createHash('sha256').update(body).digest('hex') }
+        : decodeBody(coding, body),
+  }
+}
+
+/** What the server itself would answer. */
+function rightAnswers(resource: Resource): FileAnswers {
+  const answer = (representation: Representation): Received =>
+    received(
+      okAnswer(resource, representation).fields,
+      representation.bytes.body ?? new Uint8Array(),
+      representation.coding,
+    )
+  const coded = resource.representations.flatMap((each) =>
+    each.coding === 'identity' ? [] : [[each.coding, answer(each)] as const],
+  )
+  const [, browser] = coded[0] ?? []
+  if (browser === undefined) throw new TypeError('the page has no variant')
+  return {
+    resource,
+    path: '/',
+    plain: answer(resource.identity),
+    coded: new Map(coded),
+    browser,
+    again: { ...browser, status: 304 },
+  }
+}
+
+/** By a cache on the way, for some seconds. */
+function kept(resource: Resource): FileAnswers {
+  const right = rightAnswers(resource)
+  return { ...right, browser: { ...right.browser, fields: { ...right.browser.fields, age: '7' } } }
+}
+
+function found(answers: FileAnswers): string[] {
+  return judgeFile(answers).map(({ code }) => code)
+}
+
+describe('judgeFile', () => {
+  test("finds nothing in the server's own answers, zstd by its digest where it cannot be decoded", async () => {
+    expect(found(rightAnswers(await pageOf()))).toEqual([])
+  })
+
+  test('finds bytes in a coding that nobody can decode', async () => {
+    const right = rightAnswers(await pageOf())
+    const browser = received(
+      Object.entries(right.browser.fields).flat().map(String),
+      new Uint8Array(9),
+      'dcb',
+    )
+    expect(found({ ...right, browser })).toEqual(['not-decoded'])
+  })
+
+  test('finds a coding that was made anew, with the bytes that it costs', async () => {
+    const right = rightAnswers(await pageOf())
+    const fields = Object.entries({ ...right.browser.fields, etag: 'W/"x"' })
+      .flat()
+      .map(String)
+    const again = received(fields, gzipSync(text, { level: 1 }), 'gzip')
+    expect(judgeFile({ ...right, coded: new Map([...right.coded, ['gzip', again]]) })).toEqual([
+      expect.objectContaining({ code: 'recompressed', detail: 'gzip' }),
+    ])
+    const broken = received(fields, brotliCompressSync(text).subarray(1), 'br')
+    expect(found({ ...right, browser: broken })).toEqual(['broken-coding'])
+  })
+
+  test('lets caches on the way keep a page where a rule of the build tells them so', async () => {
+    expect(found(kept(await pageOf()))).toEqual(['page-aged'])
+    const rules = { headers: { '**': { 'CDN-Cache-Control': 'max-age=600' } } }
+    expect(found(kept(await pageOf(rules)))).toEqual([])
+  })
+
+  test('agrees with a rule of the build that lets browsers keep a page', async () => {
+    expect(found(rightAnswers(await pageOf({ cacheControl: { '**': 'max-age=60' } })))).toEqual([])
+  })
+})
+
+test.each([
+  ['no-cache', 0],
+  ['max-age=0, must-revalidate', 0],
+  ['public, max-age=31536000, immutable', 31_536_000],
+  ['s-maxage=600, max-age=60', 60],
+  ['s-maxage=600', 60],
+  ['no-store, max-age=60', 0],
+  ['Max-Age="5"', 5],
+  [undefined, 60],
+])('freshSeconds of %j is %d', (field, seconds) => {
+  expect(freshSeconds(field)).toBe(seconds)
+})
