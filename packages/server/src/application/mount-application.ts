@@ -19,8 +19,8 @@ type Fail = (error: unknown) => void
 const currentRequest = new AsyncLocalStorage<Fail>()
 
 /** Loads a module and mounts the handler that it exports; standard error gets the application's errors. */
-export async function startApplication(file: string): Promise<Application> {
-  return mountApplication(await loadApplication(file), reportApplicationError)
+export async function startApplication(file: string, passOn: Application): Promise<Application> {
+  return mountApplication(await loadApplication(file), reportApplicationError, passOn)
 }
 
 /** Prints an application's error, and the request during which it happened. */
@@ -32,13 +32,14 @@ export function reportApplicationError(error: unknown, what: string): void {
 
 /**
  * Makes a handler safe to stand behind the build: compresses its answers while they are sent, answers its errors with a
- * 500 (or cuts the connection, where a part is sent already), and what it passes on with a 404.
+ * 500 (or cuts the connection, where a part is sent already), and what it passes on with a 404 or by `passOn`.
  *
  * @param report - called with every error, and the request's method and target.
  */
 export function mountApplication(
   handler: NodeHandler,
   report: (error: unknown, what: string) => void,
+  passOn: Application = (_request, response) => send(response, notFound),
 ): Application {
   return (request, response) => {
     const what = `${request.method} ${request.url}`
@@ -51,8 +52,8 @@ export function mountApplication(
     }
     const next = (error?: unknown): void => {
       // Connect applications call it for a path that is not theirs.
-      if (error === undefined || error === null) send(response, notFound)
-      else fail(error)
+      if (error !== undefined && error !== null) fail(error)
+      else if (!response.headersSent && !response.destroyed) passOn(request, response)
     }
     // Without a listener, an error such as a write after the end would end the process.
     response.on('error', (error) => report(error, what))

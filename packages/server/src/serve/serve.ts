@@ -82,8 +82,10 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
 
   // 3. Who answers: the table, then the application.
   const handle = createHandler(store, resolved.handler)
+  // What the application passes on gets the build's 404 page.
+  const handleMissing = createHandler(store, { ...resolved.handler, fallback: '404' })
   const application =
-    resolved.ssr === undefined ? undefined : await openApplication(resolved.ssr).catch(giveUp)
+    resolved.ssr === undefined ? undefined : await openApplication(resolved.ssr, handleMissing).catch(giveUp)
   const answer: RequestListener =
     application === undefined
       ? handle
@@ -158,9 +160,9 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
   return await startOperations(options)
 }
 
-async function openApplication(file: string): Promise<Application> {
+async function openApplication(file: string, passOn: Application): Promise<Application> {
   const { startApplication } = await import('../application/mount-application.ts')
-  return await startApplication(file)
+  return await startApplication(file, passOn)
 }
 
 async function openRedirects(to: Transport, address: RedirectAddress): Promise<RedirectListener | undefined> {

@@ -267,6 +267,25 @@ describe('a module behind the build', () => {
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
   })
 
+  test('that passes a navigation on leaves it to the 404 page of the build, in the coding of its file', async () => {
+    const html = compressibleText(2000, 'lost')
+    const folder = await buildFixture({ '404.html': html, 'a.txt': 'a' }, { appType: 'custom' })
+    const entry = await writeFixture({ 'entry.mjs': 'export default (req, res, next) => next()' })
+    const { port } = await startServer(folder, { ssr: join(entry, 'entry.mjs') })
+    const fields = { ...navigation, 'Accept-Encoding': 'br' }
+    const page = await rawRequest(port, { target: '/unknown', fields })
+    expect([page.status, page.field('Cache-Control'), page.field('Content-Encoding')]).toEqual([
+      404,
+      'no-store',
+      'br',
+    ])
+    expect(brotliDecompressSync(page.body).toString()).toBe(html)
+    const script = await rawRequest(port, { target: '/unknown.js', fields: { 'Accept-Encoding': 'br' } })
+    expect([script.status, script.body.toString()]).toEqual([404, '404 Not Found\n'])
+    const posted = await rawRequest(port, { method: 'POST', target: '/a', fields: { 'Content-Length': '0' } })
+    expect(posted.status).toBe(404)
+  })
+
   test('keeps several cookies apart', async () => {
     const port = await serveWith(
       `export default () => {
