@@ -50,6 +50,11 @@ export async function expectWholeBuild({ project, folder, hashed, pages }: Whole
   return manifest
 }
 
+/** The last lines of the passes that a build told of: a build needs one. */
+export function passesIn(output: string): string[] {
+  return output.match(/✓ .+ variants .+/g) ?? []
+}
+
 /** A manifest without what the time of a build decides, for the comparison of two builds. */
 export function withoutTimes({ files, buildId: _id, lastModified: _time, ...others }: Manifest): unknown {
   return { ...others, files: files.map(({ lastModified: _seen, ...file }) => file) }

@@ -1,0 +1,77 @@
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readManifest } from '../src/read-manifest.ts'
+import { expectTypes } from './support/expect-types.ts'
+import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
+import { frameworkVersions } from './support/framework-versions.ts'
+import { serveAndVisit } from './support/serve-and-visit.ts'
+
+const versions = frameworkVersions('7', {
+  6: { astro: '^6.4.8', '@astrojs/node': '^10.1.4' },
+  5: { astro: '^5.18.0', '@astrojs/node': '^9.5.5' },
+})
+
+const hashed = /^_astro\//
+const pages = { '/': 'Astro behind serve-dist', '/about/': 'About', '/guide/start/': 'Start' }
+const files = ['index.html', 'about/index.html', 'guide/start/index.html', '404.html', 'favicon.svg']
+const notFound = { path: '/nowhere', heading: 'There is no such page' }
+
+const withoutAdapter = {
+  'src/pages/now.astro': undefined,
+  'astro.config.mjs': `
+    import serveDist from '@serve-dist/vite/astro'
+    export default { integrations: [serveDist()] }`,
+}
+const withoutIntegration = {
+  'astro.config.mjs': `
+    import serveDist from '@serve-dist/vite'
+    export default { vite: { plugins: [serveDist()] } }`,
+}
+
+describe.each(versions)('Astro $version', ({ version, dependencies }) => {
+  let project: FrameworkProject
+
+  beforeAll(async () => {
+    project = await prepareProject('astro', dependencies)
+  })
+
+  afterAll(async () => project?.remove())
+
+  test('the integration has the types of this version', async () => {
+    expect(await project.versionOf('astro')).toMatch(new RegExp(`^${version}\\.`))
+    await expectTypes(project, 'astro.config.mjs')
+  })
+
+  test('pages of the build, and one that is rendered for each request', async () => {
+    expect(passesIn(await project.build())).toHaveLength(1)
+    await expectWholeBuild({ project, folder: 'dist/client', hashed, pages: files })
+    await serveAndVisit({
+      project,
+      args: ['dist/client', '--ssr', 'dist/server/entry.mjs'],
+      pages: { ...pages, '/now': 'Now' },
+      rendered: ['/now'],
+      notFound,
+      isClientRouted: false,
+    })
+  })
+
+  test('a site without a server', async () => {
+    await project.write(withoutAdapter)
+    expect(passesIn(await project.build())).toHaveLength(1)
+    await expectWholeBuild({ project, folder: 'dist', hashed, pages: files })
+    await serveAndVisit({ project, args: [], pages, notFound, isClientRouted: false })
+  })
+
+  test('the plugin and the command make the same manifest, and the plugin names the integration', async () => {
+    const dist = path.join(project.folder, 'dist')
+    const manifest = await readManifest(dist)
+    await project.write(withoutIntegration)
+    const output = await project.build()
+    expect(output).toContain('@serve-dist/vite/astro')
+    await expect(readManifest(dist)).rejects.toThrow('ENOENT')
+    await project.compress('dist')
+    await expectWholeBuild({ project, folder: 'dist', hashed, pages: files })
+    expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
+  })
+})

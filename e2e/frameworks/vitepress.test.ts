@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readManifest } from '../src/read-manifest.ts'
+import { expectTypes } from './support/expect-types.ts'
+import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
+import { frameworkVersions } from './support/framework-versions.ts'
+import { serveAndVisit } from './support/serve-and-visit.ts'
+
+const versions = frameworkVersions('2', { 1: { vitepress: '^1.6.4' } })
+
+const folder = 'docs/.vitepress/dist'
+const hashed = /^assets\//
+const pages = { '/': 'VitePress behind serve-dist', '/guide/start': 'Start', '/about': 'About' }
+const files = ['index.html', 'about.html', 'guide/start.html', '404.html']
+
+const configuration = 'docs/.vitepress/config.mjs'
+const withoutIntegration = `
+  import serveDist from '@serve-dist/vite'
+  import withServeDist from './with-serve-dist.mjs'
+  const { buildEnd, ...config } = withServeDist
+  export default { ...config, vite: { plugins: [serveDist()] } }`
+
+describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
+  let project: FrameworkProject
+
+  beforeAll(async () => {
+    project = await prepareProject('vitepress', dependencies)
+  })
+
+  afterAll(async () => project?.remove())
+
+  test('the wrapper has the types of this version', async () => {
+    expect(await project.versionOf('vitepress')).toMatch(new RegExp(`^${version}\\.`))
+    await expectTypes(project, configuration)
+  })
+
+  test('pages with clean URLs', async () => {
+    expect(passesIn(await project.build())).toHaveLength(1)
+    await expectWholeBuild({ project, folder, hashed, pages: files })
+    await serveAndVisit({
+      project,
+      args: [folder],
+      pages,
+      notFound: { path: '/nowhere', heading: '404 | Example' },
+      isClientRouted: true,
+    })
+  })
+
+  // The plugin cannot run in Vite 5, which VitePress 1 brings.
+  test.skipIf(version === '1')('the plugin and the command make the same manifest', async () => {
+    const dist = path.join(project.folder, folder)
+    const manifest = await readManifest(dist)
+    await project.write({
+      'docs/.vitepress/with-serve-dist.mjs': await readFile(path.join(project.folder, configuration), 'utf8'),
+      [configuration]: withoutIntegration,
+    })
+    const output = await project.build()
+    expect(output).toContain('@serve-dist/vite/vitepress')
+    await expect(readManifest(dist)).rejects.toThrow('ENOENT')
+    await project.compress(folder)
+    await expectWholeBuild({ project, folder, hashed, pages: files })
+    expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
+  })
+})

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+import { finishBuild } from '../pass/finish-build.ts'
+import { recordingPlugin } from '../plugin.ts'
+import type { ServeDistOptions } from '../serve-dist-options.ts'
+
+/** What Astro asks of an integration, as far as ours needs it. */
+export interface AstroIntegration {
+  readonly name: string
+  readonly hooks: {
+    'astro:config:setup'(setup: {
+      readonly config: { readonly root: URL }
+      updateConfig(this: void, added: { vite?: { plugins?: unknown[] } }): unknown
+    }): void
+    'astro:build:done'(build: {
+      readonly dir: URL
+      readonly logger: { info(text: string): void; warn(text: string): void }
+    }): Promise<void>
+  }
+}
+
+/**
+ * Compresses and describes the folder that Astro deploys, `dist` or `dist/client`, when its pages and images are there.
+ * Put it last in `integrations`.
+ */
+export default function serveDist(options: ServeDistOptions = {}): AstroIntegration {
+  let root = ''
+  return {
+    name: 'serve-dist',
+    hooks: {
+      'astro:config:setup'({ config, updateConfig }) {
+        root = fileURLToPath(config.root)
+        updateConfig({ vite: { plugins: [recordingPlugin(options, 'astro')] } })
+      },
+      async 'astro:build:done'({ dir, logger }) {
+        // Astro puts the time before the first line, which would shift the head of the table.
+        const log = {
+          info: (text: string) => logger.info(`\n${text}`),
+          warn: (text: string) => logger.warn(text),
+        }
+        await finishBuild({ folder: fileURLToPath(dir), root, options, framework: 'astro', log })
+      },
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { promisesOf } from '../frameworks.ts'
+import { finishBuild } from '../pass/finish-build.ts'
+import { recordingPlugin } from '../plugin.ts'
+import type { ServeDistOptions } from '../serve-dist-options.ts'
+
+/** What a configuration of VitePress has, as far as ours changes it. */
+export interface VitePressConfig {
+  vite?: { plugins?: unknown[] }
+  buildEnd?(site: VitePressSite): unknown
+}
+
+interface VitePressSite {
+  readonly srcDir: string
+  readonly outDir: string
+  readonly assetsDir: string
+  readonly site: { readonly base: string }
+  readonly logger: { info(text: string): void; warn(text: string): void }
+}
+
+/**
+ * Compresses and describes the folder that VitePress deploys when its pages are there: `export default
+ * withServeDist(defineConfig({ … }))`.
+ */
+export default function withServeDist<Config extends VitePressConfig>(
+  config: Config,
+  options: ServeDistOptions = {},
+): Config {
+  const plugins = hasEnvironments() ? [recordingPlugin(options, 'vitepress')] : []
+  return {
+    ...config,
+    vite: { ...config.vite, plugins: [...(config.vite?.plugins ?? []), ...plugins] },
+    async buildEnd(site: VitePressSite) {
+      await config.buildEnd?.(site)
+      await finishBuild({
+        folder: site.outDir,
+        root: site.srcDir,
+        options,
+        framework: 'vitepress',
+        base: site.site.base,
+        assetsDirectory: site.assetsDir,
+        promises: promisesOf('vitepress', site.assetsDir),
+        log: site.logger,
+      })
+    },
+  }
+}
+
+/** VitePress 1 brings Vite 5, where the plugin cannot run: there the pass must do without what the bundler knows. */
+function hasEnvironments(): boolean {
+  const vitepress = createRequire(resolve('package.json')).resolve('vitepress/package.json')
+  const vite: unknown = createRequire(vitepress)('vite/package.json')
+  const { version = '' }: { version?: string } = Object(vite)
+  return Number.parseInt(version, 10) >= 6
+}
