@@ -182,7 +182,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'unknown pages: spa, 404 or none',
     group: answers,
     isCommon: true,
-    defaultText: 'by appType',
+    defaultText: 'by the build',
     choices: fallbacks,
   },
   config: {

@@ -68,7 +68,7 @@ export function compareFolder(root: string, manifest: ListedFiles): FolderDiffer
  */
 export function findUnlisted(root: string, manifest: ListedFiles): readonly string[] {
   const listed = new Set(entriesOf(manifest).keys())
-  const folders = new Set([...listed].flatMap(parentsOf))
+  const folders = foldersOf(manifest)
   const isSelected = selectionOf(manifest.selection)
   // A pass is under way, or was cut off: variants lie beside their files, and are not listed yet.
   const isPending = existsSync(join(root, pendingPath))
@@ -102,12 +102,18 @@ function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
   return entries
 }
 
-function parentsOf(path: string): readonly string[] {
-  const parents: string[] = []
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    parents.push(path.slice(0, end))
+/** Every folder that a listed file lies in, at any depth; variants lie beside their files. */
+function foldersOf({ files }: ListedFiles): ReadonlySet<string> {
+  const folders = new Set<string>()
+  for (const { path } of files) {
+    let end = path.lastIndexOf('/')
+    // Of a folder that is known all above it are.
+    while (end > 0 && !folders.has(path.slice(0, end))) {
+      folders.add(path.slice(0, end))
+      end = path.lastIndexOf('/', end - 1)
+    }
   }
-  return parents
+  return folders
 }
 
 /** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */

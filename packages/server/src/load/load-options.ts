@@ -36,8 +36,8 @@ export interface LoadSiteOptions {
   readonly rules?: ServingRules
   /**
    * What becomes of files in the folder that the manifest does not list, and that its selection does not leave out: a
-   * warning, and a refusal where pages are lost by it (`refuse`); a warning (`warn`); nothing (`ignore`). A reload
-   * never refuses them.
+   * warning, and a refusal where pages are lost by it (`refuse`); a warning (`warn`); nothing (`ignore`, for hosts with
+   * `fileSystemFallback`). A reload never refuses them.
    * @default 'refuse'
    */
   readonly unlisted?: 'refuse' | 'warn' | 'ignore'

@@ -90,6 +90,11 @@ describe("a folder with a server's code", () => {
     ],
     ['pages beside it', { ...page, 'server/entry-server.js': 'code' }, []],
     [
+      'a folder below with the record of a server build',
+      { ...page, 'rendering/made.js': 'code', 'rendering/.serve-dist/record.json': '{"role":"server"}' },
+      [],
+    ],
+    [
       'the record of a server build',
       { 'chunk.js': 'code', '.serve-dist/record.json': '{"role":"server"}' },
       [],
@@ -107,6 +112,18 @@ describe("a folder with a server's code", () => {
 
   test('is not what a site with a folder of that name is', async () => {
     expect(await refusalOf(await writeFixture({ ...page, 'server/index.js': 'of the site' }))).toBeUndefined()
+  })
+})
+
+describe('a folder with the record of a build, and without a manifest', () => {
+  test('is refused, with the command that is missing', async () => {
+    const directory = await writeFixture({ ...page, '.serve-dist/record.json': '{"role":"client"}' })
+    const refusal = await refusalOf(directory)
+    expect([refusal?.code, refusal?.message]).toEqual([
+      'SD_BUILD_UNFINISHED',
+      `${directory}: a build wrote it (.serve-dist/record.json is there) and nothing compressed it; run: npx serve-dist compress ${directory}`,
+    ])
+    await expectServedAnyhow(directory)
   })
 })
 

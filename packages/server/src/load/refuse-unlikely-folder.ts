@@ -8,6 +8,7 @@ import {
   mediaTypeOf,
   OperatorError,
   shellWord,
+  stateDirectory,
 } from '@serve-dist/manifest'
 import { isServerOutput } from './compare-folder.ts'
 
@@ -24,6 +25,8 @@ interface FolderNames {
   readonly files: ReadonlySet<string>
   /** Folders further below that have a manifest. */
   readonly builds: readonly string[]
+  /** Folders further below that a server's build has written, by its record. */
+  readonly servers: readonly string[]
   /** Whether packages are installed in it, as in no build. */
   readonly hasPackages: boolean
 }
@@ -43,6 +46,7 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   }
   if (isWanted) return
   refuseServerCode(folder, names)
+  refuseUncompressed(folder)
   refuseLostManifest(folder, names)
   refuseFolderAbove(folder, names)
   refuseProject(folder, names)
@@ -53,15 +57,15 @@ const entry = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
 const certainEntry = /^(?:entry|entry[-.]server)\.[cm]?js$/
 
 /** Whoever serves it publishes how the server works, and often what it knows. */
-function refuseServerCode(folder: Folder, { files, builds }: FolderNames): void {
+function refuseServerCode(folder: Folder, { files, builds, servers }: FolderNames): void {
   const isSite = files.has('index.html')
   const modules = [...files].filter((path) => {
     const [above, name = ''] = path.split('/')
     return above === 'server' && path.split('/').length === 2 && (isSite ? certainEntry : entry).test(name)
   })
   const hidden = existsSync(join(folder.root, '.output/server/index.mjs')) ? ['.output/server/index.mjs'] : []
-  const own = isServerOutput(folder.root) ? ['by the record of its build'] : []
-  const [found] = [...modules, ...hidden, ...own]
+  const recorded = isServerOutput(folder.root) ? ['by the record of its build'] : servers
+  const [found] = [...modules, ...hidden, ...recorded]
   if (found === undefined) return
   const below = [...builds, '.output/public', 'client', 'public'].find((path) =>
     existsSync(join(folder.root, path)),
@@ -78,6 +82,14 @@ function refuseServerCode(folder: Folder, { files, builds }: FolderNames): void 
           `  with pages that the server renders: ${serveCommand(folder, below)} --ssr ${pathIn(folder, module)}`,
         ]),
   ])
+}
+
+/** The build recorded only, and its last step was left out, or failed. What it leaves out stands in that record. */
+function refuseUncompressed({ directory, root }: Folder): void {
+  const record = `${stateDirectory}/record.json`
+  if (!existsSync(join(root, record))) return
+  const problem = `${root}: a build wrote it (${record} is there) and nothing compressed it`
+  throw new OperatorError('SD_BUILD_UNFINISHED', `${problem}; run: ${compressCommand(directory)}`)
 }
 
 /** Files beside which variants in two codings lie, zstd among them: hardly anybody else writes these. */
@@ -144,6 +156,7 @@ const hiddenOutputs = new Set(['.output', '.vitepress'])
 function readNames(root: string): FolderNames {
   const files = new Set<string>()
   const builds: string[] = []
+  const servers: string[] = []
   let hasPackages = false
   const walk = (folder: string, isHidden: boolean): void => {
     for (const child of entriesIn(join(root, folder))) {
@@ -153,12 +166,14 @@ function readNames(root: string): FolderNames {
         if (!isHidden && !isDotted) files.add(path)
       } else if (child.name === 'node_modules') hasPackages ||= folder === ''
       else if (existsSync(join(root, path, manifestPath))) builds.push(path)
-      else if (!isDotted) walk(path, isHidden)
-      else if (hiddenOutputs.has(child.name)) walk(path, true)
+      else if (!isDotted) {
+        if (isServerOutput(join(root, path))) servers.push(path)
+        walk(path, isHidden)
+      } else if (hiddenOutputs.has(child.name)) walk(path, true)
     }
   }
   walk('', false)
-  return { files, builds: builds.toSorted(), hasPackages }
+  return { files, builds: builds.toSorted(), servers, hasPackages }
 }
 
 function entriesIn(folder: string): readonly Dirent[] {
