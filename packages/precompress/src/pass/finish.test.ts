@@ -105,6 +105,18 @@ describe('finish', () => {
     expect(manifest.files[1]?.stem).toBe('docs/assets/app-[hash].js')
   })
 
+  test('takes nothing over from an application that only shares a chunk', async () => {
+    const more = Object.fromEntries(
+      ['x.js', 'y.js', 'z.js'].map((path) => [path, { sha256: digestOf(path) }]),
+    )
+    const { root } = await makeProject({ base: '/other/', hashed: { ...facts.hashed, ...more } })
+    const folder = join(root, 'public')
+    await addFiles(folder, { 'assets/app-1.js': script, 'assets/app-1.css': style })
+    const { source, manifest } = await finishThere(folder)
+    expect([source, manifest.base]).toEqual(['none', '/'])
+    expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
+  })
+
   test('calls nothing immutable that only ends in the name of a hashed file', async () => {
     const { root } = await makeProject()
     const folder = join(root, 'public')

@@ -60,7 +60,10 @@ function isOfClient({ role }: BuildRecord): boolean {
   return role === 'client'
 }
 
-/** The record of which most hashed files lie in the folder, wherever in it, with the bytes that were hashed. */
+/**
+ * The record of which most hashed files lie in the folder, wherever in it, with the bytes that were hashed: at least half
+ * of its own, for two applications may share a chunk of a library and nothing else.
+ */
 async function mostFiles(
   folder: string,
   names: readonly string[],
@@ -68,20 +71,22 @@ async function mostFiles(
 ): Promise<BuildRecord | undefined> {
   const byName = new Map<string, string[]>()
   for (const path of names) byName.set(lastName(path), [...(byName.get(lastName(path)) ?? []), path])
-  const digests = new Map<string, string | undefined>()
+  const read = new Map<string, string | undefined>()
   const digestOf = async (path: string): Promise<string | undefined> => {
-    if (!digests.has(path)) digests.set(path, (await digestOfFile(join(folder, path)))?.sha256)
-    return digests.get(path)
+    if (!read.has(path)) read.set(path, (await digestOfFile(join(folder, path)))?.sha256)
+    return read.get(path)
   }
   let best: BuildRecord | undefined
   let most = 0
   for (const record of records) {
     let count = 0
-    for (const [hashed, { sha256 }] of Object.entries(record.hashed)) {
-      const candidates = (byName.get(lastName(hashed)) ?? []).filter((path) => endsAs(path, hashed))
-      for (const path of candidates) if ((await digestOf(path)) === sha256) count += 1
+    const hashed = Object.entries(record.hashed)
+    for (const [end, { sha256 }] of hashed) {
+      const candidates = (byName.get(lastName(end)) ?? []).filter((path) => endsAs(path, end))
+      const digests = await Promise.all(candidates.map(digestOf))
+      if (digests.includes(sha256)) count += 1
     }
-    if (count > most) [best, most] = [record, count]
+    if (count > most && count * 2 >= hashed.length) [best, most] = [record, count]
   }
   return best
 }

@@ -59,7 +59,8 @@ export function describeKnowledge(
     const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
     return `${count} from the build of ${localTime(new Date(recordedAt), now)}${where}`
   }
-  if (hashedNames > 0) return `${count} from the earlier manifest; no record of a build found`
+  const others = source === 'manifest' ? 'the earlier manifest' : 'other builds of this project'
+  if (hashedNames > 0) return `${count} from ${others}; no record of a build of this folder found`
   const globs = manifest.serving?.immutable ?? []
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
