@@ -39,6 +39,11 @@ describe('loadApplication', () => {
       /starts a server of its own \(SvelteKit, adapter-node\); name handler\.js of the same folder/,
     ],
     [
+      "Nitro's server without its nitro.json",
+      'const nodeServer = {}; export { nodeServer as default }',
+      /exports nothing, and may have started a server of its own; with Nitro, build with NITRO_PRESET=node /,
+    ],
+    [
       'SvelteKit without adapter-node',
       'export class Server { respond() {} }',
       /SvelteKit's output without an adapter; build with @sveltejs\/adapter-node, and name build\/handler\.js/,

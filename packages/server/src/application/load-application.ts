@@ -61,8 +61,15 @@ function describeOtherServer(module: Module): string | undefined {
   if (isObject(server) && host !== undefined && port !== undefined) {
     return 'starts a server of its own (SvelteKit, adapter-node); name handler.js of the same folder'
   }
+  if (Object.keys(module).join() === 'default' && isEmpty(module['default'])) {
+    return 'exports nothing, and may have started a server of its own; with Nitro, build with NITRO_PRESET=node (Nitro 3: node-middleware)'
+  }
   if (isFunction(Server)) {
     return "is SvelteKit's output without an adapter; build with @sveltejs/adapter-node, and name build/handler.js"
   }
   return undefined
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0 && !isFunction(value)
 }
