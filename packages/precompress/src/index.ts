@@ -1,5 +1,5 @@
 export { filesOfPage, type FilesOfPage, type NamedFile } from './links/files-of-page.ts'
-export { markUnfinished, retireManifest } from './commit/build-writer.ts'
+export { markUnfinished, removeVariants } from './commit/build-writer.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'
 export { describeDirectory } from './pass/describe-directory.ts'
 export { pendingPath } from '@serve-dist/manifest'

@@ -26,6 +26,7 @@ import {
 import {
   claimsOf,
   type EarlierBuild,
+  readEarlierBuild,
   readRecords,
   type Records,
   stringifyJournal,
@@ -136,19 +137,9 @@ export async function openBuildWriter(
 }
 
 /**
- * Withdraws the manifest of a folder whose files are about to be overwritten: it would be about bytes that are
- * gone. What it names stays known to the next pass of `precompress`, and until then the folder is not served.
- * Does nothing in a folder without a manifest, or that is not there.
- */
-export async function retireManifest(directory: string): Promise<void> {
-  const records = await readRecords(directory, () => {})
-  if (records.manifestText !== undefined) await withdraw(directory, records)
-}
-
-/**
  * Marks a folder that a build is about to fill, and makes it when it is not there: until the next pass of
- * `precompress` has come to its end, the folder is not served. Retires a manifest, and does nothing in a folder
- * that is marked already.
+ * `precompress` has come to its end, the folder is not served. Withdraws a manifest, which would be about bytes that
+ * are gone; what it names stays known to that pass. Does nothing in a folder that is marked already.
  *
  * @throws {@link OperatorError} when the folder cannot be written to.
  */
@@ -161,6 +152,15 @@ export async function markUnfinished(directory: string): Promise<void> {
   } catch (error) {
     throw writeFailure(directory, error)
   }
+}
+
+/**
+ * Removes the variants of earlier passes from a folder that is marked, and that a build fills without emptying it:
+ * other tools would take them for files, and the list of a service worker would name what nobody is sent.
+ */
+export async function removeVariants(directory: string): Promise<void> {
+  const { variants } = await readEarlierBuild(directory, () => {})
+  for (const path of variants.keys()) await removeIfThere(join(directory, path), realDisk)
 }
 
 /** Places a journal of what is known, then removes the manifest. */

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
-import { retireManifest } from '../commit/build-writer.ts'
+import { markUnfinished } from '../commit/build-writer.ts'
 import { precompress, type PrecompressReport } from './precompress.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
@@ -63,7 +63,7 @@ describe('a sibling of somebody else', () => {
     await holds()
     await writeFile(join(folder, 'a.js'), script)
     await pass(folder)
-    await retireManifest(folder)
+    await markUnfinished(folder)
     await unlink(join(folder, 'a.js'))
     const gone = await pass(folder)
     expect(gone.removed).toEqual(['a.js.br', 'a.js.zst'])

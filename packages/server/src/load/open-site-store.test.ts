@@ -1,7 +1,7 @@
 import { cp, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
-import { precompress, retireManifest } from '@serve-dist/precompress'
+import { precompress, markUnfinished } from '@serve-dist/precompress'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { leaseFile } from '../files/kept-file.ts'
 import { openSiteStore, type SiteStore } from './open-site-store.ts'
@@ -96,7 +96,7 @@ describe('openSiteStore', () => {
 
   test.each<readonly [string, (directory: string) => Promise<unknown>]>([
     ['no manifest where there was one', (directory) => rm(join(directory, manifestPath))],
-    ['a manifest that was retired by a build', retireManifest],
+    ['a manifest that was withdrawn by a build', markUnfinished],
     ['no folder', (directory) => rm(directory, { recursive: true })],
     ['an empty folder', (directory) => rebuildEmpty(directory)],
   ])('takes %s for a build that is not done', async (_what, change) => {

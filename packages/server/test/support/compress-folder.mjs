@@ -1,11 +1,11 @@
 // The program that is killed: a build that overwrites files, if it is given any, and then a pass.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { precompress, retireManifest } from '@serve-dist/precompress'
+import { precompress, markUnfinished } from '@serve-dist/precompress'
 
 const [directory = '', optionsText = '{}', filesText = '{}'] = process.argv.slice(2)
 const files = Object.entries(JSON.parse(filesText))
-if (files.length > 0) await retireManifest(directory)
+if (files.length > 0) await markUnfinished(directory)
 for (const [path, content] of files) {
   await mkdir(dirname(join(directory, path)), { recursive: true })
   await writeFile(join(directory, path), content)

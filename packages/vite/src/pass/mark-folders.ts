@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { manifestPath, pendingPath, reasonOf } from '@serve-dist/manifest'
-import { markUnfinished } from '@serve-dist/precompress'
+import { markUnfinished, removeVariants } from '@serve-dist/precompress'
 import type { Environment } from 'vite'
 import type { BuildState } from '../record/build-state.ts'
 import { outermostFolders, outputFolders } from '../record/output-folders.ts'
@@ -23,7 +23,11 @@ export async function markFolders(
   const isMoved = folder !== undefined && !configured.includes(folder)
   for (const marked of outermostFolders(isMoved ? [folder] : configured)) {
     state.marked.add(marked)
-    const marking = state.inTurn(async () => await markUnfinished(marked))
+    const marking = state.inTurn(async () => {
+      await markUnfinished(marked)
+      // Where Vite emptied the folder, it has none any more.
+      if (folder !== undefined) await removeVariants(marked)
+    })
     // Before its output begins, Vite may still take away what stands in the way.
     await (folder === undefined ? marking.catch(() => {}) : marking)
   }

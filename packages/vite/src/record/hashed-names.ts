@@ -6,6 +6,8 @@ export interface BundledFile {
   readonly fileName: string
   /** Of chunks: the name before the hashes were known, with a placeholder in the place of each. */
   readonly preliminaryFileName?: string
+  /** Of chunks: the module that stands for them. */
+  readonly facadeModuleId?: string | null
   /** Of assets: the names that they were emitted under; none when only a file name was given. */
   readonly names?: readonly string[]
 }
@@ -14,6 +16,7 @@ export interface BundledFile {
 export interface NamingRules {
   readonly hashCharacters?: 'base64' | 'base36' | 'hex' | undefined
   readonly sanitizeFileName?: unknown
+  readonly entryFileNames?: unknown
 }
 
 /** What both bundlers hand to an `assetFileNames` function. */
@@ -53,7 +56,11 @@ export function hashedNames(
   rules: NamingRules,
   asked: AskedNames,
 ): Map<string, string> {
-  const chunks = files.filter(({ type }) => type === 'chunk').flatMap(hashedChunk)
+  const chunks = files
+    .filter(({ type }) => type === 'chunk')
+    .flatMap((chunk) =>
+      chunk.facadeModuleId === legacyPolyfills ? prebuiltChunk(chunk, rules) : hashedChunk(chunk),
+    )
   const assets = files.filter(({ type }) => type === 'asset')
   return new Map([...chunks, ...hashedAssets(assets, rules, asked)])
 }
@@ -82,6 +89,21 @@ export function createAskedNames(): AskedNames {
       }
     },
   }
+}
+
+/**
+ * The module of which `@vitejs/plugin-legacy` makes its polyfills, in a build of its own with this output's
+ * `entryFileNames`; on Vite 8 the result comes as a chunk that was named already, without a placeholder.
+ */
+const legacyPolyfills = '\0vite/legacy-polyfills'
+
+function prebuiltChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
+  const { entryFileNames } = rules
+  const pattern: unknown =
+    typeof entryFileNames === 'function' ? Reflect.apply(entryFileNames, undefined, [chunk]) : entryFileNames
+  // The name that its own build gives it.
+  const match = typeof pattern === 'string' ? formOf(pattern, 'polyfills', rules)?.exec(chunk.fileName) : null
+  return match ? [[chunk.fileName, match.slice(1).join('[hash]')]] : []
 }
 
 type NameAndStem = readonly [name: string, stem: string]

@@ -8,7 +8,6 @@ import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 /** The options of one output, as far as Rollup and Rolldown agree on them. */
 export interface OutputOptions extends OutputPlace, NamingRules {
   readonly format?: string | undefined
-  readonly entryFileNames?: unknown
 }
 
 /** A file of a bundle as far as Rollup, Rolldown and Vite agree on it; assets import nothing. */

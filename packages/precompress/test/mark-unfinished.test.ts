@@ -1,8 +1,8 @@
-import { stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, pendingPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { markUnfinished, retireManifest } from '../src/commit/build-writer.ts'
+import { markUnfinished, removeVariants } from '../src/commit/build-writer.ts'
 import { describeDirectory } from '../src/pass/describe-directory.ts'
 import { precompress } from '../src/pass/precompress.ts'
 import { makeFolder } from './support/make-folder.ts'
@@ -15,7 +15,7 @@ async function stateOf(folder: string): Promise<string[]> {
   return [...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))
 }
 
-describe('retireManifest', () => {
+describe('markUnfinished', () => {
   test('leaves a folder that is not served, and of which the next pass knows everything', async () => {
     const folder = await makeFolder(build)
     const { manifest } = await precompress(folder)
@@ -25,7 +25,7 @@ describe('retireManifest', () => {
       join(folder, manifestPath),
       text.replaceAll(/"lastModified":"[^"]+"/g, `"lastModified":"${past}"`),
     )
-    await retireManifest(folder)
+    await markUnfinished(folder)
     await writeFile(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
     await expect(describeDirectory(folder)).rejects.toThrow('did not finish')
 
@@ -42,24 +42,14 @@ describe('retireManifest', () => {
   test('twice over, and after a killed pass, loses nothing', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
-    await retireManifest(folder)
-    await retireManifest(folder)
+    await markUnfinished(folder)
+    await markUnfinished(folder)
     expect([...(await readFolder(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([
       pendingPath,
     ])
     expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
   })
 
-  test('does nothing where there is no manifest', async () => {
-    const folder = await makeFolder(build)
-    await retireManifest(folder)
-    await retireManifest(join(folder, 'nowhere'))
-    expect([...(await readFolder(folder)).keys()]).toEqual(Object.keys(build).toSorted())
-    await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')
-  })
-})
-
-describe('markUnfinished', () => {
   test('leaves a folder that is not served until the next pass, with a manifest or without', async () => {
     const folder = await makeFolder(build)
     for (const earlier of [false, true]) {
@@ -77,7 +67,7 @@ describe('markUnfinished', () => {
   test('leaves a mark as it stands, with what it knows', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
-    await retireManifest(folder)
+    await markUnfinished(folder)
     await markUnfinished(folder)
     expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
   })
@@ -93,5 +83,21 @@ describe('markUnfinished', () => {
     await expect(markUnfinished(join(folder, 'a'))).rejects.toThrow(
       `${join(folder, 'a')}: cannot be written to`,
     )
+  })
+})
+
+describe('removeVariants', () => {
+  test('removes what we made and nobody changed, and the next pass makes it again', async () => {
+    const folder = await makeFolder(build)
+    await precompress(folder)
+    await writeFile(join(folder, 'same.js.br'), 'changed by somebody')
+    await markUnfinished(folder)
+    await removeVariants(folder)
+    expect([...(await readFolder(folder)).keys()].toSorted()).toEqual(
+      [pendingPath, 'a.js', 'data.csv.gz', 'same.js', 'same.js.br'].toSorted(),
+    )
+    const { manifest } = await precompress(folder)
+    const script = manifest.files.find(({ path }) => path === 'a.js')
+    expect(script?.variants.map(({ coding }) => coding)).toEqual(['zstd', 'br', 'gzip'])
   })
 })
