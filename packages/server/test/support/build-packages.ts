@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const server = join(root, 'packages/server')
+// With what they import.
+const packages = ['server', 'vite'].map((name) => join(root, 'packages', name))
 
-/** Builds the server and what it imports, once for all test files: commands and threads run what was built. */
+/** Builds the packages, once for all test files: commands and threads run what was built. */
 export default async function setup(): Promise<void> {
-  await run('typescript', 'bin/tsc', ['-b', server])
+  await run('typescript', 'bin/tsc', ['-b', ...packages])
   await run('rolldown', 'bin/cli.mjs', ['-c'])
 }
 

@@ -32,30 +32,36 @@ function tellChanges(): void {
     .filter(
       ({ root, folder, record }) => roots.has(root) && record.role === 'client' && !finished.has(folder),
     )
-    .map(({ folder }) => folder)
-  const changes = [
-    ...[...finished.keys()].map((folder) => ({ folder, paths: changesIn(folder) })),
-    ...others.map((folder) => ({
-      folder,
-      paths: changesIn(folder).filter((path) => isRecent(folder, path)),
-    })),
-  ]
-  for (const { folder, paths } of changes) {
+    .map(({ folder }) => ({ folder, changes: recent(folder, changesIn(folder)) }))
+  const own = [...finished.keys()].map((folder) => ({ folder, changes: changesIn(folder) }))
+  for (const { folder, changes } of [...own, ...others]) {
+    const paths = changes.flatMap((change) => change.paths)
     if (paths.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
+    const what = changes.map((change) => `${change.what}: ${list(change.paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${list(paths)}. The server would answer 404 or refuse the folder; run this when everything is written: npx serve-dist compress ${shown}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown}\n`,
     )
     if (paths.some((path) => path.endsWith('.html'))) process.exitCode = 1
   }
 }
 
+/** Files of a folder that differ from its manifest in one way. */
+interface Change {
+  readonly what: string
+  readonly paths: readonly string[]
+}
+
 /** None where another build is under way, or where the folder is gone. */
-function changesIn(folder: string): readonly string[] {
+function changesIn(folder: string): readonly Change[] {
   const manifest = readManifest(folder)
   if (manifest === undefined) return []
-  const { unlisted, missing, changed } = compareFolder(folder, manifest)
-  return [...unlisted, ...changed, ...missing]
+  const { unlisted, changed, missing } = compareFolder(folder, manifest)
+  return [
+    { what: 'written since', paths: unlisted },
+    { what: 'changed', paths: changed },
+    { what: 'deleted', paths: missing },
+  ].filter(({ paths }) => paths.length > 0)
 }
 
 function readManifest(folder: string): Manifest | undefined {
@@ -66,9 +72,13 @@ function readManifest(folder: string): Manifest | undefined {
   }
 }
 
-/** Whether it was written since this process began: what happened before is not this build's. */
-function isRecent(folder: string, path: string): boolean {
-  return (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= performance.timeOrigin
+/** What was written since this process began: what happened before is not this build's. */
+function recent(folder: string, changes: readonly Change[]): readonly Change[] {
+  const isRecent = (path: string): boolean =>
+    (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= performance.timeOrigin
+  return changes
+    .map(({ what, paths }) => ({ what, paths: paths.filter(isRecent) }))
+    .filter(({ paths }) => paths.length > 0)
 }
 
 function list(paths: readonly string[]): string {

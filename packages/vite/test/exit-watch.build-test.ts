@@ -1,0 +1,81 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runCommand } from '../../../scripts/run-command.mjs'
+import { application, createProject, type Project, prose } from './support/project.ts'
+import { isChosen } from './support/vites.ts'
+
+const plugin = new URL('../dist/index.js', import.meta.url).href
+const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js')
+
+/** Runs `vite build` in a process of its own, with this at the end of its configuration. */
+async function build(
+  project: Project,
+  { more = '', args = [] }: { readonly more?: string; readonly args?: readonly string[] } = {},
+) {
+  await project.write(
+    'vite.config.mjs',
+    `import { rmSync, writeFileSync } from 'node:fs'
+    import serveDist from '${plugin}'
+    ${more}
+    export default { plugins: [serveDist()], build: { emptyOutDir: false } }`,
+  )
+  const command = [process.execPath, vite, 'build', ...args] as const
+  return await runCommand(command, { cwd: project.root, isQuiet: true })
+}
+
+/** Writes when the build is over, as frameworks do after Vite's. */
+function atTheEnd(code: string): string {
+  return `process.once('beforeExit', () => { ${code} })`
+}
+
+describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
+  test('says nothing where nobody wrote after the pass', async () => {
+    const project = await createProject({ ...application, 'public/robots.txt': 'all' })
+    const { exitCode, output } = await build(project)
+    expect(output).not.toContain('[serve-dist]')
+    expect(exitCode).toBe(0)
+  })
+
+  test('names what was written, changed and deleted since, and fails where pages are among it', async () => {
+    const project = await createProject({
+      ...application,
+      'public/robots.txt': 'all',
+      'public/gone.txt': 'x',
+    })
+    const more = atTheEnd(
+      `writeFileSync('dist/about.html', 'a page'); writeFileSync('dist/robots.txt', 'none'); rmSync('dist/gone.txt')`,
+    )
+    const { exitCode, output } = await build(project, { more })
+    expect(output).toContain('dist changed after its manifest was written: ')
+    expect(output).toContain('written since: about.html; changed: robots.txt; deleted: gone.txt')
+    expect(output).toContain('npx serve-dist compress dist')
+    expect(output.match(/\[serve-dist\]/g)).toHaveLength(1)
+    expect(exitCode).toBe(1)
+  })
+
+  test('does not fail for other files, of which it names three', async () => {
+    const project = await createProject(application)
+    const more = atTheEnd(`for (const n of [1, 2, 3, 4, 5]) writeFileSync('dist/' + n + '.txt', 'x')`)
+    const { exitCode, output } = await build(project, { more })
+    expect(output).toContain('written since: 1.txt, 2.txt, 3.txt and 2 more')
+    expect(exitCode).toBe(0)
+  })
+
+  test('looks at the folder of another build of the project, for what this process wrote', async () => {
+    const project = await createProject({
+      ...application,
+      'server.js': `export default ${JSON.stringify(prose('server'))}`,
+    })
+    expect((await build(project)).exitCode).toBe(0)
+    await project.write('dist/earlier.html', 'of somebody between the builds')
+    const args = ['--ssr', 'server.js', '--outDir', 'server']
+    const { exitCode, output } = await build(project, {
+      args,
+      more: atTheEnd(`writeFileSync('dist/about.html', 'a page')`),
+    })
+    expect(output).toContain('written since: about.html.')
+    expect(output).toContain('npx serve-dist compress dist')
+    expect(exitCode).toBe(1)
+  })
+})
