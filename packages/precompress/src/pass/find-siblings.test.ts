@@ -157,7 +157,7 @@ describe('the files of others', () => {
           } else if ('remove' in each) {
             await rm(join(folder, each.remove), { force: true })
             theirs.delete(each.remove)
-          } else if (each.run === 'build') await retireManifest(folder)
+          } else if (each.run === 'build') await markUnfinished(folder)
           else if (each.run === 'lose')
             await rm(join(folder, '.serve-dist'), { recursive: true, force: true })
           else await expectTheirs(folder, theirs)
