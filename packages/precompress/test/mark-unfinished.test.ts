@@ -97,7 +97,7 @@ describe('removeVariants', () => {
       [pendingPath, 'a.js', 'data.csv.gz', 'same.js', 'same.js.br'].toSorted(),
     )
     const { manifest } = await precompress(folder)
-    const script = manifest.files.find(({ path }) => path === 'a.js')
-    expect(script?.variants.map(({ coding }) => coding)).toEqual(['zstd', 'br', 'gzip'])
+    const described = manifest.files.find(({ path }) => path === 'a.js')
+    expect(described?.variants.map(({ coding }) => coding)).toEqual(['zstd', 'br', 'gzip'])
   })
 })
