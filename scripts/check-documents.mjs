@@ -146,6 +146,8 @@ async function checkNames() {
     ['--help', 'all'],
     ['compress', '--help'],
     ['report', '--help'],
+    ['check', '--help'],
+    ['explain', '--help'],
   ]
   const outputs = helps.map(async (args) => {
     return (await runCommand([process.execPath, bin, ...args], { isQuiet: true })).output
