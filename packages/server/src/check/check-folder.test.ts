@@ -15,8 +15,10 @@ const whole = {
   'photo.jpg': 'photo',
 }
 
+const plain = { load: {}, hasApplication: false }
+
 async function check(files: FixtureFiles, options = {}): Promise<CheckReport> {
-  return await checkFolder(await buildFixture(files, options), {})
+  return await checkFolder(await buildFixture(files, options), plain)
 }
 
 /** Codes and what they are about. */
@@ -29,7 +31,7 @@ describe('checkFolder', () => {
     expect(await check(whole)).toMatchObject({
       findings: [],
       right: [
-        '6 files as the manifest has them',
+        '6 files as a start wants them',
         'no secret by its name',
         'no public source map',
         '404.html',
@@ -50,7 +52,7 @@ describe('checkFolder', () => {
   ])('reports %s as a start would refuse it', async (_what, spoil, code) => {
     const directory = await buildFixture(whole)
     await spoil(directory)
-    const { findings, right } = await checkFolder(directory, {})
+    const { findings, right } = await checkFolder(directory, plain)
     expect(findings).toEqual([
       expect.objectContaining({ code, level: 'error', text: expect.stringContaining(code) }),
     ])
@@ -61,6 +63,39 @@ describe('checkFolder', () => {
     const report = await check({ ...whole, _redirects: '/old /new 299' })
     expect(report.findings).toEqual([
       { code: 'start-warns', level: 'warning', paths: [], text: expect.stringContaining('299') },
+    ])
+  })
+
+  test('goes on where a start refuses a build that has lost its pages', async () => {
+    const directory = await buildFixture({ 'assets/main.js': 'script', id_rsa: 'x' })
+    await writeFile(join(directory, 'index.html'), '<img src=gone.png>')
+    const report = await checkFolder(directory, plain)
+    expect(essence(report)).toEqual([
+      ['error', 'SD_PAGES_UNLISTED'],
+      ['error', 'secret-served', 'id_rsa'],
+    ])
+    const ignored = await checkFolder(directory, { ...plain, load: { unlisted: 'warn' } })
+    expect(essence(ignored)).toEqual([
+      ['error', 'secret-served', 'id_rsa'],
+      ['warning', 'start-warns'],
+    ])
+  })
+
+  test('reports a build that has lost its manifest, as a start does', async () => {
+    const files = { ...whole, 'assets/main.js': 'script '.repeat(100) }
+    const directory = await buildFixture(files)
+    await rm(join(directory, '.serve-dist'), { recursive: true })
+    expect(essence(await checkFolder(directory, plain))).toEqual([['error', 'SD_MANIFEST_LOST']])
+  })
+
+  test('leaves unknown paths to an application, but for those of hashed assets', async () => {
+    const files = {
+      'index.html': '<img src=/api/photo><script src=/assets/gone.js></script>',
+      'assets/main.js': 'script',
+    }
+    const directory = await buildFixture(files, { appType: 'custom', assetsDirectory: 'assets' })
+    expect(essence(await checkFolder(directory, { ...plain, hasApplication: true }))).toEqual([
+      ['error', 'page-needs-missing', '/assets/gone.js in index.html'],
     ])
   })
 
@@ -86,7 +121,9 @@ describe('checkFolder', () => {
     const files = { ...whole, 'assets/main.js.map': '{}' }
     expect(essence(await check(files))).toEqual([['warning', 'source-maps-public', 'assets/main.js.map']])
     const directory = await buildFixture(files)
-    expect(essence(await checkFolder(directory, { sourceMaps: 'deny' }))).toEqual([])
+    expect(
+      essence(await checkFolder(directory, { ...plain, load: { rules: { sourceMaps: 'deny' } } })),
+    ).toEqual([])
   })
 
   test('misses a 404 page where unknown paths are a 404', async () => {

@@ -1,5 +1,6 @@
-import { OperatorError, type ServingRules } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
 import { loadOptional } from '../load-optional.ts'
+import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSite } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
@@ -12,14 +13,14 @@ import { findSecretFiles } from './secret-files.ts'
  * Looks for faults in a folder: first whatever a start of the server would refuse or warn of, as the start itself says
  * it, every byte compared; then what it would serve without a word.
  */
-export async function checkFolder(directory: string, rules: ServingRules): Promise<CheckReport> {
+export async function checkFolder(directory: string, options: CheckFolderOptions): Promise<CheckReport> {
   const findings: Finding[] = []
   const right: string[] = []
-  const site = await loadAsAtStart(directory, rules, findings)
+  const site = await loadAsAtStart(directory, options.load, findings)
   if (site !== undefined) {
-    right.push(`${count(site.summary.files, 'file')} as the manifest has them`)
+    if (findings.length === 0) right.push(`${count(site.summary.files, 'file')} as a start wants them`)
     for (const look of [lookAtSecrets, lookAtSourceMaps, lookAtNotFoundPage, lookAtPages]) {
-      const found = await look(site)
+      const found = await look(site, options)
       if ('right' in found) right.push(found.right)
       else findings.push(...found)
     }
@@ -27,12 +28,19 @@ export async function checkFolder(directory: string, rules: ServingRules): Promi
   return { target: directory, findings: inOrder(findings), right }
 }
 
+/** How the server would be started. */
+export interface CheckFolderOptions {
+  readonly load: Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest'>
+  /** Whether an application answers what the build lacks (`--ssr`). */
+  readonly hasApplication: boolean
+}
+
 /** What was found, or what is right. */
 type Seen = readonly Finding[] | { readonly right: string }
 
 async function loadAsAtStart(
   directory: string,
-  rules: ServingRules,
+  options: CheckFolderOptions['load'],
   findings: Finding[],
 ): Promise<Site | undefined> {
   const onWarning = (text: string): void => {
@@ -40,11 +48,14 @@ async function loadAsAtStart(
   }
   try {
     // Without bodies in memory: only an answer would need them.
-    return await loadSite(directory, { verify: 'hash', memoryBudget: 0, rules, onWarning })
+    return await loadSite(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    findings.push({ code: error.code, level: 'error', text: `${error.code}: ${error.message}`, paths: [] })
-    return undefined
+    const { code, message } = error
+    findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
+    if (code !== 'SD_PAGES_UNLISTED') return undefined
+    // All else of such a folder can be looked at.
+    return await loadAsAtStart(directory, { ...options, unlisted: 'ignore' }, findings)
   }
 }
 
@@ -85,8 +96,9 @@ async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
   )
 }
 
-async function lookAtNotFoundPage(site: Site): Promise<Seen> {
+async function lookAtNotFoundPage(site: Site, { hasApplication }: CheckFolderOptions): Promise<Seen> {
   const isWanted =
+    !hasApplication &&
     fallbackFor(site, 'standalone', undefined) !== 'spa' &&
     [...site.files.values()].some(({ isPage }) => isPage)
   if (!isWanted || site.notFound !== undefined)
@@ -100,11 +112,11 @@ async function lookAtNotFoundPage(site: Site): Promise<Seen> {
   )
 }
 
-async function lookAtPages(site: Site): Promise<Seen> {
+async function lookAtPages(site: Site, { hasApplication }: CheckFolderOptions): Promise<Seen> {
   try {
     const needed = { name: '@serve-dist/precompress', neededBy: 'reading pages' }
     const { filesOfPage } = await loadOptional(needed, async () => await import('@serve-dist/precompress'))
-    const absent = await findAbsentFiles(site, filesOfPage)
+    const absent = await findAbsentFiles(site, { filesOfPage, hasApplication })
     if (absent.length === 0) return { right: 'every file that pages name' }
     const name = ({ page, url }: (typeof absent)[number]): string => `${url} in ${page}`
     return [

@@ -24,6 +24,13 @@ describe('formatReport', () => {
     )
   })
 
+  test('keeps the lines of an error of a start, and their indents', () => {
+    const findings = [{ code: 'a', level: 'error', text: 'one two:\n  three four', paths: [] } as const]
+    expect(formatReport({ ...report, findings, right: [] }, { colors: false, columns: 18 })).toBe(
+      'error    one two:\n           three\n           four\n\ndist: 1 error',
+    )
+  })
+
   test('colours what the levels are called', () => {
     const colored = formatReport({ ...report, findings: [], right: [] }, { colors: true, columns: undefined })
     expect(colored).toBe('\ndist: nothing wrong was found')

@@ -13,10 +13,12 @@ const margin = 9
 /** The report for a person: errors, then warnings, then in one line what is right. */
 export function formatReport(report: CheckReport, { colors, columns }: FormatOptions): string {
   const line = (label: Label, text: string): string => {
-    const [first = '', ...more] = columns === undefined ? [text] : wrap(text, columns - margin)
+    // An error of a start has lines of its own.
+    const lines = text
+      .split('\n')
+      .flatMap((part) => (columns === undefined ? [part] : wrap(part, columns - margin)))
     const painted = colors ? styleText(colorOf[label], label, { validateStream: false }) : label
-    const head = painted + ' '.repeat(margin - label.length) + first
-    return [head, ...more.map((part) => ' '.repeat(margin) + part)].join('\n')
+    return painted + ' '.repeat(margin - label.length) + lines.join(`\n${' '.repeat(margin)}`)
   }
   const { target, findings, right, stopped } = report
   if (stopped !== undefined) return line('stopped', `${stopped} This says nothing about the build.`)
@@ -47,15 +49,16 @@ function summarize({ findings }: CheckReport): string {
   ].join(', ')
 }
 
-/** Lines of whole words; a longer word has a line of its own. */
+/** Lines of whole words, indented as the first; a longer word has a line of its own. */
 function wrap(text: string, columns: number): string[] {
+  const [indent = ''] = /^ */.exec(text) ?? []
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line)
+  for (const word of text.slice(indent.length).split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > columns) {
+      lines.push(indent + line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
   }
-  return [...lines, line]
+  return [...lines, indent + line]
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FilesOfPage } from '@serve-dist/precompress'
 import { decide } from '../site/decide.ts'
+import { isMissingAsset } from '../site/is-missing-asset.ts'
 import { namesOf } from '../site/names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Site } from '../site/site.ts'
@@ -18,14 +19,17 @@ export interface AbsentFile {
 /** Any host: what a page names on another one is not of this build. */
 const origin = 'http://page.invalid'
 
-/**
- * The files that pages name and the site does not have, by the very decision that its server would make.
- *
- * @param filesOfPage - reads a page's text.
- */
+export interface FindAbsentOptions {
+  /** Reads a page's text. */
+  readonly filesOfPage: (text: string) => FilesOfPage
+  /** Whether somebody answers for unknown paths, but for those of hashed assets. */
+  readonly hasApplication: boolean
+}
+
+/** The files that pages name and the site does not have, by the very decision that its server would make. */
 export async function findAbsentFiles(
   site: Site,
-  filesOfPage: (text: string) => FilesOfPage,
+  { filesOfPage, hasApplication }: FindAbsentOptions,
 ): Promise<AbsentFile[]> {
   const absent: AbsentFile[] = []
   for (const { path, isPage } of site.files.values()) {
@@ -35,8 +39,10 @@ export async function findAbsentFiles(
     const base = URL.canParse(baseUrl ?? '', location.href) ? new URL(baseUrl ?? '', location) : location
     const names = new Map(files.map(({ url, isNeeded }) => [url, isNeeded]))
     for (const [url, isNeeded] of names) {
-      if (URL.canParse(url, base.href) && !isThere(site, new URL(url, base)))
-        absent.push({ page: path, url, isNeeded })
+      if (!URL.canParse(url, base.href)) continue
+      const named = new URL(url, base)
+      if (hasApplication && !isMissingAsset(site, named.pathname)) continue
+      if (!isThere(site, named)) absent.push({ page: path, url, isNeeded })
     }
   }
   return absent

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
-import { checkFolder } from '../check/check-folder.ts'
+import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import { count, type CheckReport, sizeText } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSite } from '../load/load-site.ts'
-import { readConfig } from '../load/read-config.ts'
+import { readRules } from '../load/read-rules.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
@@ -17,10 +17,11 @@ import type { ResolvedAddress } from './flag-values.ts'
  * @returns the exit code: 1 on errors, and where nothing could be checked.
  */
 export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
-  const rules = await readConfig(process.cwd(), flags.config)
+  const { unlisted, noManifest = false, ssr } = flags
+  const load = { rules: await readRules(process.cwd(), flags), unlisted, noManifest }
   const report = /^https?:\/\//i.test(target)
-    ? await checkAddress(target, flags, rules)
-    : await checkFolder(onlyFolder(target, flags), rules)
+    ? await checkAddress(target, flags, load)
+    : await checkFolder(onlyFolder(target, flags), { load, hasApplication: ssr !== undefined })
   const { stdout } = process
   const text =
     flags.json === true
@@ -56,13 +57,13 @@ async function checkAddress(
     concurrency,
     resolve,
   }: CheckFlags,
-  rules: Parameters<typeof checkFolder>[1],
+  load: CheckFolderOptions['load'],
 ): Promise<CheckReport> {
   const address = readAddress(target)
   // Without a manifest nobody knows which codings there are.
   if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)
   // What it warns of is the folder's own, and its check says it.
-  const site = await loadSite(build, { rules, memoryBudget: 0, onWarning: () => {} })
+  const site = await loadSite(build, { ...load, memoryBudget: 0, onWarning: () => {} })
   const { stderr } = process
   let requests = 0
   let drawnAt = 0

@@ -420,15 +420,34 @@ export const reportFlags: FlagTable<ReportCommandOptions> = {
   },
 }
 
+/** What the server's command line says of its answers, for commands that ask what it would do. */
+type AsServedFlags = Pick<
+  ServeFlags,
+  'fallback' | 'config' | 'ssr' | 'prefer' | 'immutable' | 'cors' | 'sourceMaps' | 'unlisted' | 'noManifest'
+>
+
+const asServed = 'As for the server'
+
+const asServedFlags: FlagTable<AsServedFlags> = {
+  fallback: { ...serveFlags.fallback, group: asServed },
+  config: { ...serveFlags.config, group: asServed },
+  ssr: { ...serveFlags.ssr, group: asServed },
+  prefer: { ...serveFlags.prefer, group: asServed },
+  immutable: { ...serveFlags.immutable, group: asServed },
+  cors: { ...serveFlags.cors, group: asServed },
+  sourceMaps: { ...serveFlags.sourceMaps, group: asServed },
+  unlisted: { ...serveFlags.unlisted, group: asServed },
+  noManifest: { ...serveFlags.noManifest, group: asServed },
+}
+
 /** What the command line says of a check. */
-export interface CheckFlags {
+export interface CheckFlags extends AsServedFlags {
   readonly build?: string
   readonly all?: boolean
   readonly header?: readonly RequestField[]
   readonly resolve?: ResolvedAddress
   readonly insecure?: boolean
   readonly concurrency: number
-  readonly config?: string
   readonly json?: boolean
 }
 
@@ -471,38 +490,19 @@ export const checkFlags: FlagTable<CheckFlags> = {
     default: 4,
     read: parseConcurrency,
   },
-  config: {
-    value: '<file>',
-    help: 'headers and redirects',
-    group: 'Options',
-    defaultText: 'serve-dist.config.*',
-  },
   json: {
     help: 'write the report as JSON',
     group: 'Options',
   },
+  ...asServedFlags,
 }
 
 /** What the command line says of an explanation: the request, and how it is served. */
-export interface ExplainFlags extends Pick<
-  ServeFlags,
-  | 'fallback'
-  | 'config'
-  | 'ssr'
-  | 'fsFallback'
-  | 'prefer'
-  | 'immutable'
-  | 'cors'
-  | 'sourceMaps'
-  | 'unlisted'
-  | 'noManifest'
-> {
+export interface ExplainFlags extends AsServedFlags, Pick<ServeFlags, 'fsFallback'> {
   readonly method: string
   readonly header?: readonly RequestField[]
   readonly json?: boolean
 }
-
-const asServed = 'As for the server'
 
 export const explainFlags: FlagTable<ExplainFlags> = {
   header: {
@@ -525,16 +525,8 @@ export const explainFlags: FlagTable<ExplainFlags> = {
     help: 'write the explanation as JSON',
     group: 'Options',
   },
-  fallback: { ...serveFlags.fallback, group: asServed },
-  config: { ...serveFlags.config, group: asServed },
-  ssr: { ...serveFlags.ssr, group: asServed },
+  ...asServedFlags,
   fsFallback: { ...serveFlags.fsFallback, group: asServed },
-  prefer: { ...serveFlags.prefer, group: asServed },
-  immutable: { ...serveFlags.immutable, group: asServed },
-  cors: { ...serveFlags.cors, group: asServed },
-  sourceMaps: { ...serveFlags.sourceMaps, group: asServed },
-  unlisted: { ...serveFlags.unlisted, group: asServed },
-  noManifest: { ...serveFlags.noManifest, group: asServed },
 }
 
 /** `tlsCert` as it is written: `--tls-cert`. */
