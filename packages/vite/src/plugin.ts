@@ -1,10 +1,11 @@
+import { resolve } from 'node:path'
 import { OperatorError, servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
 import { missingIntegration, neededIntegration, promisesOf } from './frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
-import { areEmptied } from './pass/mark-folders.ts'
+import { areEmptied, isOurs } from './pass/mark-folders.ts'
 import { stateOf } from './record/build-state.ts'
 import { collectWorkerNames } from './record/collect-worker-names.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
@@ -161,6 +162,10 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
       order: 'post',
       async handler(server) {
         if (!isWorkingIn(server.config)) return undefined
+        // SvelteKit and Vike answer by themselves, and set the folder in builds alone.
+        const { appType, environments, root } = server.config
+        const folder = resolve(root, environments['client']?.build.outDir ?? '')
+        if (appType === 'custom' && !isOurs(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
         return await previewDist().configurePreviewServer.handler.call(this, server)
       },

@@ -180,6 +180,25 @@ describe.each(vites)('a preview of $name', ({ load }) => {
     expect((await ask('/.serve-dist/manifest.json')).status).toBe(404)
   })
 
+  test('keeps quiet where an application that answers by itself sets the folder in builds alone', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    const logger = createRecordingLogger()
+    // As SvelteKit and Vike do.
+    const framework: Plugin = {
+      name: 'framework',
+      config: (_config, { isPreview }) => ({
+        appType: 'custom',
+        ...(isPreview !== true && { build: { outDir: 'dist/client' } }),
+      }),
+    }
+    const config = project.config({ plugins: [framework, serveDist()], customLogger: logger })
+    await vite.build(config)
+    expect(Object.keys(await project.classes('dist/client'))).toContain('index.html')
+    await show(vite, config)
+    expect(logger.warnings).toEqual([])
+  })
+
   test('keeps the checks of host and origin that Vite makes', async () => {
     const vite = await load()
     const project = await createProject(application)

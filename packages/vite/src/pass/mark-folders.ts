@@ -35,9 +35,12 @@ export async function markFolders(
 
 /** Whether an environment's folders have lost what we wrote: some Vites empty them when a watched build begins. */
 export function areEmptied({ config }: Environment): boolean {
-  return outputFolders(config).some(
-    (folder) => !existsSync(join(folder, manifestPath)) && !existsSync(join(folder, pendingPath)),
-  )
+  return !outputFolders(config).every(isOurs)
+}
+
+/** Whether a folder has our manifest or our mark. */
+export function isOurs(folder: string): boolean {
+  return existsSync(join(folder, manifestPath)) || existsSync(join(folder, pendingPath))
 }
 
 /** Says of the folders of a build that failed that they stay marked. */
