@@ -49,9 +49,16 @@ async function prepare(
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
   const node = await findNode()
   const run = async (command: readonly [string, ...string[]]) => {
-    // The test runner's own NODE_ENV would make development builds.
+    // The test runner's own NODE_ENV would make development builds, its TEST makes Nuxt keep quiet.
     const searched = [path.dirname(node), process.env['PATH'] ?? ''].join(path.delimiter)
-    const environment = { NODE_ENV: undefined, NODE_OPTIONS: undefined, PATH: searched, ...quiet }
+    const environment = {
+      NODE_ENV: undefined,
+      TEST: undefined,
+      VITEST: undefined,
+      NODE_OPTIONS: undefined,
+      PATH: searched,
+      ...quiet,
+    }
     const { exitCode, output } = await runCommand(command, { cwd: folder, isQuiet: true, environment })
     if (exitCode !== 0) throw new Error(`${command.join(' ')} failed in ${name}:\n${output}`)
     return output
