@@ -5,7 +5,7 @@ import type { PassRequest } from './pass/pass-request.ts'
 import { forOperators, runPasses } from './pass/run-pass.ts'
 import { stateOf } from './record/build-state.ts'
 import { outermostFolders } from './record/output-folders.ts'
-import { recordBuild, recordsOf } from './record/record-build.ts'
+import { recordBuild, type Recording, recordsOf } from './record/record-build.ts'
 import type { WrittenOutput } from './record/written-output.ts'
 import type { ServeDistSettings } from './serve-dist-options.ts'
 
@@ -50,11 +50,11 @@ export async function fail({ environment, meta }: BuildContext, error?: unknown)
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
 export async function close(
   { environment, meta }: BuildContext,
-  { settings, promises, makesPass }: ClosedBuild,
+  { settings, naming, makesPass }: ClosedBuild,
 ): Promise<void> {
   const state = stateOf(environment)
   try {
-    state.folders = await recordBuild(environment, state, { settings, promises })
+    state.folders = await recordBuild(environment, state, { settings, naming })
     if (!makesPass) state.phase = 'finished'
     else if (meta.watchMode) await state.inTurn(async () => await describeRebuild(environment, settings))
     else if (!state.isPartOfApp) await finish([environment], settings)
@@ -67,9 +67,7 @@ export async function close(
 }
 
 /** What closing a build takes. */
-interface ClosedBuild {
-  readonly settings: ServeDistSettings
-  readonly promises: readonly string[]
+interface ClosedBuild extends Recording {
   /** Whether somebody else ends the build, with a pass of its own. */
   readonly makesPass: boolean
 }

@@ -1,3 +1,4 @@
+import type { BuildFacts } from '@serve-dist/precompress'
 import type { ResolvedConfig } from 'vite'
 import { pluginName } from './instances.ts'
 
@@ -8,7 +9,9 @@ interface Framework {
   readonly plugins: RegExp
   /** What to write where. */
   readonly cure: string
-  /** The files whose names it hashes by contract, whoever writes them; `assets`: Vite's `build.assetsDir`. */
+  /** Where it puts what it hashes, if not into Vite's `build.assetsDir`. */
+  readonly assets?: string
+  /** The files whose names it hashes by contract, whoever writes them. */
   readonly promises: (assets: string) => readonly string[]
 }
 
@@ -30,7 +33,8 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'SvelteKit',
     plugins: /^vite-plugin-sveltekit-/,
     cure: 'wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit"',
-    promises: () => ['_app/immutable/**'],
+    assets: '_app',
+    promises: (assets) => [`${assets}/immutable/**`],
   },
   vitepress: {
     title: 'VitePress',
@@ -56,9 +60,14 @@ export function neededIntegration({ plugins, builder }: ResolvedConfig): string 
   )
 }
 
-/** The globs that a framework promises, for the record of its build. */
-export function promisesOf(name: string | undefined, assets: string): readonly string[] {
-  return (name !== undefined && frameworks[name]?.promises(assets)) || []
+/** What the record of a framework's build says of hashed names; `assetsDirectory` as Vite has it. */
+export function namingOf(
+  name: string | undefined,
+  assetsDirectory: string,
+): Pick<BuildFacts, 'assetsDirectory' | 'promises'> {
+  const framework = name === undefined ? undefined : frameworks[name]
+  const assets = framework?.assets ?? assetsDirectory
+  return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
 /** One line for a framework whose integration is missing. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { OperatorError, servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
-import { missingIntegration, neededIntegration, promisesOf } from './frameworks.ts'
+import { missingIntegration, namingOf, neededIntegration } from './frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
 import { areEmptied, isOurs } from './pass/mark-folders.ts'
@@ -138,8 +138,8 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
         const makesPass = makesPasses(config)
         if (meta.watchMode && makesPass && !isWatchTold) environment.logger.info(watchNotice)
         isWatchTold = true
-        const promises = promisesOf(frameworkOf(config), assetsDirectory(environment.config.build.assetsDir))
-        await close(this, { settings, promises, makesPass })
+        const naming = namingOf(frameworkOf(config), assetsDirectory(environment.config.build.assetsDir))
+        await close(this, { settings, naming, makesPass })
         if (!meta.watchMode) watchRoot(config.root)
       },
     },

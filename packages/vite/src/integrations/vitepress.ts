@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
-import { promisesOf } from '../frameworks.ts'
+import { namingOf } from '../frameworks.ts'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugin } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
@@ -39,8 +39,7 @@ export default function withServeDist<Config extends VitePressConfig>(
         options,
         framework: 'vitepress',
         base: site.site.base,
-        assetsDirectory: site.assetsDir,
-        promises: promisesOf('vitepress', site.assetsDir),
+        ...namingOf('vitepress', site.assetsDir),
         log: site.logger,
       })
     },

@@ -4,7 +4,7 @@ import { type BuildFacts, type BuildRecord, writeRecord } from '@serve-dist/prec
 import type { Environment, ResolvedConfig } from 'vite'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
 import type { BuildState, RecordedFolder } from './build-state.ts'
-import { assetsDirectory, isInside, outermostFolders } from './output-folders.ts'
+import { isInside, outermostFolders } from './output-folders.ts'
 import { describeFolder } from './written-output.ts'
 
 /** The records of this process, for passes over folders that several builds wrote into. */
@@ -14,11 +14,17 @@ export function recordsOf(root: string): BuildRecord[] {
   return [...recorded.values()].filter((entry) => entry.root === root).map(({ record }) => record)
 }
 
+/** What the record of a build takes from elsewhere. */
+export interface Recording {
+  readonly settings: ServeDistSettings
+  readonly naming: Pick<BuildFacts, 'assetsDirectory' | 'promises'>
+}
+
 /** Writes the record of each folder that an environment wrote. */
 export async function recordBuild(
   environment: Environment,
   { outputs }: BuildState,
-  { settings, promises }: { readonly settings: ServeDistSettings; readonly promises: readonly string[] },
+  { settings, naming }: Recording,
 ): Promise<RecordedFolder[]> {
   const config = environment.getTopLevelConfig()
   const { root } = config
@@ -27,12 +33,11 @@ export async function recordBuild(
   for (const folder of outermostFolders(written.map((output) => output.folder))) {
     const facts: BuildFacts = {
       ...factsOf(settings),
+      ...naming,
       role: environment.config.consumer,
       base: servedBase(config.base),
       appType: config.appType,
-      assetsDirectory: assetsDirectory(environment.config.build.assetsDir),
       selection: selectionOf(settings, privateFolders(config, folder)),
-      promises,
       ...(await describeFolder(folder, written)),
     }
     const entry = { folder, root, record: writeRecord(folder, facts, { root }) }
