@@ -1,0 +1,5 @@
+export default defineEventHandler(() => [
+  { time: '04:12', metres: 3.4 },
+  { time: '10:31', metres: 0.7 },
+  { time: '16:40', metres: 3.6 },
+])

@@ -1,0 +1,56 @@
+import { finishBuild } from '../pass/finish-build.ts'
+import { recordingPlugin } from '../plugin.ts'
+import type { ServeDistOptions } from '../serve-dist-options.ts'
+
+/**
+ * A Nuxt module that compresses `.output/public` at the end of `nuxt build` and `nuxt generate`, and describes it in a
+ * manifest: `modules: ['@serve-dist/vite/nuxt']`, or `[['@serve-dist/vite/nuxt', { … }]]` with options. Where Nuxt's
+ * `ssr` is off, unknown addresses get the application's shell, `200.html`.
+ */
+export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): void {
+  const { dev, _prepare: isPreparing, ssr, srcDir, app, vite } = nuxt.options
+  if (dev || isPreparing) return
+  const options = ssr ? inline : { ...inline, serving: { fallback: 'spa' as const, ...inline.serving } }
+  vite.plugins = [...(vite.plugins ?? []), recordingPlugin(options, 'nuxt')]
+
+  nuxt.hook('nitro:config', (nitro) => {
+    if (!nitro.compressPublicAssets) return
+    nitro.compressPublicAssets = false
+    console.log('serve-dist compresses public files: nitro.compressPublicAssets is off in this build')
+  })
+  nuxt.hook('nitro:init', (nitro) => {
+    // Registered when the build is done, so that it runs after what other modules do at the end.
+    nuxt.hook('build:done', () => {
+      nuxt.hook('close', async () => {
+        await finishBuild({
+          folder: nitro.options.output.publicDir,
+          // Vite's root in Nuxt.
+          root: srcDir,
+          options,
+          framework: 'nuxt',
+          base: app.baseURL,
+          log: { info: console.log, warn: console.warn },
+        })
+      })
+    })
+  })
+}
+
+/** What the module needs of Nuxt 3 and 4. */
+interface NuxtLike {
+  readonly options: {
+    readonly dev: boolean
+    readonly _prepare: boolean
+    readonly ssr: boolean
+    readonly srcDir: string
+    readonly app: { readonly baseURL: string }
+    readonly vite: { plugins?: unknown[] }
+  }
+  hook(name: 'build:done' | 'close', run: () => void | Promise<void>): void
+  hook(name: 'nitro:config', run: (config: { compressPublicAssets?: unknown }) => void): void
+  hook(name: 'nitro:init', run: (nitro: NitroLike) => void): void
+}
+
+interface NitroLike {
+  readonly options: { readonly output: { readonly publicDir: string } }
+}
