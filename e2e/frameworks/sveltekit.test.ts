@@ -1,0 +1,167 @@
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readManifest } from '../src/read-manifest.ts'
+import { walkFiles } from '../src/walk-files.ts'
+import { expectWholeBuild, passesIn, type WholeBuild, withoutTimes } from './support/expect-whole-build.ts'
+import { expectTypes } from './support/expect-types.ts'
+import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
+import { frameworkVersions } from './support/framework-versions.ts'
+import { serveAndVisit, type Visit } from './support/serve-and-visit.ts'
+
+const integration = '@serve-dist/vite/sveltekit'
+const pages = { '/': 'The harbour', '/tides': 'Tides', '/guide/knots': 'Knots' }
+const pagesBelow = { '/docs/': 'The harbour', '/docs/tides': 'Tides', '/docs/guide/knots': 'Knots' }
+const fixed = `fixed({ fallback: '404.html' })`
+const kit2 = {
+  '@sveltejs/kit': '~2.70.4',
+  '@sveltejs/adapter-node': '^5.5.7',
+  '@sveltejs/adapter-static': '^3.0.10',
+}
+
+describe.each(frameworkVersions('3.2', { '2.70': kit2 }))(
+  'SvelteKit $version',
+  ({ version, dependencies }) => {
+    let project: FrameworkProject
+    // SvelteKit 2 does not ask adapters for plugins.
+    const recording = version.startsWith('2') ? ['plugin({ pass: false })'] : []
+
+    beforeAll(async () => {
+      project = await prepareProject('sveltekit', dependencies)
+    })
+    afterAll(() => project.remove())
+
+    const configure = (adapter: string, plugins: readonly string[] = recording, base = ''): Promise<void> =>
+      project.write({
+        'vite.config.js': `import plugin from '@serve-dist/vite'
+import serveDist from '${integration}'
+import node from '@sveltejs/adapter-node'
+import fixed from '@sveltejs/adapter-static'
+import { sveltekit } from '@sveltejs/kit/vite'
+
+const kit = sveltekit({ adapter: ${adapter}, paths: { base: '${base}' }, version: { name: '1' } })
+export default { plugins: [${['kit', ...plugins].join(', ')}] }
+`,
+      })
+    const built = (): WholeBuild => ({
+      project,
+      folder: 'build',
+      hashed: /^_app\/immutable\//,
+      pages: ['404.html', 'guide/knots.html', 'index.html', 'tides.html', 'tides/__data.json'],
+    })
+    const builtForNode = (): WholeBuild => ({ ...built(), folder: 'build/client', pages: ['robots.txt'] })
+    // The page for what is missing is drawn by the browser.
+    const visit = (): Visit => ({
+      project,
+      args: ['build'],
+      pages,
+      notFound: { path: '/lost', heading: '__sveltekit_' },
+      isClientRouted: true,
+    })
+    const visitNode = (): Visit => ({
+      ...visit(),
+      args: ['build/client', '--ssr', 'build/handler.js'],
+      rendered: Object.keys(pages),
+      notFound: { path: '/lost', heading: 'Lost at sea' },
+    })
+
+    test('fits the types of SvelteKit and its adapters', async () => {
+      await expect(expectTypes(project, 'vite.config.js')).resolves.toBeUndefined()
+    })
+
+    test('adapter-static: serves every page, and 404.html for what no page has', async () => {
+      expect(passesIn(await project.build())).toHaveLength(1)
+      await expectWholeBuild(built())
+      await serveAndVisit(visit())
+    })
+
+    test('adapter-node: its handler answers what the folder does not have', async () => {
+      expect(passesIn(await project.build('build:ssr'))).toHaveLength(1)
+      // The handler sends the pages that were prerendered, with the variants that the adapter makes of them.
+      await expectWholeBuild({ ...builtForNode(), others: /^build\/prerendered\// })
+      await serveAndVisit(visitNode())
+    })
+
+    test.each([
+      ['adapter-static', fixed, built],
+      ['adapter-node', 'node({ precompress: false })', builtForNode],
+    ])('%s and serve-dist compress: the same manifest', async (_name, adapter, whole) => {
+      await configure(`serveDist(${adapter})`)
+      await project.build()
+      const ofIntegration = await expectWholeBuild(whole())
+      await configure(adapter, ['plugin({ pass: false })'])
+      await project.build()
+      const { folder } = whole()
+      expect(await walkFiles(path.join(project.folder, folder))).not.toContain('.serve-dist/manifest.json')
+      const output = await project.compress(folder)
+      expect(output).toMatch(/\d+ hashed names known from the build of /)
+      expect(withoutTimes(await expectWholeBuild(whole()))).toEqual(withoutTimes(ofIntegration))
+    })
+
+    test('serve-dist compress keeps the variants of adapter-node as files', async () => {
+      await configure('node()', ['plugin({ pass: false })'])
+      await project.build()
+      await project.compress('build/client')
+      const { files } = await readManifest(path.join(project.folder, 'build/client'))
+      const names = files.map((file) => file.path).filter((name) => name.startsWith('robots.txt'))
+      expect(names).toEqual(['robots.txt', 'robots.txt.br', 'robots.txt.gz'])
+      await serveAndVisit(visitNode())
+    })
+
+    test('the plugin alone says what to add, and makes nothing', async () => {
+      await configure(fixed, ['plugin()'])
+      expect(await project.build()).toContain(`wrap the adapter in serveDist() of "${integration}"`)
+      const files = await walkFiles(path.join(project.folder, 'build'))
+      expect(files.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
+    })
+
+    test('knows the base of pages', async () => {
+      await configure(`serveDist(${fixed})`, recording, '/docs')
+      await project.build()
+      expect(await expectWholeBuild(built())).toMatchObject({ base: '/docs/' })
+      await serveAndVisit({
+        ...visit(),
+        pages: pagesBelow,
+        notFound: { ...visit().notFound, path: '/docs/lost' },
+      })
+    })
+
+    test('knows the base behind a server', async () => {
+      await configure('serveDist(node({ precompress: false }))', recording, '/docs')
+      await project.build()
+      const folder = 'build/client/docs'
+      expect(await expectWholeBuild({ ...builtForNode(), folder })).toMatchObject({ base: '/docs/' })
+      await serveAndVisit({
+        ...visitNode(),
+        args: [folder, '--ssr', 'build/handler.js'],
+        pages: pagesBelow,
+        rendered: Object.keys(pagesBelow),
+        notFound: { path: '/docs/lost', heading: 'Lost at sea' },
+      })
+    })
+
+    test.skipIf(version.startsWith('2'))('compresses what $app/manifest makes of chunks', async () => {
+      await project.write({
+        'src/routes/guide/knots/+page.svelte': `<script>
+  import { prerendered } from '$app/manifest'
+</script>
+
+<h1>Knots</h1>
+<p>{prerendered.length} pages</p>
+`,
+      })
+      await configure(`serveDist(${fixed})`)
+      expect(passesIn(await project.build())).toHaveLength(1)
+      await expectWholeBuild(built())
+      await serveAndVisit(visit())
+    })
+
+    test('a fallback named index.html answers every page that there is not', async () => {
+      await project.write({
+        'src/routes/+layout.js': 'export const ssr = false\nexport const prerender = false\n',
+      })
+      await configure(`serveDist(fixed({ fallback: 'index.html', strict: false }))`)
+      await project.build()
+      expect(await expectWholeBuild({ ...built(), pages: ['index.html'] })).toMatchObject({ appType: 'spa' })
+    })
+  },
+)

@@ -1,0 +1,8 @@
+export const forces = [
+  'calm',
+  'light air',
+  'light breeze',
+  'gentle breeze',
+  'moderate breeze',
+  'fresh breeze',
+]

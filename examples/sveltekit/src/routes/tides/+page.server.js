@@ -1,0 +1,10 @@
+// Rendered for each request where there is a server to do it.
+export const prerender = import.meta.env.MODE !== 'server'
+
+export const load = () => ({
+  tides: [
+    { time: '04:12', metres: 3.4 },
+    { time: '10:31', metres: 0.7 },
+    { time: '16:40', metres: 3.6 },
+  ],
+})
