@@ -26,7 +26,7 @@ export default defineConfig([
     ],
     [
       // What answers requests, for every host; and what listens, which only our own server loads.
-      { name: 'site', test: /server.src.(?:protocol|site|files|load|send).[a-z-]+\.ts$/ },
+      { name: 'site', test: /server.src.(?:protocol|site|files|load|send).(?!refuse-)[a-z-]+\.ts$/ },
       {
         name: 'server',
         test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role)\.ts$/,

@@ -15,7 +15,6 @@ import {
 } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
 import { loadOptional } from '../load-optional.ts'
-import { refuseUnlikelyFolder } from './refuse-unlikely-folder.ts'
 
 /** How a folder without a manifest is read. */
 export interface ReadManifestOptions {
@@ -51,8 +50,11 @@ async function describeFolder(
   { directory, isStart, noManifest, onWarning }: ReadManifestOptions,
 ): Promise<Manifest> {
   if ((await readOptional(join(root, pendingPath))) !== undefined) throw buildUnfinished(directory)
-  if (isStart) refuseUnlikelyFolder({ directory, root }, noManifest)
-  // Not before it is needed: it is a fifth of all modules, and who serves a manifest needs none of them.
+  // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
+  if (isStart) {
+    const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
+    refuseUnlikelyFolder({ directory, root }, noManifest)
+  }
   const { describeDirectory } = await loadOptional(
     {
       name: '@serve-dist/precompress',
