@@ -16,14 +16,14 @@ describe('filesOfPage', () => {
     ['<template><img src=a.png></template><noscript><img src=b.png></noscript>', [], []],
     ['<!-- <img src=a.png> --><script>document.write("<img src=b.png>")</script>', [], []],
     ['<svg><script href=a.js /></svg><img src="">', [], []],
-  ])('of %s', (html, needed, others) => {
-    const { files } = filesOfPage(`<!doctype html><html><head></head><body>${html}`)
+  ])('of %s', async (html, needed, others) => {
+    const { files } = await filesOfPage(`<!doctype html><html><head></head><body>${html}`)
     expect(files.filter(({ isNeeded }) => isNeeded).map(({ url }) => url)).toEqual(needed)
     expect(files.filter(({ isNeeded }) => !isNeeded).map(({ url }) => url)).toEqual(others)
   })
 
-  test('reads what URLs are relative to', () => {
-    expect(filesOfPage('<base href=/app/><base href=/other/>').baseUrl).toBe('/app/')
-    expect(filesOfPage('<p>').baseUrl).toBeUndefined()
+  test('reads what URLs are relative to', async () => {
+    expect((await filesOfPage('<base href=/app/><base href=/other/>')).baseUrl).toBe('/app/')
+    expect((await filesOfPage('<p>')).baseUrl).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
+import type { PageElement } from './elements-of-page.ts'
 
 /** A file that a page names and a browser fetches with it. */
 export interface NamedFile {
@@ -14,9 +14,6 @@ export interface FilesOfPage {
   readonly baseUrl: string | undefined
   readonly files: readonly NamedFile[]
 }
-
-type Node = DefaultTreeAdapterTypes.Node
-type Attributes = Readonly<Record<string, string>>
 
 /** Attributes that name a file, by the element. Those of `a`, `form` and `iframe` name places to go to. */
 const named: Readonly<Record<string, readonly string[]>> = {
@@ -40,21 +37,14 @@ const otherRelations: ReadonlySet<string> = new Set([
 ])
 
 /** Reads which files a browser fetches with a page; what stands in `<template>` and `<noscript>` is none of them. */
-export function filesOfPage(text: string): FilesOfPage {
-  const files: NamedFile[] = []
-  let baseUrl: string | undefined
-  const ahead: Node[] = [parse(text)]
-  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    if ('childNodes' in node) ahead.push(...node.childNodes.toReversed())
-    if (!('tagName' in node) || node.namespaceURI !== syntax.NS.HTML) continue
-    const attributes: Attributes = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]))
-    if (node.tagName === 'base') baseUrl ??= attributes['href']
-    files.push(...filesOfElement(node.tagName, attributes))
-  }
-  return { baseUrl, files: files.filter(({ url }) => url.trim() !== '') }
+export async function filesOfPage(text: string): Promise<FilesOfPage> {
+  const { baseUrlOf, elementsOfPage } = await import('./elements-of-page.ts')
+  const elements = elementsOfPage(text)
+  const files = elements.flatMap(filesOfElement).filter(({ url }) => url.trim() !== '')
+  return { baseUrl: baseUrlOf(elements), files }
 }
 
-function filesOfElement(tag: string, attributes: Attributes): NamedFile[] {
+function filesOfElement({ tag, attributes }: PageElement): NamedFile[] {
   const { href = '', rel = '' } = attributes
   if (tag === 'link') {
     const relations = rel.toLowerCase().split(/\s+/)

@@ -1,4 +1,4 @@
-import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
+import { baseUrlOf, elementsOfPage, type PageElement } from './elements-of-page.ts'
 
 /** What a page asks a browser to fetch at once. */
 export interface PageReference {
@@ -20,27 +20,16 @@ export interface PageContent {
   readonly references: readonly PageReference[]
 }
 
-type Attributes = Readonly<Record<string, string>>
-type Node = DefaultTreeAdapterTypes.Node
+type Attributes = PageElement['attributes']
 
-/**
- * Reads the module scripts, stylesheets and preloads that the text of a page names, in their order. As in a browser that
- * runs scripts, the content of `<noscript>` is text, and that of `<template>` stands apart.
- */
+/** Reads the module scripts, stylesheets and preloads that the text of a page names, in their order. */
 export function readPage(text: string): PageContent {
-  const references: PageReference[] = []
-  let baseUrl: string | undefined
-  const ahead: Node[] = [parse(text)]
-  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    if ('childNodes' in node) ahead.push(...node.childNodes.toReversed())
-    if (!('tagName' in node) || node.namespaceURI !== syntax.NS.HTML) continue
-    const attributes: Attributes = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]))
-    if (node.tagName === 'base') baseUrl ??= attributes['href']
-    const reference =
-      node.tagName === 'script' ? readScript(attributes) : node.tagName === 'link' && readLink(attributes)
-    if (reference) references.push(reference)
-  }
-  return { baseUrl, references }
+  const elements = elementsOfPage(text)
+  const references = elements.flatMap(({ tag, attributes }) => {
+    const reference = tag === 'script' ? readScript(attributes) : tag === 'link' && readLink(attributes)
+    return reference ? [reference] : []
+  })
+  return { baseUrl: baseUrlOf(elements), references }
 }
 
 function readScript(attributes: Attributes): PageReference | undefined {

@@ -21,7 +21,7 @@ const origin = 'http://page.invalid'
 
 export interface FindAbsentOptions {
   /** Reads a page's text. */
-  readonly filesOfPage: (text: string) => FilesOfPage
+  readonly filesOfPage: (text: string) => Promise<FilesOfPage>
   /** Whether somebody answers for unknown paths, but for those of hashed assets. */
   readonly hasApplication: boolean
 }
@@ -34,7 +34,7 @@ export async function findAbsentFiles(
   const absent: AbsentFile[] = []
   for (const { path, isPage } of site.files.values()) {
     if (!isPage) continue
-    const { baseUrl, files } = filesOfPage(await readFile(join(site.directory, path), 'utf8'))
+    const { baseUrl, files } = await filesOfPage(await readFile(join(site.directory, path), 'utf8'))
     const location = new URL(site.base + encodePath(namesOf(path).at(-1) ?? path), origin)
     const base = URL.canParse(baseUrl ?? '', location.href) ? new URL(baseUrl ?? '', location) : location
     const names = new Map(files.map(({ url, isNeeded }) => [url, isNeeded]))
