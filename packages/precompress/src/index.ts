@@ -1,3 +1,4 @@
+export { openZstdDecoder } from './codecs/zstd-decoder.ts'
 export { filesOfPage, type FilesOfPage, type NamedFile } from './links/files-of-page.ts'
 export { markUnfinished, removeVariants } from './commit/build-writer.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'

@@ -107,7 +107,7 @@ function mountOf({ pathname }: URL, { base }: Site): string {
 function questionFor({ resource, name }: Target, mount: string, codings?: string): Question {
   const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
   const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
-  return { path: mount + name, fields }
+  return { path: mount + name, fields, size: resource.identity.bytes.size }
 }
 
 async function askFile(target: Target, mount: string, ask: Ask, pages: AskedPage[]): Promise<Observation[]> {

@@ -23,6 +23,8 @@ export interface Question {
   readonly path: string
   readonly method?: 'GET' | 'HEAD'
   readonly fields?: Readonly<Record<string, string>>
+  /** Bytes of the file, when it is decoded. */
+  readonly size?: number
   /** Whether on a connection of its own, which a load balancer may lead to another replica. */
   readonly isApart?: boolean
 }
@@ -68,13 +70,19 @@ export function createSiteClient({ origin, fields, address, insecure, concurrenc
   const agent = isSecure ? new https.Agent(settings) : new http.Agent(settings)
   const request = isSecure ? https.request : http.request
 
-  const askOnce = async ({ path, method = 'GET', fields: more, isApart }: Question): Promise<Received> =>
+  const askOnce = async ({
+    path,
+    method = 'GET',
+    fields: more,
+    size,
+    isApart,
+  }: Question): Promise<Received> =>
     await new Promise((resolve, reject) => {
       const asked = request(
         // As it is: `new URL` would repair paths.
         { ...reach, ...hostOf(origin), path, method, agent: isApart === true ? false : agent },
         (response) => {
-          receive(response).then(resolve, reject)
+          receive(response, size).then(resolve, reject)
         },
       )
       for (const [name, value] of Object.entries({ 'user-agent': 'serve-dist-check', ...fields, ...more }))
@@ -115,7 +123,7 @@ function hostOf({ hostname, port, protocol }: URL): { host: string; port: number
   return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
 }
 
-async function receive(response: http.IncomingMessage): Promise<Received> {
+async function receive(response: http.IncomingMessage, expected = 0): Promise<Received> {
   const coding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const hash = createHash('sha256')
   const chunks: Buffer[] = []
@@ -134,7 +142,7 @@ async function receive(response: http.IncomingMessage): Promise<Received> {
     size,
     sha256,
     coding,
-    decoded: coding === 'identity' ? { sha256 } : decodeBody(coding, Buffer.concat(chunks)),
+    decoded: coding === 'identity' ? { sha256 } : await decodeBody(coding, Buffer.concat(chunks), expected),
   }
 }
 

@@ -88,7 +88,7 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
     level: 'warning',
     what: 'other {details} bytes than the build has in {names}',
     cost: `Node.js ${process.versions.node} cannot decode them, so nobody knows whether they are right`,
-    mend: 'run the check with Node.js 22.15 or newer',
+    mend: 'run the check with Node.js 22.15 or newer, or install without --omit=optional',
   },
   'unasked-coding': {
     level: 'error',
