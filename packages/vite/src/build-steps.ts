@@ -50,11 +50,12 @@ export async function fail({ environment, meta }: BuildContext, error?: unknown)
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
 export async function close(
   { environment, meta }: BuildContext,
-  { settings, naming, makesPass }: ClosedBuild,
+  { makesPass, ...recording }: ClosedBuild,
 ): Promise<void> {
+  const { settings } = recording
   const state = stateOf(environment)
   try {
-    state.folders = await recordBuild(environment, state, { settings, naming })
+    state.folders = await recordBuild(environment, state, recording)
     if (!makesPass) state.phase = 'finished'
     else if (meta.watchMode) await state.inTurn(async () => await describeRebuild(environment, settings))
     else if (!state.isPartOfApp) await finish([environment], settings)

@@ -7,57 +7,70 @@ interface Framework {
   readonly title: string
   /** The names of its Vite plugins. */
   readonly plugins: RegExp
-  /** What to write where. */
-  readonly cure: string
+  /** What to write where; none where only the command can end a build. */
+  readonly cure?: string
   /** Where it puts what it hashes, if not into Vite's `build.assetsDir`. */
   readonly assets?: string
   /** The files whose names it hashes by contract, whoever writes them. */
   readonly promises: (assets: string) => readonly string[]
 }
 
-/** By the export of `@serve-dist/vite` that is the framework's integration. */
+const instead = "and take serveDist() out of Vite's plugins"
+
+/** By the export of `@serve-dist/vite` that is the framework's integration, where there is one. */
 const frameworks: Readonly<Record<string, Framework>> = {
   astro: {
     title: 'Astro',
     plugins: /^astro:/,
-    cure: 'put serveDist() of "@serve-dist/vite/astro" last into "integrations" of astro.config',
+    cure: `put serveDist() of "@serve-dist/vite/astro" last into "integrations" of astro.config, ${instead}`,
     promises: (assets) => [`${assets}/**`],
   },
   nuxt: {
     title: 'Nuxt',
     plugins: /^nuxt:/,
-    cure: 'put "@serve-dist/vite/nuxt" into "modules" of nuxt.config',
+    cure: `put "@serve-dist/vite/nuxt" into "modules" of nuxt.config, ${instead}`,
     promises: (assets) => [`${assets}/**`, `!${assets}/builds/**`],
   },
   sveltekit: {
     title: 'SvelteKit',
     plugins: /^vite-plugin-sveltekit-/,
-    cure: 'wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit"',
+    cure: `wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit", ${instead}`,
     assets: '_app',
     promises: (assets) => [`${assets}/immutable/**`],
   },
   vitepress: {
     title: 'VitePress',
     plugins: /^vitepress$/,
-    cure: 'wrap the configuration in withServeDist() of "@serve-dist/vite/vitepress"',
+    cure: `wrap the configuration in withServeDist() of "@serve-dist/vite/vitepress", ${instead}`,
     promises: (assets) => [`${assets}/**`],
   },
   'react-router': {
     title: 'React Router',
     plugins: /^react-router$/,
-    cure: 'put serveDist() of "@serve-dist/vite/react-router" into "presets" of react-router.config',
+    cure: 'put serveDist() of "@serve-dist/vite/react-router" into "presets" of react-router.config too',
+    // Its route manifest, whose name has the hash of what lies in it.
+    promises: (assets) => [`${assets}/manifest-????????.js`],
+  },
+  // It copies `staticDirs` meanwhile.
+  storybook: {
+    title: 'Storybook',
+    plugins: /^storybook:/,
     promises: () => [],
   },
 }
 
-/** The integration that a build needs: that of the first framework among its plugins. */
-export function neededIntegration({ plugins, builder }: ResolvedConfig): string | undefined {
-  return Object.keys(frameworks).find(
-    (name) =>
-      plugins.some((plugin) => frameworks[name]?.plugins.test(plugin.name)) &&
-      // With environments, React Router has written everything when the last one is built.
-      !(name === 'react-router' && builder !== undefined),
-  )
+/** Of the plugin's context: Vite says its version from 7 on. */
+export interface ViteMeta {
+  readonly viteVersion?: string
+}
+
+/** The framework whose last hook the plugin does not see, so that it makes no pass. */
+export function lateFramework(config: ResolvedConfig, meta: ViteMeta | undefined): string | undefined {
+  const name = frameworkOf(config)
+  // With environments, React Router has written everything when the last one is built. Vite 6 has no hook for that.
+  const hasEnvironments = name === 'react-router' && config.builder?.sharedConfigBuild === true
+  const hasLastHook = hasEnvironments && meta?.viteVersion !== undefined
+  return hasLastHook ? undefined : name
 }
 
 /** What the record of a framework's build says of hashed names; `assetsDirectory` as Vite has it. */
@@ -70,8 +83,33 @@ export function namingOf(
   return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
+/** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */
+export function appTypeOf(config: ResolvedConfig): ResolvedConfig['appType'] {
+  const context = Object(Reflect.get(config, '__reactRouterPluginContext'))
+  const { ssr, prerender } = Object(context.reactRouterConfig)
+  return ssr === false && !prerender ? 'spa' : config.appType
+}
+
+/** The first framework whose plugins stand among these. */
+export function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
+  return Object.keys(frameworks).find((name) =>
+    plugins.some((plugin) => frameworks[name]?.plugins.test(plugin.name)),
+  )
+}
+
+// Not of this module: React Router loads our preset, which it transforms, beside the module of Vite's configuration.
+const presetKey = Symbol.for('@serve-dist/vite/react-router')
+
+/** Notes that an integration which brings no plugin of its own stands in the framework's configuration. */
+export function notePreset(): void {
+  Reflect.set(globalThis, presetKey, true)
+}
+
 /** One line for a framework whose integration is missing. */
-export function missingIntegration(name: string): string {
-  const { title, cure } = frameworks[name] ?? { title: name, cure: '' }
-  return `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${cure}, and take serveDist() out of Vite's plugins; or run "serve-dist compress <folder>" at the end of the build`
+export function missingIntegration(name: string): string | undefined {
+  if (name === 'react-router' && Reflect.has(globalThis, presetKey)) return undefined
+  const { title = name, cure } = frameworks[name] ?? {}
+  const command = 'run "serve-dist compress <folder>" at the end of the build'
+  const mended = cure === undefined ? command : `${cure}; or ${command}`
+  return `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${mended}`
 }

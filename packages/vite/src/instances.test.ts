@@ -6,7 +6,10 @@ const own = instance()
 const post = { order: 'post', handler: () => {} } as const
 
 function instance(framework?: string): Plugin & { readonly api: InstanceMark } {
-  return { name: 'serve-dist', api: { serveDist: { instance: Symbol('serve-dist'), framework } } }
+  return {
+    name: 'serve-dist',
+    api: { serveDist: { instance: Symbol('serve-dist'), framework, finish: async () => {} } },
+  }
 }
 
 describe('workingInstance', () => {

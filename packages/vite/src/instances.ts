@@ -1,4 +1,5 @@
 import type { Plugin } from 'vite'
+import type { FinishBuildOptions } from './pass/finish-build.ts'
 
 /** The plugin's name; its messages begin with it. */
 export const pluginName = 'serve-dist'
@@ -9,12 +10,16 @@ export interface InstanceMark {
     readonly instance: symbol
     /** Of an instance that an integration put in. */
     readonly framework: string | undefined
+    /** The pass over a folder that is final, for an integration that has neither options nor a plugin of its own. */
+    finish(build: Omit<FinishBuildOptions, 'options'>): Promise<void>
   }
 }
 
 /** The mark of the instance that works: one of an integration before all others, else the first. */
-export function workingInstance(plugins: readonly Plugin[]): InstanceMark['serveDist'] | undefined {
-  const marks = plugins.flatMap(({ api }: { readonly api?: unknown }) => (isMark(api) ? [api.serveDist] : []))
+export function workingInstance(
+  plugins: readonly { readonly name: string; readonly api?: unknown }[],
+): InstanceMark['serveDist'] | undefined {
+  const marks = plugins.flatMap(({ api }) => (isMark(api) ? [api.serveDist] : []))
   return marks.find(({ framework }) => framework !== undefined) ?? marks[0]
 }
 

@@ -2,9 +2,17 @@ import { resolve } from 'node:path'
 import { OperatorError, servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
-import { missingIntegration, namingOf, neededIntegration } from './frameworks.ts'
+import {
+  appTypeOf,
+  frameworkOf,
+  lateFramework,
+  missingIntegration,
+  namingOf,
+  type ViteMeta,
+} from './frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
+import { finishBuild } from './pass/finish-build.ts'
 import { areEmptied, isOurs } from './pass/mark-folders.ts'
 import { stateOf } from './record/build-state.ts'
 import { collectWorkerNames } from './record/collect-worker-names.ts'
@@ -44,13 +52,19 @@ const appPlugin: Plugin = {
 function createPlugin(options: ServeDistOptions, framework: string | undefined): Plugin {
   const settings = resolveServeDistOptions(options)
   const workerNames = new Map<string, string>()
-  const mark: InstanceMark = { serveDist: { instance: Symbol(pluginName), framework } }
+  const mark: InstanceMark = {
+    serveDist: {
+      instance: Symbol(pluginName),
+      framework,
+      finish: (build) => finishBuild({ ...build, options }),
+    },
+  }
   const isWorkingIn = ({ plugins }: ResolvedConfig) =>
     workingInstance(plugins)?.instance === mark.serveDist.instance
   const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
-  /** The framework that ends the build: by the integration that put this plugin in, or without one. */
-  const frameworkOf = (config: ResolvedConfig) => framework ?? neededIntegration(config)
-  const makesPasses = (config: ResolvedConfig) => settings.pass && frameworkOf(config) === undefined
+  /** Not where an integration put this plugin in, or should have. */
+  const makesPasses = (config: ResolvedConfig, meta: ViteMeta) =>
+    settings.pass && framework === undefined && lateFramework(config, meta) === undefined
   let isWatchTold = false
 
   return {
@@ -66,11 +80,11 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
       // Refuse a base that cannot be served now, before the build runs.
       servedBase(config.base)
       if (config.command !== 'build' || !settings.pass || framework !== undefined) return
-      const needed = neededIntegration(config)
-      const problems = orderProblems(config.plugins, mark.serveDist)
-      for (const problem of needed === undefined ? problems : [missingIntegration(needed)]) {
-        config.logger.warnOnce(problem)
-      }
+      // Vite 6 calls this without a context.
+      const late = lateFramework(config, this?.meta)
+      const problems =
+        late === undefined ? orderProblems(config.plugins, mark.serveDist) : (missingIntegration(late) ?? [])
+      for (const problem of [problems].flat()) config.logger.warnOnce(problem)
     },
 
     // Some Vites empty the folders of a watched build before they know whether its modules are sound.
@@ -135,11 +149,12 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
         if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
 
         const config = environment.getTopLevelConfig()
-        const makesPass = makesPasses(config)
+        const makesPass = makesPasses(config, meta)
         if (meta.watchMode && makesPass && !isWatchTold) environment.logger.info(watchNotice)
         isWatchTold = true
-        const naming = namingOf(frameworkOf(config), assetsDirectory(environment.config.build.assetsDir))
-        await close(this, { settings, naming, makesPass })
+        const assets = assetsDirectory(environment.config.build.assetsDir)
+        const naming = namingOf(framework ?? frameworkOf(config), assets)
+        await close(this, { settings, appType: appTypeOf(config), naming, makesPass })
         if (!meta.watchMode) watchRoot(config.root)
       },
     },

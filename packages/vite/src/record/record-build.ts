@@ -15,7 +15,7 @@ export function recordsOf(root: string): BuildRecord[] {
 }
 
 /** What the record of a build takes from elsewhere. */
-export interface Recording {
+export interface Recording extends Pick<BuildFacts, 'appType'> {
   readonly settings: ServeDistSettings
   readonly naming: Pick<BuildFacts, 'assetsDirectory' | 'promises'>
 }
@@ -24,7 +24,7 @@ export interface Recording {
 export async function recordBuild(
   environment: Environment,
   { outputs }: BuildState,
-  { settings, naming }: Recording,
+  { settings, appType, naming }: Recording,
 ): Promise<RecordedFolder[]> {
   const config = environment.getTopLevelConfig()
   const { root } = config
@@ -36,7 +36,7 @@ export async function recordBuild(
       ...naming,
       role: environment.config.consumer,
       base: servedBase(config.base),
-      appType: config.appType,
+      appType,
       selection: selectionOf(settings, privateFolders(config, folder)),
       ...(await describeFolder(folder, written)),
     }

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readManifest } from '../src/read-manifest.ts'
+import { expectTypes } from './support/expect-types.ts'
+import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
+import { frameworkVersions } from './support/framework-versions.ts'
+import { serveAndVisit } from './support/serve-and-visit.ts'
+
+const react18 = { react: '18.3.1', 'react-dom': '18.3.1' }
+const before = {
+  '7.9 with Vite 7': {
+    'react-router': '7.9.6',
+    '@react-router/dev': '7.9.6',
+    '@react-router/node': '7.9.6',
+    vite: '7.3.1',
+    ...react18,
+  },
+  '7.1 with Vite 6': {
+    'react-router': '7.1.5',
+    '@react-router/dev': '7.1.5',
+    '@react-router/node': '7.1.5',
+    vite: '6.4.1',
+    ...react18,
+  },
+}
+
+const pages = { '/': 'Lighthouses', '/about': 'About', '/lighthouses': 'All lighthouses' }
+const rendered = { '/lighthouses/fastnet': 'Fastnet' }
+const all = { ...pages, ...rendered }
+const prerendered = ['index.html', 'about/index.html', 'lighthouses/index.html', 'lighthouses.data']
+const notFound = { path: '/nowhere', heading: 'No such page' }
+const client = 'build/client'
+const server = ['--ssr', 'build/server/index.js']
+
+/** React Router logs the addresses that no route matches. */
+const applicationLog = /^Error: No route matches URL .*\n(?: {4}at .*\n)*/gm
+const shell = { ...notFound, heading: 'Loading', status: 200 }
+
+/** What people write into react-router.config, beside the preset. */
+const modes = [
+  {
+    mode: 'ssr: true, prerender',
+    config: { ssr: true, prerender: Object.keys(pages) },
+    files: prerendered,
+    args: server,
+    visit: { pages: all, rendered: Object.keys(rendered), notFound, applicationLog },
+  },
+  {
+    mode: 'ssr: true',
+    config: { ssr: true },
+    args: server,
+    visit: { pages: all, rendered: Object.keys(all), notFound, applicationLog },
+  },
+  {
+    mode: 'ssr: false, prerender',
+    config: { ssr: false, prerender: Object.keys(all) },
+    files: [...prerendered, 'lighthouses/fastnet/index.html', '__spa-fallback.html'],
+    changes: { 'public/_redirects': '/* /__spa-fallback.html 200\n' },
+    visit: { pages: all, notFound: shell },
+  },
+  {
+    mode: 'ssr: false',
+    config: { ssr: false },
+    files: ['index.html'],
+    changes: { 'public/_redirects': undefined },
+    visit: { pages: all, notFound: shell },
+    hasServer: false,
+  },
+]
+
+describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $version', ({ dependencies }) => {
+  let project: FrameworkProject
+  beforeAll(async () => {
+    project = await prepareProject('react-router', dependencies)
+  })
+  afterAll(() => project?.remove())
+
+  test('takes the preset by the types of this version', async () => {
+    expect(await project.versionOf('react-router')).toMatch(/^7\./)
+    await expectTypes(project, 'react-router.config.js')
+  })
+
+  describe.each(modes)('$mode', ({ config, files = [], changes = {}, args = [], visit, hasServer }) => {
+    test('is described whole by the preset, with its route manifest, and served', async () => {
+      await project.write({ 'react-router.config.js': configFile(config), ...changes })
+      if (hasServer === false) await loadInClient(project)
+      expect(passesIn(await project.build())).toHaveLength(1)
+      const manifest = await expectWholeBuild({ project, folder: client, hashed: /^assets\//, pages: files })
+      expect(manifest.files.map(({ path: name }) => name)).toContainEqual(
+        expect.stringMatching(/^assets\/manifest-[\da-f]{8}\.js$/),
+      )
+      await serveAndVisit({ project, args: [client, ...args], ...visit, isClientRouted: true })
+    })
+
+    test('has the same manifest by the command', async () => {
+      const expected = withoutTimes(await readManifest(path.join(project.folder, client)))
+      await project.write({ 'react-router.config.js': configFile(config, []) })
+      expect(await project.build()).toContain('@serve-dist/vite/react-router')
+      await project.compress(client)
+      expect(withoutTimes(await readManifest(path.join(project.folder, client)))).toEqual(expected)
+    })
+  })
+})
+
+/** Without a server only prerendered pages have loaders. */
+async function loadInClient(project: FrameworkProject): Promise<void> {
+  for (const name of ['app/routes/lighthouses.jsx', 'app/routes/lighthouse.jsx']) {
+    const source = await readFile(path.join(project.folder, name), 'utf8')
+    await project.write({ [name]: source.replace(/\bloader\b/, 'clientLoader') })
+  }
+}
+
+function configFile(config: object, presets = ['serveDist()']): string {
+  return `import serveDist from '@serve-dist/vite/react-router'
+export default { ...${JSON.stringify(config)}, presets: [${presets.join()}] }`
+}

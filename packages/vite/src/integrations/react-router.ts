@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { notePreset } from '../frameworks.ts'
+import { workingInstance } from '../instances.ts'
+import type { PassLog } from '../pass/pass-request.ts'
+
+/**
+ * A preset for react-router.config that compresses the client's folder at the end of `react-router build`, and describes
+ * it in a manifest: `presets: [serveDist()]`. The plugin in Vite's configuration has the options, and knows the names that
+ * the bundler hashed.
+ */
+export default function serveDist(): ReactRouterPreset {
+  return {
+    name: 'serve-dist',
+    reactRouterConfig() {
+      notePreset()
+      return { buildEnd }
+    },
+  }
+}
+
+async function buildEnd({ reactRouterConfig, viteConfig }: ReactRouterBuild): Promise<void> {
+  const { plugins, root, logger } = viteConfig
+  const plugin = workingInstance(plugins)
+  if (plugin === undefined) {
+    logger.warn(
+      '[serve-dist] nothing is compressed: put serveDist() of "@serve-dist/vite" into Vite\'s "plugins"',
+    )
+  }
+  const folder = join(reactRouterConfig.buildDirectory, 'client')
+  await plugin?.finish({ folder, root, framework: 'react-router', log: logger })
+}
+
+/** A preset as React Router 7 and 8 take it. */
+export interface ReactRouterPreset {
+  readonly name: string
+  readonly reactRouterConfig: () => { readonly buildEnd: (build: ReactRouterBuild) => Promise<void> }
+}
+
+/** What React Router says at the end of a build. */
+export interface ReactRouterBuild {
+  readonly reactRouterConfig: { readonly buildDirectory: string }
+  readonly viteConfig: {
+    readonly root: string
+    readonly plugins: readonly { readonly name: string; readonly api?: unknown }[]
+    readonly logger: PassLog
+  }
+}

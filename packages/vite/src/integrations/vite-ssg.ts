@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import type { Plugin, ResolvedConfig, UserConfig } from 'vite'
+import { finishBuild } from '../pass/finish-build.ts'
+import { recordingPlugin } from '../plugin.ts'
+import type { ServeDistOptions } from '../serve-dist-options.ts'
+
+/**
+ * The plugin for vite-ssg, in the place of the one for Vite alone: it compresses and describes the folder when all pages
+ * are rendered, after an `ssgOptions.onFinished` of your own.
+ */
+export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
+  let client: ResolvedConfig
+  const onFinished = async (): Promise<void> => {
+    const { root, build, logger } = client
+    await finishBuild({
+      folder: resolve(root, build.outDir),
+      root,
+      options,
+      framework: 'vite-ssg',
+      log: logger,
+    })
+  }
+  return [
+    recordingPlugin(options, 'vite-ssg'),
+    {
+      name: 'serve-dist:vite-ssg',
+      apply: 'build',
+      config: ({ ssgOptions }: SsgConfig): SsgConfig => ({
+        ssgOptions: {
+          onFinished: async () => {
+            await ssgOptions?.onFinished?.()
+            await onFinished()
+          },
+        },
+      }),
+      configResolved(config) {
+        if (!config.build.ssr) client = config
+      },
+    },
+  ]
+}
+
+/** What vite-ssg adds to the configuration of Vite. */
+type SsgConfig = UserConfig & { ssgOptions?: { onFinished?: () => void | Promise<void> } }
