@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, manifestPath } from '@serve-dist/manifest'
+import type { Manifest } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
 import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { spawnCommand } from '../../server/test/support/spawn-command.ts'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { createRecordingLogger, type RecordingLogger } from './support/recording-logger.ts'
+import { request } from './support/request.ts'
 import { type Vite, vites } from './support/vites.ts'
 
 const patience = { timeout: 20_000, interval: 20 }
@@ -104,6 +106,30 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       expect((await project.list()).filter((name) => /\.(br|gz|zst)$/.test(name))).toEqual([])
       await expectWhole(project)
     }, patience)
+  })
+
+  test('is followed by a server that watches the folder', async () => {
+    const vite = await load()
+    const project = await createProject(application)
+    await watch(vite, project.config({ plugins: [serveDist()] }))
+    await described(project, 'lazy')
+    const server = spawnCommand([join(project.root, 'dist'), '--watch', '--port', '0'])
+    const { port } = await server.listening
+    const served = async (text: string) => {
+      const { files } = await described(project, text)
+      const path = files.find((file) => file.path.includes('/lazy-'))?.path
+      return await vi.waitFor(async () => {
+        const answer = await request(port, `/${path}`)
+        expect(answer.body.toString()).toContain(`${text} 1`)
+        return answer
+      }, patience)
+    }
+    await served('lazy')
+    await lazyText(project, 'second')
+    const { fields } = await served('second')
+    expect(fields['cache-control']).toBe('public, max-age=31536000, immutable')
+    server.child.kill()
+    expect((await server.exited).code).toBe(0)
   })
 
   test('ends with the last build when builds follow fast', async () => {
@@ -204,13 +230,12 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       await watch(vite, project.config({ plugins, customLogger: logger }))
       const told = `${join(project.root, 'dist')} is not served until`
       const isTold = () => logger.warnings.some((line) => line.includes(told))
-      await vi.waitUntil(
-        async () => isTold() || (await project.list().catch(() => [''])).includes(manifestPath),
-        patience,
-      )
-      expect(isTold()).toBe(viteName === 'Vite 6')
-      expect(await project.list()).toContain(viteName === 'Vite 6' ? pendingPath : manifestPath)
-      expect(await project.list()).not.toContain(viteName === 'Vite 6' ? manifestPath : pendingPath)
+      const isEmptied = viteName === 'Vite 6'
+      await vi.waitFor(async () => {
+        expect(isTold()).toBe(isEmptied)
+        const state = (await project.list('dist/.serve-dist')).filter((name) => name !== 'record.json')
+        expect(state).toEqual([isEmptied ? 'pending.json' : 'manifest.json'])
+      }, patience)
       await lazyText(project, 'mended')
       await vi.waitFor(async () => {
         expect(Object.keys(await project.classes())).toContain('index.html')
