@@ -1,6 +1,7 @@
 export { openZstdDecoder } from './codecs/zstd-decoder.ts'
 export { filesOfPage, type FilesOfPage, type NamedFile } from './links/files-of-page.ts'
 export { markUnfinished, removeVariants } from './commit/build-writer.ts'
+export { digestOfFile } from './folder/describe-file.ts'
 export { createProgressLine, type ProgressLine } from './pass/create-progress-line.ts'
 export { describeDirectory } from './pass/describe-directory.ts'
 export { pendingPath } from '@serve-dist/manifest'

@@ -98,7 +98,7 @@ function wrongOptions(problems: readonly string[]): OperatorError {
   return error
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -132,9 +132,7 @@ function readBudgets(budgets: unknown): Budget[] {
 function preloadProblems(preload: unknown): string[] {
   if (preload === false) return []
   const isKnown =
-    typeof preload === 'object' &&
-    preload !== null &&
-    !Array.isArray(preload) &&
+    isObject(preload) &&
     Object.entries(preload).every(([name, value]) => name === 'fonts' && typeof value === 'boolean')
   return isKnown
     ? []

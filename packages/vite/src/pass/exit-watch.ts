@@ -28,40 +28,32 @@ export function outdatedPasses(root: string): PassRequest[] {
 }
 
 function tellChanges(): void {
-  const others = readCachedRecords([...roots])
-    .filter(
-      ({ root, folder, record }) => roots.has(root) && record.role === 'client' && !finished.has(folder),
-    )
-    .map(({ folder }) => ({ folder, changes: recent(folder, changesIn(folder)) }))
-  const own = [...finished.keys()].map((folder) => ({ folder, changes: changesIn(folder) }))
-  for (const { folder, changes } of [...own, ...others]) {
-    const paths = changes.flatMap((change) => change.paths)
-    if (paths.length === 0) continue
+  const known = readCachedRecords([...roots]).filter(
+    ({ root, record }) => roots.has(root) && record.role === 'client',
+  )
+  for (const folder of new Set([...finished.keys(), ...known.map((stored) => stored.folder)])) {
+    // What happened to another build's folder before this process began is not this build's.
+    const changes = changesIn(folder, finished.has(folder) ? 0 : performance.timeOrigin)
+    if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
-    const what = changes.map((change) => `${change.what}: ${list(change.paths)}`).join('; ')
+    const what = changes.map(([how, paths]) => `${how}: ${list(paths)}`).join('; ')
     process.stderr.write(
       `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown}\n`,
     )
-    if (paths.some((path) => path.endsWith('.html'))) process.exitCode = 1
+    if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }
 }
 
-/** Files of a folder that differ from its manifest in one way. */
-interface Change {
-  readonly what: string
-  readonly paths: readonly string[]
-}
-
-/** None where another build is under way, or where the folder is gone. */
-function changesIn(folder: string): readonly Change[] {
+/** In which ways a folder differs from its manifest; none where another build is under way, or the folder is gone. */
+function changesIn(folder: string, since = 0): [how: string, paths: readonly string[]][] {
   const manifest = readManifest(folder)
   if (manifest === undefined) return []
   const { unlisted, changed, missing } = compareFolder(folder, manifest)
-  return [
-    { what: 'written since', paths: unlisted },
-    { what: 'changed', paths: changed },
-    { what: 'deleted', paths: missing },
-  ].filter(({ paths }) => paths.length > 0)
+  const isLater = (path: string): boolean =>
+    (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since
+  return Object.entries({ 'written since': unlisted, changed, deleted: missing })
+    .map(([how, paths]): [string, string[]] => [how, paths.filter(isLater)])
+    .filter(([, paths]) => paths.length > 0)
 }
 
 function readManifest(folder: string): Manifest | undefined {
@@ -70,15 +62,6 @@ function readManifest(folder: string): Manifest | undefined {
   } catch {
     return undefined
   }
-}
-
-/** What was written since this process began: what happened before is not this build's. */
-function recent(folder: string, changes: readonly Change[]): readonly Change[] {
-  const isRecent = (path: string): boolean =>
-    (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= performance.timeOrigin
-  return changes
-    .map(({ what, paths }) => ({ what, paths: paths.filter(isRecent) }))
-    .filter(({ paths }) => paths.length > 0)
 }
 
 function list(paths: readonly string[]): string {

@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
-import type { BuildFacts, ChunkNeeds, HashedFile } from '@serve-dist/precompress'
+import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from '@serve-dist/precompress'
 import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 
@@ -48,7 +46,7 @@ export function describeOutput(
   return { folder: folderOf(options), stems, graph }
 }
 
-/** What a record says of the files of a folder, from the outputs that went into it or further below. */
+/** What a record says of the files of a folder as they are on the disk, from the outputs that went into it or further below. */
 export async function describeFolder(
   folder: string,
   outputs: readonly WrittenOutput[],
@@ -60,18 +58,13 @@ export async function describeFolder(
     const prefix = relative(folder, output.folder).split(sep).join('/')
     const within = (name: string): string => posix.join(prefix, name)
     for (const [name, stem] of output.stems) {
-      const sha256 = await digestOf(join(output.folder, name))
-      if (sha256 !== undefined) hashed[within(name)] = { sha256, stem: within(stem) }
+      // Other plugins may have rewritten what the bundler had, or removed it.
+      const found = await digestOfFile(join(output.folder, name))
+      if (found) hashed[within(name)] = { sha256: found.sha256, stem: within(stem) }
     }
     for (const [name, { imports, styles }] of output.graph) {
       graph[within(name)] = { imports: imports.map(within), styles: styles.map(within) }
     }
   }
   return { hashed, graph }
-}
-
-/** From the disk: plugins may have rewritten what the bundler had. Nothing for a file that one removed. */
-async function digestOf(path: string): Promise<string | undefined> {
-  const bytes = await readFile(path).catch(() => undefined)
-  return bytes && hash('sha256', bytes, 'hex')
 }
