@@ -33,7 +33,9 @@ test.skipIf(process.platform === 'win32').each([
   await truncate(join(directory, 'index.html'), 2)
   expect(await reload()).toEqual({
     code: 1,
-    stdout: expect.stringMatching(/^refused\n.*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/),
+    stdout: expect.stringMatching(
+      /^refused\n.*\n {2}Deploy .*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+    ),
     stderr: '',
   })
   expect((await rawRequest(port)).body.toString()).toBe('second')
