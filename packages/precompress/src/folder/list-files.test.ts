@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import picomatch from 'picomatch'
-import { type FilePatterns, listFiles } from './list-files.ts'
+import { type FilePatterns, listFiles, unmatchedGlobs } from './list-files.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 
 const everything: FilePatterns = { include: ['**'], exclude: [] }
@@ -231,5 +231,14 @@ describe('the patterns of listFiles', () => {
     const isExcluded = picomatch([pattern, `${pattern}/**`], { dot: true })
     const left = await list(folder, { include: ['**'], exclude: [pattern] })
     expect(left).toEqual({ paths: names.filter((name) => !isExcluded(name)), warnings: [] })
+  })
+})
+
+describe('unmatchedGlobs', () => {
+  test('names the patterns that no file matches', async () => {
+    const folder = await makeFolder({ 'drafts/one.html': '', 'index.html': '', 'page (1).html': '' })
+    const matching = ['**', 'drafts', 'drafts/**', '*.html', '!index.html', 'page (1).html']
+    const others = ['assets/**', '!secret.txt', 'draft', 'one.html']
+    expect(await unmatchedGlobs(folder, [...matching, ...others])).toEqual(others)
   })
 })

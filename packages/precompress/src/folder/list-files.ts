@@ -136,6 +136,18 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
   return [...new Set(paths.map((path) => linkBefore(path) ?? path))]
 }
 
+/** Those of the patterns that match no file of a folder; with or without `!` before them. */
+export async function unmatchedGlobs(folder: string, patterns: readonly string[]): Promise<string[]> {
+  const unmatched: string[] = []
+  for (const pattern of patterns) {
+    const plain = isNegative(pattern) ? pattern.slice(1) : pattern
+    // What names a folder means what is in it, too.
+    const names = await matchingNames(folder, { include: [plain, `${plain}/**`], exclude: [] })
+    if (names.length === 0) unmatched.push(pattern)
+  }
+  return unmatched
+}
+
 /** The names in a folder; none in a file, which a pattern such as `assets/**` may take for a folder. */
 function namesIn(path: string): string[]
 function namesIn(path: string, options: { withFileTypes: true }): Dirent[]

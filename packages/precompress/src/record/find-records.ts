@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { digestOfFile } from '../folder/describe-file.ts'
@@ -15,7 +15,7 @@ export interface FoundRecords {
   readonly all: readonly BuildRecord[]
   /** Folders inside this one that builds wrote for a server, relative to it, with `/`. */
   readonly serverFolders: readonly string[]
-  /** The names of everything in the folder, hidden ones too. */
+  /** Everything in the folder, hidden files and folders too; relative to it, with `/`. */
   readonly names: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export async function findRecords(
   folder: string,
   { given, root, warn }: RecordSearch,
 ): Promise<FoundRecords> {
-  const names = readdirSync(folder, { recursive: true }).map((name) => String(name).split(sep).join('/'))
+  const names = namesBelow(folder, '')
   const cached = readCachedRecords([dirname(folder), root], warn)
   const held = given.filter(isOfClient)
   const best = held.length > 1 ? await mostFiles(folder, names, held) : undefined
@@ -53,6 +53,23 @@ export async function findRecords(
     all: [...new Set([...promising, ...cached.map(({ record }) => record)])],
     serverFolders: serverFoldersOf(folder, names, cached),
     names,
+  }
+}
+
+/** Everything in the folder; the pass itself refuses a folder of the build that it cannot list. */
+function namesBelow(folder: string, parent: string): string[] {
+  const entries = entriesOf(join(folder, parent))
+  return entries.flatMap((entry) => {
+    const name = parent === '' ? entry.name : `${parent}/${entry.name}`
+    return entry.isDirectory() ? [name].concat(namesBelow(folder, name)) : [name]
+  })
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
   }
 }
 

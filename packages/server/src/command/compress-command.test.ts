@@ -1,6 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { describeInheritance, describeKnowledge, unmatchedGlobs } from './compress-command.ts'
+import { describeInheritance, describeKnowledge } from './compress-command.ts'
 
 const manifest: Manifest = {
   version: 1,
@@ -62,23 +62,5 @@ describe('describeKnowledge', () => {
     expect(describeKnowledge({ ...unknown, manifest: ruled })).toBe(
       'no record of a build found; immutable by your globs: a/*',
     )
-  })
-})
-
-describe('unmatchedGlobs', () => {
-  const names = ['drafts', 'drafts/one.html', 'index.html', 'page (1).html']
-
-  test('names the flags that do nothing', () => {
-    const flags = { immutable: ['assets/**'], include: ['**', '!secret.txt'], exclude: ['draft/**'] }
-    expect(unmatchedGlobs(flags, names)).toEqual([
-      '--immutable assets/**',
-      '--include !secret.txt',
-      '--exclude draft/**',
-    ])
-  })
-
-  test('takes folders, and names with brackets, as the pass does', () => {
-    expect(unmatchedGlobs({ exclude: ['drafts', 'page (1).html', '*.html'] }, names)).toEqual([])
-    expect(unmatchedGlobs({}, names)).toEqual([])
   })
 })

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Manifest, manifestPath, OperatorError, parseManifest } from '@serve-dist/manifest'
 import type { FinishReport } from '@serve-dist/precompress'
-import { globMatcherOf } from '../site/field-rules.ts'
 import type { CompressFlags } from './flags.ts'
 import { loadOptional } from '../load-optional.ts'
 
@@ -13,7 +12,7 @@ import { loadOptional } from '../load-optional.ts'
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
   const neededBy = 'serve-dist compress'
-  const { createProgressLine, finish } = await loadOptional(
+  const { createProgressLine, finish, unmatchedGlobs } = await loadOptional(
     { name: '@serve-dist/precompress', neededBy },
     async () => await import('@serve-dist/precompress'),
   )
@@ -33,8 +32,13 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
       onProgress: (progress) => progressLine.update(progress),
       onWarning: warn,
     })
-    const unmatched = unmatchedGlobs(flags, namesIn(directory))
-    if (unmatched.length > 0) warn(`${unmatched.join(', ')}: no file in ${directory} matches`)
+    // A typing error publishes what it should leave out.
+    const unmatched = await Promise.all(
+      (['immutable', 'include', 'exclude'] as const).map(async (flag) =>
+        (await unmatchedGlobs(directory, flags[flag] ?? [])).map((glob) => `--${flag} ${glob}`),
+      ),
+    )
+    if (unmatched.flat().length > 0) warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches`)
     for (const message of describeInheritance(earlier, pass.manifest)) warn(message)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
@@ -75,23 +79,6 @@ function localTime(time: Date, now: Date): string {
   const clock = time.toTimeString().slice(0, 5)
   // Sweden writes dates as ISO 8601 does.
   return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString('sv')} ${clock}`
-}
-
-/** The flags whose globs match no name in the folder: a typing error publishes what it should leave out. */
-export function unmatchedGlobs(flags: CompressFlags, names: readonly string[]): string[] {
-  return (['immutable', 'include', 'exclude'] as const).flatMap((flag) =>
-    (flags[flag] ?? [])
-      .filter((glob) => {
-        const plain = glob.replace(/^!(?!\()/, '')
-        const matches = [plain, `${plain}/**`].map(globMatcherOf)
-        return !names.some((name) => name === plain || matches.some((match) => match(name)))
-      })
-      .map((glob) => `--${flag} ${glob}`),
-  )
-}
-
-function namesIn(directory: string): string[] {
-  return readdirSync(directory, { recursive: true }).map((name) => String(name).split(sep).join('/'))
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
