@@ -22,7 +22,7 @@ describe.each(frameworkVersions('3.2', { '2.70': kit2 }))(
   'SvelteKit $version',
   ({ version, dependencies }) => {
     let project: FrameworkProject
-    // SvelteKit 2 does not ask adapters for plugins.
+    // SvelteKit 2 does not ask adapters for plugins, and logs what it does not find.
     const recording = version.startsWith('2') ? ['plugin({ pass: false })'] : []
 
     beforeAll(async () => {
@@ -62,6 +62,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       args: ['build/client', '--ssr', 'build/handler.js'],
       rendered: Object.keys(pages),
       notFound: { path: '/lost', heading: 'Lost at sea' },
+      ...(version.startsWith('2') && { applicationLog: /\n.*\[404\] GET .*\n/g }),
     })
 
     test('fits the types of SvelteKit and its adapters', async () => {
