@@ -23,6 +23,13 @@ const withoutAdapter = {
     import serveDist from '@serve-dist/vite/astro'
     export default { integrations: [serveDist()] }`,
 }
+const withLateWriter = {
+  'astro.config.mjs': `
+    import { writeFileSync } from 'node:fs'
+    import serveDist from '@serve-dist/vite/astro'
+    const write = ({ dir }) => writeFileSync(new URL('late.html', dir), '<p>late')
+    export default { integrations: [serveDist(), { name: 'late', hooks: { 'astro:build:done': write } }] }`,
+}
 const withoutIntegration = {
   'astro.config.mjs': `
     import serveDist from '@serve-dist/vite'
@@ -73,5 +80,12 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
     await project.compress('dist')
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: files })
     expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
+  })
+
+  test('a page that another integration writes later fails the build, with the command that mends it', async () => {
+    await project.write(withLateWriter)
+    await expect(project.build()).rejects.toThrow(/late\.html.*npx serve-dist compress dist/s)
+    await project.compress('dist')
+    await expectWholeBuild({ project, folder: 'dist', hashed, pages: [...files, 'late.html'] })
   })
 })

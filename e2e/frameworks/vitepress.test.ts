@@ -48,14 +48,19 @@ describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
     })
   })
 
-  // The plugin cannot run in Vite 5, which VitePress 1 brings.
+  test.runIf(version === '1')(
+    'the plugin refuses the Vite 5 of this version, and names the command',
+    async () => {
+      await leaveIntegrationOut(project)
+      const refused = expect(project.build()).rejects
+      await refused.toThrow(/Vite 6 and later.*npx serve-dist compress/s)
+    },
+  )
+
   test.skipIf(version === '1')('the plugin and the command make the same manifest', async () => {
     const dist = path.join(project.folder, folder)
     const manifest = await readManifest(dist)
-    await project.write({
-      'docs/.vitepress/with-serve-dist.mjs': await readFile(path.join(project.folder, configuration), 'utf8'),
-      [configuration]: withoutIntegration,
-    })
+    await leaveIntegrationOut(project)
     const output = await project.build()
     expect(output).toContain('@serve-dist/vite/vitepress')
     await expect(readManifest(dist)).rejects.toThrow('ENOENT')
@@ -64,3 +69,10 @@ describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
     expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
   })
 })
+
+async function leaveIntegrationOut(project: FrameworkProject): Promise<void> {
+  await project.write({
+    'docs/.vitepress/with-serve-dist.mjs': await readFile(path.join(project.folder, configuration), 'utf8'),
+    [configuration]: withoutIntegration,
+  })
+}

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugin } from '../plugin.ts'
@@ -28,7 +29,7 @@ export default function serveDist(options: ServeDistOptions = {}): AstroIntegrat
     name: 'serve-dist',
     hooks: {
       'astro:config:setup'({ config, updateConfig }) {
-        root = fileURLToPath(config.root)
+        root = resolve(fileURLToPath(config.root))
         updateConfig({ vite: { plugins: [recordingPlugin(options, 'astro')] } })
       },
       async 'astro:build:done'({ dir, logger }) {

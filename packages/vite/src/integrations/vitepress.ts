@@ -1,5 +1,7 @@
+import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
+import { dirname } from 'node:path'
+import { servedBase } from '@serve-dist/manifest'
 import { namingOf } from '../frameworks.ts'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugin } from '../plugin.ts'
@@ -38,7 +40,7 @@ export default function withServeDist<Config extends VitePressConfig>(
         root: site.srcDir,
         options,
         framework: 'vitepress',
-        base: site.site.base,
+        base: servedBase(site.site.base),
         ...namingOf('vitepress', site.assetsDir),
         log: site.logger,
       })
@@ -48,7 +50,9 @@ export default function withServeDist<Config extends VitePressConfig>(
 
 /** VitePress 1 brings Vite 5, where the plugin cannot run: there the pass must do without what the bundler knows. */
 function hasEnvironments(): boolean {
-  const vitepress = createRequire(resolve('package.json')).resolve('vitepress/package.json')
+  // Of the project, or of the command that runs, wherever it was started.
+  const paths = [process.cwd(), dirname(realpathSync(process.argv[1] ?? '.'))]
+  const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json', { paths })
   const vite: unknown = createRequire(vitepress)('vite/package.json')
   const { version = '' }: { version?: string } = Object(vite)
   return Number.parseInt(version, 10) >= 6
