@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { Manifest } from '@serve-dist/manifest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
 import { expectTypes } from './support/expect-types.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, passesIn } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
@@ -52,8 +53,7 @@ describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
     'the plugin refuses the Vite 5 of this version, and names the command',
     async () => {
       await leaveIntegrationOut(project)
-      const refused = expect(project.build()).rejects
-      await refused.toThrow(/Vite 6 and later.*npx serve-dist compress/s)
+      await expect(project.build()).rejects.toThrow(/Vite 6 and later.*npx serve-dist compress/s)
     },
   )
 
@@ -66,9 +66,26 @@ describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
     await expect(readManifest(dist)).rejects.toThrow('ENOENT')
     await project.compress(folder)
     await expectWholeBuild({ project, folder, hashed, pages: files })
-    expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
+    expect(withoutContent(await readManifest(dist))).toEqual(withoutContent(manifest))
   })
 })
+
+/** VitePress lists its pages in the order in which they were rendered: no two builds have the same bytes. */
+function withoutContent({ base, appType, assetsDirectory, selection, files: described }: Manifest): unknown {
+  const all = described.map(({ path: name, cache, mediaType, stem, variants, links = [] }) => ({
+    path: withoutHash(name),
+    cache,
+    mediaType,
+    stem,
+    codings: variants.map(({ coding }) => coding),
+    links: links.map((link) => ({ ...link, path: withoutHash(link.path) })),
+  }))
+  return { base, appType, assetsDirectory, selection, files: all }
+}
+
+function withoutHash(name: string): string {
+  return name.replace(/^(assets\/chunks\/metadata)\.\w+/, '$1')
+}
 
 async function leaveIntegrationOut(project: FrameworkProject): Promise<void> {
   await project.write({
