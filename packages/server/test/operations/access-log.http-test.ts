@@ -110,7 +110,7 @@ describe('--access-log json', () => {
   })
 
   test("knows what caches may do by a rule's field, whatever its letters", async () => {
-    const folder = await buildFixture({ 'a.txt': 'a', 'b.txt': 'b' })
+    const folder = await buildFixture({ 'index.html': 'page', 'a.txt': 'a', 'b.txt': 'b' })
     const config = join(await temporaryDirectory(), 'config.json')
     const headers = { 'a.txt': { 'cache-control': 'no-store' }, 'b.txt': { 'CACHE-control': 'no-cache' } }
     await writeFile(config, JSON.stringify({ headers }))
