@@ -1,13 +1,18 @@
-import { randomBytes } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
-import { type ContentCoding, OperatorError } from '@serve-dist/manifest'
-import type { Resource, Site } from '../site/site.ts'
+import { OperatorError } from '@serve-dist/manifest'
+import type { Site } from '../site/site.ts'
+import {
+  askAgedPages,
+  type AskedSite,
+  askFile,
+  askMissing,
+  askReplicas,
+  browserCodings,
+  questionFor,
+} from './ask-site.ts'
 import { type CheckReport, count, inOrder } from './finding.ts'
-import { freshSeconds, judgeAge, judgeFile } from './judge-file.ts'
-import { isHashed, planRequests, type RequestPlan, type Target, tries } from './plan-requests.ts'
+import { planRequests, type RequestPlan } from './plan-requests.ts'
 import { type Proxy, seenProxies } from './seen-proxies.ts'
-import { createSiteClient, type Question, type Received, type SiteAccess } from './site-client.ts'
+import { createSiteClient, type SiteAccess } from './site-client.ts'
 import { describeObservations, type Observation } from './site-findings.ts'
 import type { SiteFindingCode } from './site-words.ts'
 import { CheckStopped, stopAt, stopUnreachable, stopWithoutPage } from './stop-at.ts'
@@ -36,7 +41,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   const client = createSiteClient({ ...options, origin: address })
   const seen = new Set<Proxy>()
   let requests = 0
-  const ask: Ask = async (question) => {
+  const ask: AskedSite['ask'] = async (question) => {
     const answer = await client.ask(question)
     requests += 1
     options.onProgress(requests)
@@ -64,14 +69,14 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     if (protocol !== undefined && protocol !== 'h2') observations.push({ code: 'http1', path: mount })
     if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
     // 4. Each file.
-    const pages: AskedPage[] = []
-    const askEach = (each: Target): Promise<Observation[]> => askFile(each, mount, ask, pages)
-    observations.push(...(await runBounded(plan.targets, options.concurrency, askEach)).flat())
+    const asked = { ask, mount }
+    const files = await runBounded(plan.targets, options.concurrency, (each) => askFile(each, asked))
+    observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.
-    observations.push(...(await askMissing(site, mount, ask)))
-    observations.push(...(await askReplicas(plan.targets, mount, ask)))
+    observations.push(...(await askMissing(site, asked)))
+    observations.push(...(await askReplicas(plan.targets, asked)))
     // 6. Pages again.
-    observations.push(...(await askAgedPages(pages, ask)))
+    observations.push(...(await askAgedPages(files, asked)))
     const found = asOneWhereAnother(observations, plan.targets.length, mount)
     return {
       target,
@@ -86,114 +91,9 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   }
 }
 
-/** Asks, and ends the check at an answer that is not the site's own. */
-type Ask = (question: Question & { readonly isMissing?: boolean }) => Promise<Received>
-
-/** A page, and whether a cache has answered for it. */
-interface AskedPage {
-  readonly resource: Resource
-  readonly question: Question
-}
-
-/** What browsers ask for. */
-const browserCodings = 'gzip, deflate, br, zstd'
-
 /** Where the build stands: its own base, unless the address has a path. */
 function mountOf({ pathname }: URL, { base }: Site): string {
   return pathname === '/' ? base : pathname.replace(/\/?$/, '/')
-}
-
-/** @param codings - none is what simple clients send: curl, crawlers, many libraries. */
-function questionFor({ resource, name }: Target, mount: string, codings?: string): Question {
-  const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
-  const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
-  return { path: mount + name, fields, size: resource.identity.bytes.size }
-}
-
-async function askFile(target: Target, mount: string, ask: Ask, pages: AskedPage[]): Promise<Observation[]> {
-  const { resource } = target
-  const path = mount + target.name
-  try {
-    const question = questionFor(target, mount, browserCodings)
-    // First: what a cache keeps that ignores Vary is then in a coding, which the others cannot read.
-    const browser = await ask(question)
-    const coded = new Map<ContentCoding, Received>()
-    for (const { coding } of resource.representations) {
-      if (coding !== 'identity') coded.set(coding, await ask(questionFor(target, mount, coding)))
-    }
-    const plain = await ask(questionFor(target, mount))
-    const validator = validatorOf(browser.fields)
-    const again =
-      validator === undefined
-        ? undefined
-        : await ask({ ...question, fields: { ...question.fields, ...validator } })
-    if (resource.isPage && [plain, browser].some(({ fields }) => fields.age !== undefined))
-      pages.push({ resource, question })
-    return judgeFile({ resource, path, plain, coded, browser, again })
-  } catch (error) {
-    if (error instanceof CheckStopped) throw error
-    return [{ code: 'failed', path, detail: error instanceof Error ? error.message : String(error) }]
-  }
-}
-
-function validatorOf({
-  etag,
-  'last-modified': date,
-}: IncomingHttpHeaders): Record<string, string> | undefined {
-  if (etag !== undefined) return { 'if-none-match': etag }
-  return date === undefined ? undefined : { 'if-modified-since': date }
-}
-
-async function askMissing({ assetsPath, base }: Site, mount: string, ask: Ask): Promise<Observation[]> {
-  const folder = mount + (assetsPath ?? base).slice(base.length)
-  const path = `${folder}serve-dist-check-${randomBytes(4).toString('hex')}.js`
-  const asScript = { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script' }
-  const { status, fields } = await ask({ path, fields: asScript, isMissing: true })
-  const cacheControl = fields['cache-control']
-  if (status < 400)
-    return [{ code: 'missing-as-page', path, detail: `${status} (${fields['content-type'] ?? 'no type'})` }]
-  return cacheControl !== undefined && freshSeconds(cacheControl) > 0
-    ? [{ code: 'missing-kept', path, detail: cacheControl }]
-    : []
-}
-
-/** A page and a hashed file: each replica must have the same tags for them. */
-async function askReplicas(targets: readonly Target[], mount: string, ask: Ask): Promise<Observation[]> {
-  const page = targets.find(({ resource }) => resource.isPage)
-  const file = targets.find(({ resource }) => isHashed(resource))
-  const found: Observation[] = []
-  for (const target of [page, file]) {
-    if (target === undefined) continue
-    const tags = new Set<string>()
-    for (let attempt = 0; attempt < tries; attempt += 1) {
-      const question = {
-        ...questionFor(target, mount, browserCodings),
-        method: 'HEAD',
-        isApart: true,
-      } as const
-      const { fields, status } = await ask(question)
-      if (status === 200 && fields.etag !== undefined) tags.add(fields.etag.replace(/^W\//, ''))
-    }
-    const detail = `${tags.size} different ETags in ${tries} tries`
-    if (tags.size > 1) found.push({ code: 'etag-changes', path: mount + target.name, detail })
-  }
-  return found
-}
-
-/** `Age` counts whole seconds, and is 0 for all that was just asked for. */
-const untilOlder = 1500
-
-/** What one page shows, all do. */
-const mostAgedPages = 3
-
-async function askAgedPages(pages: readonly AskedPage[], ask: Ask): Promise<Observation[]> {
-  if (pages.length === 0) return []
-  await setTimeout(untilOlder)
-  const found: Observation[] = []
-  for (const { resource, question } of pages.slice(0, mostAgedPages)) {
-    found.push(...judgeAge(resource, question.path, [await ask(question)]))
-  }
-  return found
 }
 
 function isOther({ code }: Observation): boolean {

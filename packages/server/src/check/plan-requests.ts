@@ -17,6 +17,7 @@ export interface RequestPlan {
   readonly targets: readonly Target[]
   /** Files of the build that could be asked for. */
   readonly files: number
+  /** At most. */
   readonly requests: number
   /** Of the bodies, at most. */
   readonly bytes: number
@@ -63,8 +64,11 @@ function requestsOf({ resource: { representations } }: Target): number {
 /** Tries of each of two files, to meet several replicas. */
 export const tries = 6
 
-/** The first request, a script that is not there, the tries. */
-const requestsAround = 1 + 1 + 2 * tries
+/** Pages to ask for again behind a cache: what one page shows, all do. */
+export const mostAgedPages = 3
+
+/** The first request, a script that is not there, the tries, pages again. */
+const requestsAround = 1 + 1 + 2 * tries + mostAgedPages
 
 function bytesOf({ resource: { representations } }: Target): number {
   const sizes = representations.map(({ bytes }) => bytes.size)

@@ -77,7 +77,7 @@ async function checkAddress(
     onPlan(plan) {
       requests = plan.requests
       const files = `${plan.targets.length} of ${count(plan.files, 'file')}`
-      const cost = `${count(requests, 'request')}, ${sizeText(plan.bytes)}, ${concurrency} at a time`
+      const cost = `up to ${count(requests, 'request')}, ${sizeText(plan.bytes)}, ${concurrency} at a time`
       stderr.write(`asking ${address.href} for ${files} of ${build}: ${cost}\n`)
     },
     onProgress(done) {

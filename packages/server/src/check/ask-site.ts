@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import type { ContentCoding } from '@serve-dist/manifest'
+import type { Site } from '../site/site.ts'
+import { freshSeconds, judgeAge, judgeFile } from './judge-file.ts'
+import { isHashed, mostAgedPages, type Target, tries } from './plan-requests.ts'
+import type { Question, Received } from './site-client.ts'
+import type { Observation } from './site-findings.ts'
+import { CheckStopped } from './stop-at.ts'
+
+// The questions of a check, and what their answers show.
+
+/** A site, and where the build stands on it. */
+export interface AskedSite {
+  /** Ends the check at an answer that is not the site's own. */
+  readonly ask: (question: Question & { readonly isMissing?: boolean }) => Promise<Received>
+  /** Begins and ends with `/`, percent-encoded. */
+  readonly mount: string
+}
+
+/** What the answers for one file show. */
+export interface AskedFile {
+  readonly target: Target
+  readonly observations: readonly Observation[]
+  /** Whether a cache says how old its answer is. */
+  readonly isAged: boolean
+}
+
+/** What browsers ask for. */
+export const browserCodings = 'gzip, deflate, br, zstd'
+
+/** @param codings - none is what simple clients send: curl, crawlers, many libraries. */
+export function questionFor({ resource, name }: Target, mount: string, codings?: string): Question {
+  const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
+  const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
+  return { path: mount + name, fields, size: resource.identity.bytes.size }
+}
+
+/** Asks for one file as clients of each kind do. */
+export async function askFile(target: Target, { ask, mount }: AskedSite): Promise<AskedFile> {
+  const { resource } = target
+  const path = mount + target.name
+  try {
+    const question = questionFor(target, mount, browserCodings)
+    // First: what a cache keeps that ignores Vary is then in a coding, which the others cannot read.
+    const browser = await ask(question)
+    const coded = new Map<ContentCoding, Received>()
+    for (const { coding } of resource.representations) {
+      if (coding !== 'identity') coded.set(coding, await ask(questionFor(target, mount, coding)))
+    }
+    const plain = await ask(questionFor(target, mount))
+    const validator = validatorOf(browser.fields)
+    const again =
+      validator === undefined
+        ? undefined
+        : await ask({ ...question, fields: { ...question.fields, ...validator } })
+    const isAged = [plain, browser].some(({ fields }) => fields.age !== undefined)
+    const observations = judgeFile({ resource, path, plain, coded, browser, again })
+    return { target, observations, isAged }
+  } catch (error) {
+    if (error instanceof CheckStopped) throw error
+    const detail = error instanceof Error ? error.message : String(error)
+    return { target, observations: [{ code: 'failed', path, detail }], isAged: false }
+  }
+}
+
+function validatorOf({
+  etag,
+  'last-modified': date,
+}: IncomingHttpHeaders): Record<string, string> | undefined {
+  if (etag !== undefined) return { 'if-none-match': etag }
+  return date === undefined ? undefined : { 'if-modified-since': date }
+}
+
+/** Asks for a script that no build has. */
+export async function askMissing(
+  { assetsPath, base }: Site,
+  { ask, mount }: AskedSite,
+): Promise<Observation[]> {
+  const folder = mount + (assetsPath ?? base).slice(base.length)
+  const path = `${folder}serve-dist-check-${randomBytes(4).toString('hex')}.js`
+  const asScript = { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script' }
+  const { status, fields } = await ask({ path, fields: asScript, isMissing: true })
+  const cacheControl = fields['cache-control']
+  if (status < 400)
+    return [{ code: 'missing-as-page', path, detail: `${status} (${fields['content-type'] ?? 'no type'})` }]
+  return cacheControl !== undefined && freshSeconds(cacheControl) > 0
+    ? [{ code: 'missing-kept', path, detail: cacheControl }]
+    : []
+}
+
+/** A page and a hashed file: each replica must have the same tags for them. */
+export async function askReplicas(
+  targets: readonly Target[],
+  { ask, mount }: AskedSite,
+): Promise<Observation[]> {
+  const page = targets.find(({ resource }) => resource.isPage)
+  const file = targets.find(({ resource }) => isHashed(resource))
+  const found: Observation[] = []
+  for (const target of [page, file]) {
+    if (target === undefined) continue
+    const tags = new Set<string>()
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const question = {
+        ...questionFor(target, mount, browserCodings),
+        method: 'HEAD',
+        isApart: true,
+      } as const
+      const { fields, status } = await ask(question)
+      if (status === 200 && fields.etag !== undefined) tags.add(fields.etag.replace(/^W\//, ''))
+    }
+    const detail = `${tags.size} different ETags in ${tries} tries`
+    if (tags.size > 1) found.push({ code: 'etag-changes', path: mount + target.name, detail })
+  }
+  return found
+}
+
+/** `Age` counts whole seconds, and is 0 for all that was just asked for. */
+const untilOlder = 1500
+
+/** Asks for pages again once what a cache on the way keeps of them has grown older. */
+export async function askAgedPages(
+  files: readonly AskedFile[],
+  { ask, mount }: AskedSite,
+): Promise<Observation[]> {
+  const pages = files.filter(({ target, isAged }) => isAged && target.resource.isPage)
+  if (pages.length === 0) return []
+  await setTimeout(untilOlder)
+  const found: Observation[] = []
+  for (const { target } of pages.slice(0, mostAgedPages)) {
+    const answer = await ask(questionFor(target, mount, browserCodings))
+    found.push(...judgeAge(target.resource, mount + target.name, [answer]))
+  }
+  return found
+}
