@@ -35,7 +35,7 @@ describe('a folder that has lost its manifest', () => {
     const refusal = await refusalOf(directory)
     expect(refusal?.code).toBe('SD_MANIFEST_LOST')
     expect(refusal?.problems[0]).toBe(
-      `${directory}: this build has lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
+      `${directory}: this looks like a build that has lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
     )
     expect(refusal?.message).toContain('include-hidden-files: true')
     expect(refusal?.message).toContain(`npx serve-dist compress ${directory}`)
@@ -49,6 +49,19 @@ describe('a folder that has lost its manifest', () => {
   ])('is not what a folder with %s is', async (_what, files) => {
     expect(await refusalOf(await writeFixture(files))).toBeUndefined()
   })
+})
+
+test('a folder with a manifest is served by it, and says so where none is wanted', async () => {
+  const directory = await buildFixture({ ...page, 'notes.txt': 'private' }, { exclude: ['notes.txt'] })
+  const warnings: string[] = []
+  const site = await loadSite(directory, {
+    noManifest: true,
+    onWarning: (warning) => warnings.push(warning),
+  })
+  expect([...site.files.keys()]).toEqual(['index.html'])
+  expect(warnings).toEqual([
+    `${directory}: --no-manifest has no effect, because the folder has one (${manifestPath})`,
+  ])
 })
 
 describe('a folder above a build', () => {

@@ -104,7 +104,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   if (first === undefined) return
   const count = compressed.length === 1 ? '1 file has' : `${compressed.length} files have`
   throw new OperatorError('SD_MANIFEST_LOST', [
-    `${root}: this build has lost its manifest (${manifestPath}): ${count} variants here, such as ${first}.zst`,
+    `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${count} variants here, such as ${first}.zst`,
     '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
     '  and nothing that is immutable. Most likely a copy left hidden files out:',
     '    cp -r dist/* target              instead: cp -r dist/. target',
