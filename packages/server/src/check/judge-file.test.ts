@@ -61,9 +61,9 @@ async function rightAnswers(resource: Resource): Promise<FileAnswers> {
 }
 
 /** By a cache on the way, for some seconds. */
-async function kept(resource: Resource): Promise<FileAnswers> {
+async function kept(resource: Resource, fields: Record<string, string> = { age: '7' }): Promise<FileAnswers> {
   const right = await rightAnswers(resource)
-  return { ...right, browser: { ...right.browser, fields: { ...right.browser.fields, age: '7' } } }
+  return { ...right, browser: { ...right.browser, fields: { ...right.browser.fields, ...fields } } }
 }
 
 function found(answers: FileAnswers): string[] {
@@ -102,6 +102,17 @@ describe('judgeFile', () => {
     expect(found(await kept(await pageOf()))).toEqual(['page-aged'])
     const rules = { headers: { '**': { 'CDN-Cache-Control': 'max-age=600' } } }
     expect(found(await kept(await pageOf(rules)))).toEqual([])
+  })
+
+  test.each([
+    [{ age: '0' }, []],
+    [{ 'x-cache': 'MISS' }, []],
+    [{ 'x-cache': 'RefreshHit from cloudfront' }, []],
+    [{ 'x-cache': 'MISS, HIT' }, ['page-aged']],
+    [{ 'cf-cache-status': 'HIT' }, ['page-aged']],
+    [{ 'cf-cache-status': 'REVALIDATED' }, []],
+  ])('of a page with %j finds %j', async (fields, codes) => {
+    expect(found(await kept(await pageOf(), fields))).toEqual(codes)
   })
 
   test('agrees with a rule of the build that lets browsers keep a page', async () => {

@@ -127,7 +127,7 @@ function ageOf({ fields }: Pick<Received, 'fields'>): number {
   const verdicts = ['x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status'].map(
     (name) => fields[name],
   )
-  const isHit = verdicts.some((verdict) => /^hit\b/i.test(String(verdict ?? '')))
+  const isHit = verdicts.some((verdict) => /\bhit\b/i.test(String(verdict ?? '')))
   return Math.max(Number(fields.age ?? 0) || 0, isHit ? 1 : 0)
 }
 
