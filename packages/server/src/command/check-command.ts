@@ -28,7 +28,8 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
       ? formatReportAsJson(report)
       : formatReport(report, {
           colors: stdout.isTTY && stdout.hasColors(),
-          columns: stdout.isTTY ? stdout.columns : undefined,
+          // Some pseudo-terminals say that they have none.
+          columns: stdout.isTTY && stdout.columns > 40 ? stdout.columns : undefined,
         })
   stdout.write(`${text}\n`)
   const isBad = report.stopped !== undefined || report.findings.some(({ level }) => level === 'error')
@@ -38,7 +39,12 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
 /** Flags that mean something beside an address alone. */
 const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
 
+/** `example.org`, `localhost:4173`. */
+const looksLikeHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
+
 function onlyFolder(folder: string, flags: CheckFlags): string {
+  if (looksLikeHost.test(folder) && !existsSync(folder))
+    throw new OperatorError('SD_OPTION_INVALID', `${folder}: no such folder; a site is https://${folder}`)
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder
   throw new OperatorError(

@@ -186,6 +186,7 @@ describe('serve-dist check of a site', () => {
 
   test.each([
     [['dist', '--build', 'other'], '--build: only with an address'],
+    [['www.example.org/app/'], 'a site is https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
     [['https://example.org', '--concurrency', '0'], '--concurrency: expected a whole number from 1 to 64'],
     [['https://example.org', '-H', 'no field'], '--header: expected a field such as'],
