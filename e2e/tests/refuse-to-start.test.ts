@@ -145,6 +145,15 @@ describe('serve-dist refuses to start', () => {
     await server.stop()
   })
 
+  test('on a default folder that is not there, naming the build that is', async () => {
+    const above = await temporaryFolder()
+    await cp(dist, path.join(above, 'build'), { recursive: true })
+    const end = await runToEnd(command, { args: ['--port', '0'], cwd: above })
+    expect(end).toMatchObject({ exitCode: 1, output: '' })
+    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*dist: no such folder; /)
+    expect(end.errors).toContain('\n  A build is in build: npx serve-dist build\n')
+  })
+
   test('on an empty folder', async () => {
     const end = await serve(await temporaryFolder())
     expect(end).toMatchObject({ exitCode: 1, output: '' })

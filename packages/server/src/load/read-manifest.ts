@@ -12,6 +12,7 @@ import {
   pendingPath,
   isCompressible,
   isMissing,
+  reasonOf,
 } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
 import { loadOptional } from '../load-optional.ts'
@@ -35,7 +36,7 @@ export interface ReadManifestOptions {
  * not finish, or its manifest cannot be read.
  */
 export async function readManifest(root: string, options: ReadManifestOptions): Promise<Manifest> {
-  await expectDirectory(root)
+  await expectDirectory(root, options)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) return await describeFolder(root, options)
   if (options.isStart && options.noManifest) {
@@ -87,12 +88,16 @@ function isWorthCompressing({ files }: Manifest): boolean {
   )
 }
 
-async function expectDirectory(root: string): Promise<void> {
-  const found = await stat(root).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw error
+async function expectDirectory(root: string, { isStart }: ReadManifestOptions): Promise<void> {
+  const found = await stat(root).catch((cause: unknown) => {
+    if (isMissing(cause)) return undefined
+    throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
   })
-  if (found === undefined) throw buildNotFound(root)
+  if (found === undefined) {
+    const { describeOtherBuilds } = await import('./refuse-unlikely-folder.ts')
+    const { problems } = buildNotFound(root)
+    throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
+  }
   if (!found.isDirectory())
     throw new OperatorError('SD_BUILD_NOT_FOUND', [
       `${root}: not a folder; name the folder that the build wrote`,

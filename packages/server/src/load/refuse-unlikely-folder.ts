@@ -7,6 +7,7 @@ import {
   manifestPath,
   mediaTypeOf,
   OperatorError,
+  reasonOf,
   shellWord,
   stateDirectory,
 } from '@serve-dist/manifest'
@@ -50,6 +51,29 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   refuseLostManifest(folder, names)
   refuseFolderAbove(folder, names)
   refuseProject(folder, names)
+}
+
+/** Where frameworks write what is served. */
+const outputs = [
+  'build',
+  'build/client',
+  'dist',
+  'dist/client',
+  '.output/public',
+  '.vitepress/dist',
+  'docs/.vitepress/dist',
+  'storybook-static',
+]
+
+/** The commands for builds that lie in the working directory, where the named one does not. */
+export function describeOtherBuilds(): readonly string[] {
+  return outputs
+    .filter((path) => existsSync(manifestPathIn(path)))
+    .map((path) => `  A build is in ${path}: npx serve-dist ${path}`)
+}
+
+function manifestPathIn(folder: string): string {
+  return join(folder, manifestPath)
 }
 
 /** Modules that a server build begins with, by the names that bundlers and frameworks give them. */
@@ -159,13 +183,13 @@ function readNames(root: string): FolderNames {
   const servers: string[] = []
   let hasPackages = false
   const walk = (folder: string, isHidden: boolean): void => {
-    for (const child of entriesIn(join(root, folder))) {
+    for (const child of entriesIn(join(root, folder), folder === '')) {
       const path = folder === '' ? child.name : `${folder}/${child.name}`
       const isDotted = child.name.startsWith('.') && child.name !== '.well-known'
       if (!child.isDirectory()) {
         if (!isHidden && !isDotted) files.add(path)
       } else if (child.name === 'node_modules') hasPackages ||= folder === ''
-      else if (existsSync(join(root, path, manifestPath))) builds.push(path)
+      else if (existsSync(manifestPathIn(join(root, path)))) builds.push(path)
       else if (!isDotted) {
         if (isServerOutput(join(root, path))) servers.push(path)
         walk(path, isHidden)
@@ -176,11 +200,13 @@ function readNames(root: string): FolderNames {
   return { files, builds: builds.toSorted(), servers, hasPackages }
 }
 
-function entriesIn(folder: string): readonly Dirent[] {
+function entriesIn(folder: string, isRoot: boolean): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    // Whoever reads the files reports it.
-    return []
+  } catch (cause) {
+    // Whoever reads the files reports a folder below.
+    if (!isRoot) return []
+    const problem = `${folder}: cannot be listed (${reasonOf(cause)}); give the right to: chmod a+rX`
+    throw new OperatorError('SD_FOLDER_UNREADABLE', `${problem} ${shellWord(folder)}`, { cause })
   }
 }
