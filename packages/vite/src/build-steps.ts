@@ -50,15 +50,20 @@ export async function fail({ environment, meta }: BuildContext, error?: unknown)
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
 export async function close(
   { environment, meta }: BuildContext,
-  { makesPass, ...recording }: ClosedBuild,
+  { settings, facts, makesPass }: ClosedBuild,
 ): Promise<void> {
-  const { settings } = recording
   const state = stateOf(environment)
   try {
-    state.folders = await recordBuild(environment, state, recording)
+    state.folders = await recordBuild(environment, state, { settings, facts })
     if (!makesPass) state.phase = 'finished'
-    else if (meta.watchMode) await state.inTurn(async () => await describeRebuild(environment, settings))
-    else if (!state.isPartOfApp) await finish([environment], settings)
+    else if (meta.watchMode) {
+      await state.inTurn(async () => {
+        // A rebuild that writes already gets a manifest of its own, without variants as well.
+        if (state.phase === 'building') return
+        state.phase = 'finished'
+        await runPasses(requestsFor(environment, settings, true))
+      })
+    } else if (!state.isPartOfApp) await finish([environment], settings)
   } catch (error) {
     // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
     if (!meta.watchMode) throw forOperators(error)
@@ -69,7 +74,7 @@ export async function close(
 
 /** What closing a build takes. */
 interface ClosedBuild extends Recording {
-  /** Whether somebody else ends the build, with a pass of its own. */
+  /** Whether we end it, and no integration. */
   readonly makesPass: boolean
 }
 
@@ -94,14 +99,6 @@ export async function finish(
   for (const environment of written) stateOf(environment).phase = 'finished'
 }
 
-/** `written` → `finished` for a build that is watched: its manifest names no variants. */
-async function describeRebuild(environment: Environment, settings: ServeDistSettings): Promise<void> {
-  const state = stateOf(environment)
-  if (state.phase === 'building') return
-  state.phase = 'finished'
-  await runPasses(requestsFor(environment, settings, true))
-}
-
 /** The passes over the folders that an environment wrote for clients. */
 function requestsFor(
   environment: Environment,
@@ -115,10 +112,8 @@ function requestsFor(
     root,
     settings,
     isWatched,
-    base: record.base,
-    appType: record.appType,
-    assetsDirectory: record.assetsDirectory,
     selection: record.selection,
+    // The first one says how the folder is served.
     records: [record, ...recordsOf(root).filter((other) => other !== record)],
     log: environment.logger,
     // Not where Vite is told to leave the screen as it is.

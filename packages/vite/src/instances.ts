@@ -25,21 +25,22 @@ export function workingInstance(
 
 /** What stands in the way of our pass being one, and the last thing that a build does. */
 export function orderProblems(plugins: readonly Plugin[], { instance }: InstanceMark['serveDist']): string[] {
-  const others = plugins.filter(({ api }) => isMark(api) && api.serveDist.instance !== instance)
-  const own = plugins.findIndex(({ api }) => isMark(api) && api.serveDist.instance === instance)
-  const late = plugins
-    .slice(own + 1)
-    .filter(({ api }) => !isMark(api))
-    .flatMap((plugin) => lastHooks.filter((hook) => isPost(plugin[hook])).map((hook) => ({ plugin, hook })))
-  return [
-    ...(others.length > 0
-      ? [`[${pluginName}] stands in "plugins" more than once: only the first one works; remove the others`]
-      : []),
-    ...late.map(
-      ({ plugin, hook }) =>
-        `[${pluginName}] "${plugin.name}" comes later and finishes in ${hook} too: what it writes there is not compressed and not in the manifest; move serveDist() to the end of "plugins"`,
-    ),
-  ]
+  const isOwn = ({ api }: Plugin): boolean => isMark(api) && api.serveDist.instance === instance
+  const isOther = (plugin: Plugin): boolean => isMark(plugin.api) && !isOwn(plugin)
+  const problems = plugins
+    .slice(plugins.findIndex(isOwn) + 1)
+    .flatMap((plugin) =>
+      lastHooks
+        .filter((hook) => !isMark(plugin.api) && isPost(plugin[hook]))
+        .map(
+          (hook) =>
+            `"${plugin.name}" comes later and finishes in ${hook} too: what it writes there is not compressed and not in the manifest; move serveDist() to the end of "plugins"`,
+        ),
+    )
+  if (plugins.some(isOther)) {
+    problems.unshift('stands in "plugins" more than once: only one of them works; remove the others')
+  }
+  return problems.map((problem) => `[${pluginName}] ${problem}`)
 }
 
 /** The hooks in which a plugin can write when every other one is done. */

@@ -2,14 +2,7 @@ import { resolve } from 'node:path'
 import { OperatorError, servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
-import {
-  appTypeOf,
-  frameworkOf,
-  lateFramework,
-  missingIntegration,
-  namingOf,
-  type ViteMeta,
-} from './frameworks.ts'
+import * as frameworks from './integrations/frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
 import { finishBuild } from './pass/finish-build.ts'
@@ -27,12 +20,7 @@ import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-opt
  * A file is called immutable only where the bundler itself put a content hash into its name.
  */
 export function serveDist(options: ServeDistOptions = {}): Plugin[] {
-  return [createPlugin(options, undefined), appPlugin]
-}
-
-/** The same for a framework's integration: it only writes down what the bundler knows; the pass is `finishBuild`. */
-export function recordingPlugin(options: ServeDistOptions, framework: string): Plugin {
-  return createPlugin(options, framework)
+  return [recordingPlugin(options), appPlugin]
 }
 
 /** Learns of the environments that `buildApp` will have built when our own hook comes, its last one. */
@@ -49,27 +37,30 @@ const appPlugin: Plugin = {
   },
 }
 
-function createPlugin(options: ServeDistOptions, framework: string | undefined): Plugin {
+/**
+ * The plugin itself.
+ *
+ * @param framework - the integration that puts it in: then it only writes down what the bundler knows, and the pass is
+ * `finishBuild`.
+ */
+export function recordingPlugin(options: ServeDistOptions, framework?: string): Plugin {
   const settings = resolveServeDistOptions(options)
   const workerNames = new Map<string, string>()
-  const mark: InstanceMark = {
-    serveDist: {
-      instance: Symbol(pluginName),
-      framework,
-      finish: (build) => finishBuild({ ...build, options }),
-    },
+  const instance = Symbol(pluginName)
+  const mark: InstanceMark['serveDist'] = {
+    instance,
+    framework,
+    finish: (build) => finishBuild({ ...build, options }),
   }
-  const isWorkingIn = ({ plugins }: ResolvedConfig) =>
-    workingInstance(plugins)?.instance === mark.serveDist.instance
+  const isWorkingIn = ({ plugins }: ResolvedConfig) => workingInstance(plugins)?.instance === instance
   const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
   /** Not where an integration put this plugin in, or should have. */
-  const makesPasses = (config: ResolvedConfig, meta: ViteMeta) =>
-    settings.pass && framework === undefined && lateFramework(config, meta) === undefined
-  let isWatchTold = false
+  const makesPasses = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
+    settings.pass && framework === undefined && frameworks.lateFramework(config, meta) === undefined
 
   return {
     name: pluginName,
-    api: mark,
+    api: { serveDist: mark } satisfies InstanceMark,
     enforce: 'post',
     apply: (_config, { command, isPreview }) => command === 'build' || isPreview === true,
 
@@ -81,10 +72,11 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
       servedBase(config.base)
       if (config.command !== 'build' || !settings.pass || framework !== undefined) return
       // Vite 6 calls this without a context.
-      const late = lateFramework(config, this?.meta)
+      const late = isWorkingIn(config) ? frameworks.lateFramework(config, this?.meta) : undefined
       const problems =
-        late === undefined ? orderProblems(config.plugins, mark.serveDist) : (missingIntegration(late) ?? [])
-      for (const problem of [problems].flat()) config.logger.warnOnce(problem)
+        late === undefined ? orderProblems(config.plugins, mark) : frameworks.missingIntegration(late)
+      for (const problem of problems) config.logger.warnOnce(problem)
+      if (config.build.watch) config.logger.info(watchNotice)
     },
 
     // Some Vites empty the folders of a watched build before they know whether its modules are sound.
@@ -149,12 +141,9 @@ function createPlugin(options: ServeDistOptions, framework: string | undefined):
         if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
 
         const config = environment.getTopLevelConfig()
-        const makesPass = makesPasses(config, meta)
-        if (meta.watchMode && makesPass && !isWatchTold) environment.logger.info(watchNotice)
-        isWatchTold = true
         const assets = assetsDirectory(environment.config.build.assetsDir)
-        const naming = namingOf(framework ?? frameworkOf(config), assets)
-        await close(this, { settings, appType: appTypeOf(config), naming, makesPass })
+        const facts = frameworks.factsOf(config, framework, assets)
+        await close(this, { settings, facts, makesPass: makesPasses(config, meta) })
         if (!meta.watchMode) watchRoot(config.root)
       },
     },

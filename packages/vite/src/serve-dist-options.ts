@@ -59,7 +59,14 @@ export interface ServeDistSettings {
   readonly pass: boolean
 }
 
-const names: readonly string[] = [...passOptionNames, 'preload', 'budgets', 'pass']
+/** The options that are the plugin's own: what each must be, in words, and the check of it. */
+const checks: Record<string, [expected: string, holds: (value: unknown) => boolean]> = {
+  preload: ['false or { fonts: true or false }', isPreload],
+  budgets: ['a list of texts such as "assets/*.js=150kb:br"', isTextList],
+  pass: ['true or false', isBoolean],
+}
+
+const names: readonly string[] = [...passOptionNames, ...Object.keys(checks)]
 
 /**
  * Checks the options when the configuration is read, not when the build has run.
@@ -78,10 +85,12 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
   const precompress = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
   collect(problems, () => resolvePrecompressOptions(precompress))
-  const parsedBudgets = collect(problems, () => readBudgets(budgets)) ?? []
-  problems.push(...preloadProblems(preload))
-  if (typeof pass !== 'boolean')
-    problems.push(`serveDist option "pass": expected true or false, found ${show(pass)}`)
+  const own: Record<string, unknown> = { preload, budgets, pass }
+  for (const [name, [expected, holds]] of Object.entries(checks)) {
+    if (holds(own[name])) continue
+    problems.push(`serveDist option "${name}": expected ${expected}, found ${show(own[name])}`)
+  }
+  const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
   if (problems.length > 0) throw wrongOptions(problems)
   return {
     precompress,
@@ -121,22 +130,19 @@ function collect<Result>(problems: string[], read: () => Result): Result | undef
   }
 }
 
-function readBudgets(budgets: unknown): Budget[] {
-  if (Array.isArray(budgets) && budgets.every((text) => typeof text === 'string'))
-    return parseBudgets(budgets)
-  throw new OperatorError('SD_OPTION_INVALID', [
-    `option "budgets": expected a list of texts such as "assets/*.js=150kb:br", found ${show(budgets)}`,
-  ])
+function isPreload(value: unknown): boolean {
+  if (value === false) return true
+  return (
+    isObject(value) && Object.entries(value).every(([name, choice]) => name === 'fonts' && isBoolean(choice))
+  )
 }
 
-function preloadProblems(preload: unknown): string[] {
-  if (preload === false) return []
-  const isKnown =
-    isObject(preload) &&
-    Object.entries(preload).every(([name, value]) => name === 'fonts' && typeof value === 'boolean')
-  return isKnown
-    ? []
-    : [`serveDist option "preload": expected false or { fonts: true or false }, found ${show(preload)}`]
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 function show(value: unknown): string {

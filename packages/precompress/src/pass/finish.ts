@@ -139,7 +139,8 @@ function pick(whole: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(whole).filter(([name]) => names.includes(name)))
 }
 
-function escapeGlob(path: string): string {
+/** A glob that matches this path alone. */
+export function escapeGlob(path: string): string {
   return path.replaceAll(/[!$()*+?@[\]^{|}]/g, String.raw`\$&`)
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { notePreset } from '../frameworks.ts'
+import { notePreset } from './frameworks.ts'
 import { workingInstance } from '../instances.ts'
 import type { PassLog } from '../pass/pass-request.ts'
 

@@ -2,10 +2,10 @@ import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
-import { namingOf } from '../frameworks.ts'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugin } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
+import { namingOf } from './frameworks.ts'
 
 /** What a configuration of VitePress has, as far as ours changes it. */
 export interface VitePressConfig {

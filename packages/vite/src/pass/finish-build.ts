@@ -1,23 +1,15 @@
 import { resolve } from 'node:path'
-import type { BuildFacts } from '@serve-dist/precompress'
 import { recordsOf } from '../record/record-build.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from '../serve-dist-options.ts'
-import type { PassLog } from './pass-request.ts'
+import type { PassRequest } from './pass-request.ts'
 import { runPasses } from './run-pass.ts'
 
-/** What an integration says of a build that its framework has finished. */
-export interface FinishBuildOptions extends Partial<
-  Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'>
-> {
-  /** The folder that is deployed. */
-  readonly folder: string
-  /** The root of the project, as Vite has it. */
-  readonly root: string
+/** What an integration says of a build that its framework has finished; `folder` is the one that is deployed. */
+export interface FinishBuildOptions extends Omit<PassRequest, 'settings' | 'records'> {
   /** What the user gave to the integration. */
   readonly options: ServeDistOptions
   /** The name of the integration, such as `astro`. */
   readonly framework: string
-  readonly log: PassLog
 }
 
 /**

@@ -56,11 +56,7 @@ export function hashedNames(
   rules: NamingRules,
   asked: AskedNames,
 ): Map<string, string> {
-  const chunks = files
-    .filter(({ type }) => type === 'chunk')
-    .flatMap((chunk) =>
-      chunk.facadeModuleId === legacyPolyfills ? prebuiltChunk(chunk, rules) : hashedChunk(chunk),
-    )
+  const chunks = files.filter(({ type }) => type === 'chunk').flatMap((chunk) => hashedChunk(chunk, rules))
   const assets = files.filter(({ type }) => type === 'asset')
   return new Map([...chunks, ...hashedAssets(assets, rules, asked)])
 }
@@ -108,7 +104,9 @@ function prebuiltChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
 
 type NameAndStem = readonly [name: string, stem: string]
 
-function hashedChunk({ fileName, preliminaryFileName = '' }: BundledFile): NameAndStem[] {
+function hashedChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
+  if (chunk.facadeModuleId === legacyPolyfills) return prebuiltChunk(chunk, rules)
+  const { fileName, preliminaryFileName = '' } = chunk
   if (!chunkPlaceholder.test(preliminaryFileName)) return []
   const parts = preliminaryFileName.split(new RegExp(`(${chunkPlaceholder.source})`))
   // The placeholder is as long as the hash; a plugin that renamed the chunk since took the hash away.

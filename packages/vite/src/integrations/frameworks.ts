@@ -1,6 +1,6 @@
 import type { BuildFacts } from '@serve-dist/precompress'
 import type { ResolvedConfig } from 'vite'
-import { pluginName } from './instances.ts'
+import { pluginName } from '../instances.ts'
 
 /** A framework that writes into the folder when Vite has left it, so that only its integration can end its builds. */
 interface Framework {
@@ -83,15 +83,24 @@ export function namingOf(
   return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
+/** What the record of a build says in a framework's own way. */
+export function factsOf(
+  config: ResolvedConfig,
+  integration: string | undefined,
+  assetsDirectory: string,
+): Pick<BuildFacts, 'appType' | 'assetsDirectory' | 'promises'> {
+  return { appType: appTypeOf(config), ...namingOf(integration ?? frameworkOf(config), assetsDirectory) }
+}
+
 /** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */
-export function appTypeOf(config: ResolvedConfig): ResolvedConfig['appType'] {
+function appTypeOf(config: ResolvedConfig): ResolvedConfig['appType'] {
   const context = Object(Reflect.get(config, '__reactRouterPluginContext'))
   const { ssr, prerender } = Object(context.reactRouterConfig)
   return ssr === false && !prerender ? 'spa' : config.appType
 }
 
 /** The first framework whose plugins stand among these. */
-export function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
+function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
   return Object.keys(frameworks).find((name) =>
     plugins.some((plugin) => frameworks[name]?.plugins.test(plugin.name)),
   )
@@ -105,11 +114,13 @@ export function notePreset(): void {
   Reflect.set(globalThis, presetKey, true)
 }
 
-/** One line for a framework whose integration is missing. */
-export function missingIntegration(name: string): string | undefined {
-  if (name === 'react-router' && Reflect.has(globalThis, presetKey)) return undefined
+/** One line for a framework whose integration is missing, if it is. */
+export function missingIntegration(name: string): string[] {
+  if (name === 'react-router' && Reflect.has(globalThis, presetKey)) return []
   const { title = name, cure } = frameworks[name] ?? {}
   const command = 'run "serve-dist compress <folder>" at the end of the build'
   const mended = cure === undefined ? command : `${cure}; or ${command}`
-  return `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${mended}`
+  return [
+    `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${mended}`,
+  ]
 }
