@@ -38,7 +38,7 @@ function tellChanges(): void {
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${list(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown} (and give serveDist({ pass: false }) where your build ends with it)\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }
