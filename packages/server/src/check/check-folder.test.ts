@@ -85,7 +85,11 @@ describe('checkFolder', () => {
     const files = { ...whole, 'assets/main.js': 'script '.repeat(100) }
     const directory = await buildFixture(files)
     await rm(join(directory, '.serve-dist'), { recursive: true })
-    expect(essence(await checkFolder(directory, plain))).toEqual([['error', 'SD_MANIFEST_LOST']])
+    await writeFile(join(directory, '.env'), 'A=1')
+    expect(essence(await checkFolder(directory, plain))).toEqual([
+      ['error', 'SD_MANIFEST_LOST'],
+      ['warning', 'secret-in-folder', '.env'],
+    ])
   })
 
   test('leaves unknown paths to an application, but for those of hashed assets', async () => {

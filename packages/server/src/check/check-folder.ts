@@ -17,13 +17,17 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
   const findings: Finding[] = []
   const right: string[] = []
   const site = await loadAsAtStart(directory, options.load, findings)
+  if (site !== undefined && findings.length === 0)
+    right.push(`${count(site.summary.files, 'file')} as a start wants them`)
+  // Of a folder that no server would start with, names can be looked at still.
+  const seen = [await lookAtSecrets(directory, site)]
   if (site !== undefined) {
-    if (findings.length === 0) right.push(`${count(site.summary.files, 'file')} as a start wants them`)
-    for (const look of [lookAtSecrets, lookAtSourceMaps, lookAtNotFoundPage, lookAtPages]) {
-      const found = await look(site, options)
-      if ('right' in found) right.push(found.right)
-      else findings.push(...found)
-    }
+    for (const look of [lookAtSourceMaps, lookAtNotFoundPage, lookAtPages])
+      seen.push(await look(site, options))
+  }
+  for (const found of seen) {
+    if ('right' in found) right.push(found.right)
+    else findings.push(...found)
   }
   return { target: directory, findings: inOrder(findings), right }
 }
@@ -59,13 +63,12 @@ async function loadAsAtStart(
   }
 }
 
-async function lookAtSecrets(site: Site): Promise<Seen> {
-  const secrets = await findSecretFiles(site.directory)
-  const [served, lying] = [
-    secrets.filter((path) => site.files.has(path)),
-    secrets.filter((path) => !site.files.has(path)),
-  ]
-  if (secrets.length === 0) return { right: 'no secret by its name' }
+async function lookAtSecrets(directory: string, site: Site | undefined): Promise<Seen> {
+  const secrets = await findSecretFiles(directory)
+  const isServed = (path: string): boolean => site?.files.has(path) === true
+  const served = secrets.filter(isServed)
+  const lying = secrets.filter((path) => !isServed(path))
+  if (secrets.length === 0) return site === undefined ? [] : { right: 'no secret by its name' }
   return [
     ...finding(
       'secret-served',
@@ -79,7 +82,7 @@ async function lookAtSecrets(site: Site): Promise<Seen> {
       'warning',
       lying,
       (names) =>
-        `files with names of secrets lie in the folder (${names}): serve-dist does not serve them, other servers may; take them out of the build`,
+        `files with names of secrets lie in the folder (${names}): serve-dist serves none of them by this manifest, other servers may; take them out of the build`,
     ),
   ]
 }

@@ -16,10 +16,10 @@ const sample = /\.(?:example|sample|template|dist)$/
 
 /**
  * The files below a folder that have the name of a secret, sorted. A `.pem` of certificates alone is public, and a `.key`
- * may be a presentation.
+ * may be a presentation. None in a folder that cannot be listed.
  */
 export async function findSecretFiles(root: string): Promise<string[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = entries.filter((entry) => !entry.isDirectory() && isSecretName(entry.name))
   const found: string[] = []
   for (const { parentPath, name } of files) {
