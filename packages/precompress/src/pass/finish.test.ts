@@ -93,6 +93,14 @@ describe('finish', () => {
     expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
   })
 
+  test('does not take the cached record of a folder that something else has written since', async () => {
+    const { folder } = await makeProject({ base: '/old/' })
+    await rm(folder, { recursive: true })
+    await addFiles(folder, { 'index.html': page, 'assets/app-2.js': script })
+    const { source, manifest } = await finishThere(folder)
+    expect([source, manifest.base]).toEqual(['none', '/'])
+  })
+
   test('knows a build that was copied below another folder by its hashed files', async () => {
     const { root } = await makeProject({ base: '/docs/' })
     writeRecord(join(root, 'other'), { ...facts, base: '/other/', hashed: {} }, { root })

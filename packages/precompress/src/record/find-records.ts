@@ -28,8 +28,8 @@ export interface RecordSearch {
 }
 
 /**
- * The record in the folder counts, else the cached one of this very folder, else of all cached ones that of which most
- * hashed files lie here: a framework copies its builds together, and leaves hidden folders behind.
+ * The record in the folder counts, else the cached one of this very folder unless all of its hashed files are gone, else
+ * of all cached ones that of which most lie here: a framework copies its builds together, and leaves hidden folders behind.
  *
  * @param folder - the real, absolute path of a folder that is there.
  */
@@ -40,11 +40,14 @@ export async function findRecords(
   const names = namesBelow(folder, '')
   const cached = readCachedRecords([dirname(folder), root], warn)
   const held = given.filter(isOfClient)
-  const best = held.length > 1 ? await mostFiles(folder, names, held) : undefined
+  const countFiles = createFileCount(folder, names)
+  const best = held.length > 1 ? await mostFiles(held, countFiles) : undefined
   const own = best ?? held[0] ?? readRecord(folder, warn)
   const ofFolder = cached.find((stored) => stored.folder === folder)?.record
-  const main =
-    own ?? ofFolder ?? (await mostFiles(folder, names, cached.map(({ record }) => record).filter(isOfClient)))
+  const ofClients = cached.map(({ record }) => record).filter(isOfClient)
+  const isSame =
+    ofFolder !== undefined && (Object.keys(ofFolder.hashed).length === 0 || (await countFiles(ofFolder)) > 0)
+  const main = own ?? (isSame ? ofFolder : await mostFiles(ofClients, countFiles))
   const source = main === own ? 'record' : 'cache'
   const promising = [...new Set([...(main ? [main] : []), ...given])]
   return {
@@ -77,15 +80,10 @@ function isOfClient({ role }: BuildRecord): boolean {
   return role === 'client'
 }
 
-/**
- * The record of which most hashed files lie in the folder, wherever in it, with the bytes that were hashed: at least half
- * of its own, for two applications may share a chunk of a library and nothing else.
- */
-async function mostFiles(
-  folder: string,
-  names: readonly string[],
-  records: readonly BuildRecord[],
-): Promise<BuildRecord | undefined> {
+type FileCount = (record: BuildRecord) => Promise<number>
+
+/** Counts the hashed files of a record that lie in the folder, wherever in it, with the bytes that were hashed. */
+function createFileCount(folder: string, names: readonly string[]): FileCount {
   const byName = new Map<string, string[]>()
   for (const path of names) byName.set(lastName(path), [...(byName.get(lastName(path)) ?? []), path])
   const read = new Map<string, string | undefined>()
@@ -93,22 +91,35 @@ async function mostFiles(
     if (!read.has(path)) read.set(path, (await digestOfFile(join(folder, path)))?.sha256)
     return read.get(path)
   }
-  let best: BuildRecord | undefined
-  let most = 0
-  for (const record of records) {
+  return async ({ hashed }) => {
     let count = 0
-    const hashed = Object.entries(record.hashed)
-    for (const [end, { sha256 }] of hashed) {
+    for (const [end, { sha256 }] of Object.entries(hashed)) {
       const candidates = (byName.get(lastName(end)) ?? []).filter((path) => endsAs(path, end))
       const digests = await Promise.all(candidates.map(digestOf))
       if (digests.includes(sha256)) count += 1
     }
-    if (count > most && count * 2 >= hashed.length) [best, most] = [record, count]
+    return count
+  }
+}
+
+/**
+ * The record of which most hashed files lie in the folder: at least half of its own, for two applications may share a
+ * chunk of a library and nothing else.
+ */
+async function mostFiles(
+  records: readonly BuildRecord[],
+  countFiles: FileCount,
+): Promise<BuildRecord | undefined> {
+  let best: BuildRecord | undefined
+  let most = 0
+  for (const record of records) {
+    const count = await countFiles(record)
+    if (count > most && count * 2 >= Object.keys(record.hashed).length) [best, most] = [record, count]
   }
   return best
 }
 
-/** Where builds wrote for a server; one in which a pass ran is a site, whatever wrote it. */
+/** Where builds wrote for a server; one with pages in which a pass ran is a site, whatever wrote it. */
 function serverFoldersOf(
   folder: string,
   names: readonly string[],
@@ -125,8 +136,11 @@ function serverFoldersOf(
     const isStillThere = Object.keys(graph).some((path) => isThere.has(`${name}/${path}`))
     return role === 'server' && isStillThere ? [name] : []
   })
+  const isSite = (name: string): boolean =>
+    isThere.has(`${name}/${manifestPath}`) &&
+    names.some((path) => path.startsWith(`${name}/`) && path.endsWith('.html'))
   return [...new Set([...withRecords, ...known])]
-    .filter((name) => isThere.has(name) && !isThere.has(`${name}/${manifestPath}`))
+    .filter((name) => isThere.has(name) && !isSite(name))
     .toSorted()
 }
 

@@ -125,7 +125,10 @@ function readIfThere<Found>(
   try {
     return parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (!isMissing(error)) warn(`${path} cannot be read: its hashed names are not known (${reasonOf(error)})`)
+    if (!isMissing(error))
+      warn(
+        `${path} cannot be read: its hashed names are not known (${reasonOf(error)}); delete it, or build again`,
+      )
     return undefined
   }
 }
