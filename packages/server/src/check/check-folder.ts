@@ -82,7 +82,7 @@ async function lookAtSecrets(directory: string, site: Site | undefined): Promise
       'warning',
       lying,
       (names) =>
-        `files with names of secrets lie in the folder (${names}): serve-dist serves none of them by this manifest, other servers may; take them out of the build`,
+        `files with names of secrets lie in the folder (${names}): serve-dist leaves them out, other servers and copies may not; take them out of the build`,
     ),
   ]
 }
