@@ -171,3 +171,15 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application bui
     expect(image).toMatchObject({ cache: 'immutable', stem: 'assets/server-[hash].svg' })
   })
 })
+
+describe.each(vites.filter(({ name }) => name === 'Vite 6'))('an application built by $name', ({ load }) => {
+  test('has a manifest with the pages that the end of another environment prerendered', async () => {
+    const { createBuilder } = await load()
+    const project = await createProject(files)
+    const config = appConfig(project, [prerender(project), serveDist()], { builder: { buildApp: buildAll } })
+    await (await createBuilder(config)).buildApp()
+    const manifest = await project.manifest('dist/client')
+    const about = manifest.files.find(({ path }) => path === 'about.html')
+    expect(about?.variants.length).toBeGreaterThan(0)
+  })
+})
