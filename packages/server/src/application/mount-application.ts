@@ -59,6 +59,7 @@ export function mountApplication(
     response.on('error', (error) => report(error, what))
     if (request.httpVersionMajor === 1) response.destroy = destroyPart
     noteApplication(response)
+    nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)
     currentRequest.run(fail, () => {
@@ -69,6 +70,12 @@ export function mountApplication(
       }
     })
   }
+}
+
+/** Handlers look for `Host`, in the place of which HTTP/2 has `:authority` (RFC 9113 §8.3.1). */
+function nameHost({ headers }: IncomingMessage): void {
+  const authority = headers[':authority']
+  if (typeof authority === 'string') headers.host ??= authority
 }
 
 /** Keeps the process alive after an uncaught error: only the request that it belongs to fails. */

@@ -60,6 +60,16 @@ describe('an application behind the build, over HTTP/2', () => {
     expect([headers[':status'], body.toString()]).toEqual([200, `POST${'x'.repeat(100_000)}`])
   })
 
+  // RFC 9113 §8.3.1
+  test.each([
+    ['a Node handler', 'export default (req, res) => res.end(req.headers.host)'],
+    ['a function of fetch', 'export const fetch = (request) => new Response(new URL(request.url).host)'],
+  ])('%s knows the host that was asked', async (_what, source) => {
+    const port = await serveWith(source)
+    expect((await ask(port, {})).body.toString()).toBe(`127.0.0.1:${port}`)
+    expect((await ask(port, { ':authority': 'example.org' })).body.toString()).toBe('example.org')
+  })
+
   test('has its answers compressed', async () => {
     const port = await serveWith(
       `export default (request) => new Response(${JSON.stringify(text)}, { headers: { 'Content-Type': 'text/plain' } })`,
