@@ -17,16 +17,16 @@ const before = {
     vite: '7.3.1',
     ...react18,
   },
-  '7.1 with Vite 6': {
-    'react-router': '7.1.5',
-    '@react-router/dev': '7.1.5',
-    '@react-router/node': '7.1.5',
+  '7.2 with Vite 6': {
+    'react-router': '7.2.0',
+    '@react-router/dev': '7.2.0',
+    '@react-router/node': '7.2.0',
     vite: '6.4.1',
     ...react18,
   },
 }
 
-const pages = { '/': 'Lighthouses', '/about': 'About', '/lighthouses': 'All lighthouses' }
+const pages = { '/': 'Lighthouses', '/about': 'About', '/lighthouses': 'From west to east' }
 const rendered = { '/lighthouses/fastnet': 'Fastnet' }
 const all = { ...pages, ...rendered }
 const prerendered = ['index.html', 'about/index.html', 'lighthouses/index.html', 'lighthouses.data']
@@ -35,7 +35,8 @@ const client = 'build/client'
 const server = ['--ssr', 'build/server/index.js']
 
 /** React Router logs the addresses that no route matches. */
-const applicationLog = /^Error: No route matches URL .*\n(?: {4}at .*\n)*/gm
+const applicationLog =
+  /^(?:Error: No route matches URL .*\n(?: {4}at .*\n)*|No routes matched location .*\n)/gm
 const shell = { ...notFound, heading: 'Loading', status: 200 }
 
 /** What people write into react-router.config, beside the preset. */
@@ -103,6 +104,31 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
     })
   })
 })
+
+/** One build of both environments; the plugin sees its end, but not in Vite 6. */
+describe.each(frameworkVersions('8', { 6: { vite: '6.4.6' } }))(
+  'v8_viteEnvironmentApi and Vite $version',
+  (vite) => {
+    let project: FrameworkProject
+    beforeAll(async () => {
+      project = await prepareProject('react-router', vite.dependencies)
+    })
+    afterAll(() => project?.remove())
+
+    test('needs the preset only where the plugin does not see the end', async () => {
+      const config = { ...modes[0]?.config, future: { v8_viteEnvironmentApi: true } }
+      await project.write({ 'react-router.config.js': configFile(config, []) })
+      const output = await project.build()
+      const isSeen = vite.version !== '6'
+      expect(passesIn(output)).toHaveLength(isSeen ? 1 : 0)
+      expect(output.includes('"@serve-dist/vite/react-router" into "presets"')).toBe(!isSeen)
+
+      await project.write({ 'react-router.config.js': configFile(config) })
+      expect(passesIn(await project.build())).toHaveLength(1)
+      await expectWholeBuild({ project, folder: client, hashed: /^assets\//, pages: prerendered })
+    })
+  },
+)
 
 /** Without a server only prerendered pages have loaders. */
 async function loadInClient(project: FrameworkProject): Promise<void> {

@@ -35,7 +35,7 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
     await serveAndVisit({
       project,
       args: [],
-      pages: { '/': 'Lighthouses', '/lighthouses': 'All lighthouses', '/about': 'About' },
+      pages: { '/': 'Lighthouses', '/lighthouses': 'From west to east', '/about': 'About' },
       notFound: { path: '/nowhere', heading: 'No such page' },
       isClientRouted: true,
     })
@@ -43,7 +43,8 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
 
   test('takes the plugin by the types of this version', async () => {
     expect(await project.versionOf('vite-ssg')).toMatch(/^2[78]\./)
-    await expectTypes(project, 'vite.config.js')
+    // Ours have the types of the Vite that is installed here, its last one.
+    if ((await project.versionOf('vite')).startsWith('8.')) await expectTypes(project, 'vite.config.js')
   })
 
   test('calls onFinished of the user first', async () => {

@@ -1,7 +1,7 @@
 import { Link, useLoaderData } from 'react-router'
 import { lighthouses } from '../lighthouses.js'
 
-export const meta = () => [{ title: 'All lighthouses' }]
+export const meta = () => [{ title: 'From west to east' }]
 
 export const loader = () => ({ lighthouses })
 
@@ -9,7 +9,7 @@ export default function Lighthouses() {
   const { lighthouses: all } = useLoaderData()
   return (
     <main>
-      <h1>All lighthouses</h1>
+      <h1>From west to east</h1>
       <ul>
         {all.map(({ name, title, height }) => (
           <li key={name}>
