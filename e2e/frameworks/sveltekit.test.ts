@@ -83,13 +83,14 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
     })
 
     test.each([
-      ['adapter-static', fixed, built],
-      ['adapter-node', 'node({ precompress: false })', builtForNode],
-    ])('%s and serve-dist compress: the same manifest', async (_name, adapter, whole) => {
-      await configure(`serveDist(${adapter})`)
+      ['adapter-static', fixed, '', built],
+      ['adapter-static below a base', fixed, '/docs', built],
+      ['adapter-node', 'node({ precompress: false })', '', builtForNode],
+    ])('%s and serve-dist compress: the same manifest', async (_name, adapter, base, whole) => {
+      await configure(`serveDist(${adapter})`, recording, base)
       await project.build()
       const ofIntegration = await expectWholeBuild(whole())
-      await configure(adapter, ['plugin({ pass: false })'])
+      await configure(adapter, ['plugin({ pass: false })'], base)
       await project.build()
       const { folder } = whole()
       expect(await walkFiles(path.join(project.folder, folder))).not.toContain('.serve-dist/manifest.json')

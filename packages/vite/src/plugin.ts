@@ -42,8 +42,9 @@ const appPlugin: Plugin = {
  *
  * @param framework - the integration that puts it in: then it only writes down what the bundler knows, and the pass is
  * `finishBuild`.
+ * @param base - where the integration knows it, and Vite does not.
  */
-export function recordingPlugin(options: ServeDistOptions, framework?: string): Plugin {
+export function recordingPlugin(options: ServeDistOptions, framework?: string, base?: string): Plugin {
   const settings = resolveServeDistOptions(options)
   const workerNames = new Map<string, string>()
   const instance = Symbol(pluginName)
@@ -142,7 +143,7 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string): 
 
         const config = environment.getTopLevelConfig()
         const assets = assetsDirectory(environment.config.build.assetsDir)
-        const facts = frameworks.factsOf(config, framework, assets)
+        const facts = frameworks.factsOf(config, { framework, base }, assets)
         await close(this, { settings, facts, makesPass: makesPasses(config, meta) })
         if (!meta.watchMode) watchRoot(config.root)
       },

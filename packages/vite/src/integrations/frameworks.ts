@@ -1,3 +1,4 @@
+import { servedBase } from '@serve-dist/manifest'
 import type { BuildFacts } from '@serve-dist/precompress'
 import type { ResolvedConfig } from 'vite'
 import { pluginName } from '../instances.ts'
@@ -9,6 +10,8 @@ interface Framework {
   readonly plugins: RegExp
   /** What to write where; none where only the command can end a build. */
   readonly cure?: string
+  /** Its own base path, where Vite is given a relative one. */
+  readonly base?: (config: ResolvedConfig) => string | undefined
   /** Where it puts what it hashes, if not into Vite's `build.assetsDir`. */
   readonly assets?: string
   /** The files whose names it hashes by contract, whoever writes them. */
@@ -35,6 +38,8 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'SvelteKit',
     plugins: /^vite-plugin-sveltekit-/,
     cure: `wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit", ${instead}`,
+    // A text in quotes.
+    base: ({ define }) => define?.['__SVELTEKIT_PATHS_BASE__']?.slice(1, -1),
     assets: '_app',
     promises: (assets) => [`${assets}/immutable/**`],
   },
@@ -83,13 +88,19 @@ export function namingOf(
   return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
-/** What the record of a build says in a framework's own way. */
+/** What the record of a build says in a framework's own way; what its integration knows counts first. */
 export function factsOf(
   config: ResolvedConfig,
-  integration: string | undefined,
+  integration: { readonly framework: string | undefined; readonly base: string | undefined },
   assetsDirectory: string,
-): Pick<BuildFacts, 'appType' | 'assetsDirectory' | 'promises'> {
-  return { appType: appTypeOf(config), ...namingOf(integration ?? frameworkOf(config), assetsDirectory) }
+): Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'> {
+  const name = integration.framework ?? frameworkOf(config)
+  const base = name === undefined ? undefined : frameworks[name]?.base?.(config)
+  return {
+    base: servedBase(integration.base ?? base ?? config.base),
+    appType: appTypeOf(config),
+    ...namingOf(name, assetsDirectory),
+  }
 }
 
 /** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */

@@ -11,7 +11,7 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
   const { dev, _prepare: isPreparing, ssr, srcDir, app, vite } = nuxt.options
   if (dev || isPreparing) return
   const options = ssr ? inline : { ...inline, serving: { fallback: 'spa' as const, ...inline.serving } }
-  vite.plugins = [...(vite.plugins ?? []), recordingPlugin(options, 'nuxt')]
+  vite.plugins = [...(vite.plugins ?? []), recordingPlugin(options, 'nuxt', app.baseURL)]
 
   nuxt.hook('nitro:config', (nitro) => {
     if (!nitro.compressPublicAssets) return

@@ -1,5 +1,4 @@
 import { relative, resolve, sep } from 'node:path'
-import { servedBase } from '@serve-dist/manifest'
 import { type BuildFacts, type BuildRecord, escapeGlob, writeRecord } from '@serve-dist/precompress'
 import type { Environment, ResolvedConfig } from 'vite'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
@@ -17,7 +16,7 @@ export function recordsOf(root: string): BuildRecord[] {
 /** What the record of a build takes from elsewhere. */
 export interface Recording {
   readonly settings: ServeDistSettings
-  readonly facts: Pick<BuildFacts, 'appType' | 'assetsDirectory' | 'promises'>
+  readonly facts: Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'>
 }
 
 /** Writes the record of each folder that an environment wrote. */
@@ -40,7 +39,6 @@ export async function recordBuild(
       ...(serving && { serving }),
       ...facts,
       role: environment.config.consumer,
-      base: servedBase(config.base),
       selection: { ...(include && { include }), ...(left.length > 0 && { exclude: left }) },
       ...(await describeFolder(folder, written)),
     }
