@@ -5,7 +5,7 @@ import { expectWholeBuild, passesIn } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareFixture } from './support/framework-project.ts'
 
 const folder = 'storybook-static'
-const copied = Array.from({ length: 12_000 }, (_, index) => `${index % 100}/${index}.txt`)
+const copied = Array.from({ length: 2000 }, (_, index) => `${index % 100}/${index}.txt`)
 
 /** Its copies of `staticDirs` run beside the Vite build, and may end after it. */
 describe('Storybook', () => {

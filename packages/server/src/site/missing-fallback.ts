@@ -8,6 +8,7 @@ const shells = ['_shell.html', '__spa-fallback.html']
  * every client route would be a 404.
  */
 export function missingFallback({
+  appType,
   files,
   fallback,
   index,
@@ -19,10 +20,11 @@ export function missingFallback({
   const isWanted =
     fallback === 'spa' || (fallback === undefined && shell !== undefined && notFound === undefined)
   const isRuled = redirects.some(({ status, target }) => status === 200 && target?.isPage === true)
-  if (!isWanted || isRuled || index !== undefined || singlePage !== undefined) return undefined
+  const hasIndex = index !== undefined && (fallback === 'spa' || appType === 'spa')
+  if (!isWanted || isRuled || hasIndex || singlePage !== undefined) return undefined
   const found = shell === undefined ? '' : `, but it has ${shell}`
   return [
-    `the build has neither 200.html nor index.html for unknown pages${found}, so they are a 404;`,
+    `the build has ${index === undefined ? 'neither 200.html nor index.html' : 'no 200.html'} for unknown pages${found}, so they are a 404;`,
     `name the page by a rule: /* /${shell ?? 'page.html'} 200 in the file _redirects of the build`,
   ].join(' ')
 }

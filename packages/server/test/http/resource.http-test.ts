@@ -316,6 +316,12 @@ describe('the other fallbacks', () => {
       ],
     ],
     ['is written by React Router', ['__spa-fallback.html'], 'spa', ['/* /__spa-fallback.html 200']],
+    [
+      'is written by React Router beside a prerendered page',
+      ['index.html', '__spa-fallback.html'],
+      undefined,
+      ['no 200.html for unknown pages, but it has __spa-fallback.html'],
+    ],
     ['has its usual name', ['index.html', '_shell.html'], 'spa', []],
     ['is left to a 404 page', ['404.html', '_shell.html'], undefined, []],
   ])(
