@@ -23,12 +23,15 @@ interface BuildContext {
 /** → `building`: from here on the folders change. `output`: the one that begins, if one does, and its folder. */
 export async function begin(
   environment: Environment,
-  output?: { readonly name: string; readonly folder: string },
+  output?: Recording & { readonly name: string; readonly folder: string },
 ): Promise<void> {
   const state = stateOf(environment)
   state.phase = 'building'
   if (output !== undefined) state.outputs.set(output.name, undefined)
   await markFolders(environment, state, output?.folder)
+  if (output === undefined || !environment.config.build.write) return
+  // Whoever compresses what a build that fails has left must know what it leaves out.
+  await recordBuild(environment, [{ folder: output.folder, stems: new Map(), graph: new Map() }], output)
 }
 
 /** `building` → `written`, when it is the last output that began. */
@@ -48,22 +51,20 @@ export async function fail({ environment, meta }: BuildContext, error?: unknown)
 }
 
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
-export async function close(
-  { environment, meta }: BuildContext,
-  { settings, facts, makesPass }: ClosedBuild,
-): Promise<void> {
+export async function close({ environment, meta }: BuildContext, build: ClosedBuild): Promise<void> {
   const state = stateOf(environment)
   try {
-    state.folders = await recordBuild(environment, state, { settings, facts })
-    if (!makesPass) state.phase = 'finished'
+    const written = [...state.outputs.values()].filter((output) => output !== undefined)
+    state.folders = await recordBuild(environment, written, build)
+    if (!build.makesPass) state.phase = 'finished'
     else if (meta.watchMode) {
       await state.inTurn(async () => {
         // A rebuild that writes already gets a manifest of its own, without variants as well.
         if (state.phase === 'building') return
         state.phase = 'finished'
-        await runPasses(requestsFor(environment, settings, true))
+        await runPasses(requestsFor(environment, build.settings, true))
       })
-    } else if (!state.isPartOfApp) await finish([environment], settings)
+    } else if (!state.isPartOfApp) await finish([environment], build.settings)
   } catch (error) {
     // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
     if (!meta.watchMode) throw forOperators(error)

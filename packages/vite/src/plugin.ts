@@ -10,6 +10,7 @@ import { areEmptied, isOurs } from './pass/mark-folders.ts'
 import { stateOf } from './record/build-state.ts'
 import { collectWorkerNames } from './record/collect-worker-names.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
+import type { Recording } from './record/record-build.ts'
 import { describeOutput, outputName } from './record/written-output.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
 
@@ -58,6 +59,11 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
   /** Not where an integration put this plugin in, or should have. */
   const makesPasses = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
     settings.pass && framework === undefined && frameworks.lateFramework(config, meta) === undefined
+  const recordingOf = (environment: Environment): Recording => {
+    const config = environment.getTopLevelConfig()
+    const assets = assetsDirectory(environment.config.build.assetsDir)
+    return { settings, facts: frameworks.factsOf(config, { framework, base }, assets) }
+  }
 
   return {
     name: pluginName,
@@ -111,7 +117,8 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
       sequential: true,
       async handler(output) {
         if (!isWorking(this.environment)) return
-        await begin(this.environment, { name: outputName(output), folder: folderOf(output) })
+        const place = { name: outputName(output), folder: folderOf(output) }
+        await begin(this.environment, { ...recordingOf(this.environment), ...place })
       },
     },
 
@@ -142,9 +149,7 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
         if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
 
         const config = environment.getTopLevelConfig()
-        const assets = assetsDirectory(environment.config.build.assetsDir)
-        const facts = frameworks.factsOf(config, { framework, base }, assets)
-        await close(this, { settings, facts, makesPass: makesPasses(config, meta) })
+        await close(this, { ...recordingOf(environment), makesPass: makesPasses(config, meta) })
         if (!meta.watchMode) watchRoot(config.root)
       },
     },

@@ -1,5 +1,6 @@
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { finish } from '@serve-dist/precompress'
 import { loadSite } from '@serve-dist/server'
 import type { BuildOptions, Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
@@ -78,6 +79,22 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
       await expect(loadSite(join(project.root, 'killed', folder))).rejects.toThrow(
         `${folder}: the last build`,
       )
+    }
+  })
+
+  test('says how the folder is served to who compresses what is there', async () => {
+    const { build } = await load()
+    const project = await createProject({ ...application, 'public/words.txt': prose('words') })
+    const plugins = [photographer(project), serveDist({ exclude: ['words.txt'] })]
+    await build(project.config({ plugins, base: '/app/' }))
+    // As where nobody has built before.
+    await rm(join(project.root, 'node_modules'), { recursive: true })
+    const killed = await readdir(join(project.root, 'killed'))
+    expect(killed).toHaveLength(4)
+    for (const folder of killed) {
+      const { manifest } = await finish(join(project.root, 'killed', folder), { root: project.root })
+      expect(manifest).toMatchObject({ base: '/app/', selection: { exclude: ['words.txt'] } })
+      expect(manifest.files.map(({ path }) => path)).not.toContain('words.txt')
     }
   })
 

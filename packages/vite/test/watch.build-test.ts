@@ -265,7 +265,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       () => logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
       patience,
     )
-    expect(await project.list()).toEqual([pendingPath])
+    expect(await project.list()).toEqual([pendingPath, '.serve-dist/record.json'])
     isBroken = false
     await lazyText(project, 'mended')
     await vi.waitFor(async () => {

@@ -2,9 +2,9 @@ import { relative, resolve, sep } from 'node:path'
 import { type BuildFacts, type BuildRecord, escapeGlob, writeRecord } from '@serve-dist/precompress'
 import type { Environment, ResolvedConfig } from 'vite'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
-import type { BuildState, RecordedFolder } from './build-state.ts'
+import type { RecordedFolder } from './build-state.ts'
 import { isInside, outermostFolders } from './output-folders.ts'
-import { describeFolder } from './written-output.ts'
+import { describeFolder, type WrittenOutput } from './written-output.ts'
 
 /** The records of this process, for passes over folders that several builds wrote into. */
 const recorded = new Map<string, RecordedFolder>()
@@ -19,18 +19,17 @@ export interface Recording {
   readonly facts: Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'>
 }
 
-/** Writes the record of each folder that an environment wrote. */
+/** Writes the record of each folder that these outputs of an environment went into. */
 export async function recordBuild(
   environment: Environment,
-  { outputs }: BuildState,
+  outputs: readonly WrittenOutput[],
   { settings, facts }: Recording,
 ): Promise<RecordedFolder[]> {
   const config = environment.getTopLevelConfig()
   const { root } = config
   const { include, exclude = [], codings, minimumSize, serving } = settings.precompress
-  const written = [...outputs.values()].filter((output) => output !== undefined)
   const folders: RecordedFolder[] = []
-  for (const folder of outermostFolders(written.map((output) => output.folder))) {
+  for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
     const left = [...exclude, ...privateFolders(config, folder)]
     const all: BuildFacts = {
       preload: settings.preload,
@@ -40,7 +39,7 @@ export async function recordBuild(
       ...facts,
       role: environment.config.consumer,
       selection: { ...(include && { include }), ...(left.length > 0 && { exclude: left }) },
-      ...(await describeFolder(folder, written)),
+      ...(await describeFolder(folder, outputs)),
     }
     const entry = { folder, root, record: writeRecord(folder, all, { root }) }
     recorded.set(folder, entry)
