@@ -85,6 +85,18 @@ describe('finish', () => {
     expect(await linksFor('custom')).toEqual(['assets/app-1.js'])
   })
 
+  test('says what a given glob publishes though the build left it out', async () => {
+    const { folder } = await makeProject({ selection: { exclude: ['*.txt'] } })
+    await addFiles(folder, { 'secret.txt': 'secret', 'draft.html': '<p>draft' })
+    const { manifest, warnings } = await finishThere(folder, { exclude: ['draft.html'] })
+    expect(manifest.files.map(({ path }) => path)).toContain('secret.txt')
+    expect(warnings).toEqual([
+      'secret.txt will be served, though the build left it out: given globs take the place of its own, so name these too: exclude *.txt',
+    ])
+    await rm(join(folder, manifestPath))
+    expect((await finishThere(folder, { exclude: ['draft.html', '*.txt'] })).warnings).toEqual([])
+  })
+
   test('finds the record in the cache when the folder has lost it', async () => {
     const { folder } = await makeProject()
     await rm(join(folder, '.serve-dist'), { recursive: true })

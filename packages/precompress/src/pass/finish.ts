@@ -5,6 +5,7 @@ import {
   type ManifestFile,
   manifestPath,
   OperatorError,
+  type Selection,
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
@@ -102,6 +103,8 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     passTools,
     stemOf,
   )
+  if (described === record && (options.include ?? options.exclude) !== undefined)
+    await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })
   return {
     ...report,
     warnings: [...new Set([...warnings, ...report.warnings])],
@@ -127,6 +130,28 @@ function lookAround(directory: string, { main, names }: FoundRecords, warn: (mes
   const below = build.slice(0, -manifestPath.length - 1)
   warn(
     `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below))}`,
+  )
+}
+
+/** Warns of files that are published by given globs, which take the place of those of the build. */
+async function tellPublished(
+  folder: string,
+  { include = ['**'], exclude = [] }: Selection,
+  { manifest, warn }: { readonly manifest: Manifest; readonly warn: (message: string) => void },
+): Promise<void> {
+  const { include: taken = ['**'], exclude: left = [] } = manifest.selection ?? {}
+  if (String([include, exclude]) === String([taken, left])) return
+  const before = new Set(await matchingNames(folder, { include, exclude }))
+  const published = manifest.files.map(({ path }) => path).filter((path) => !before.has(path))
+  const shown = published.slice(0, 3).join(', ')
+  if (shown === '') return
+  const more = published.length > 3 ? ` and ${published.length - 3} more` : ''
+  const globs = [
+    ...include.filter((glob) => glob !== '**').map((glob) => `include ${glob}`),
+    ...exclude.map((glob) => `exclude ${glob}`),
+  ].join(', ')
+  warn(
+    `${shown}${more} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
   )
 }
 
