@@ -1,6 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { describeInheritance, describeKnowledge } from './compress-command.ts'
+import { describeInheritance, describeKnowledge, describeLoss } from './compress-command.ts'
 
 const manifest: Manifest = {
   version: 1,
@@ -20,17 +20,53 @@ function manifestOf(files: Readonly<Record<string, 'immutable' | 'revalidate'>>)
   }
 }
 
+const isThere = (path: string): boolean => path === 'index.html'
+
 describe('describeInheritance', () => {
+  test('names pages and rules that are gone, but none that a flag leaves out', () => {
+    const page = { mediaType: 'text/html; charset=utf-8', size: 1, sha256: '0', cache: 'revalidate' } as const
+    const earlier = manifestOf({ _headers: 'revalidate', 'old-1.js': 'immutable' })
+    const more = { ...page, lastModified: '', variants: [] }
+    const files = ['about.html', 'index.html'].map((path) => Object.assign({ path }, more))
+    expect(
+      describeInheritance({ ...earlier, files: [...earlier.files, ...files] }, manifest, isThere),
+    ).toEqual([
+      '_headers, about.html were part of the build before and are not in the folder any more; if a copy lost them, copy the whole folder again',
+    ])
+  })
+
   test('names what is no longer immutable, and what nobody served before', () => {
     const earlier = manifestOf({ 'a.js': 'immutable', 'b.js': 'immutable', 'index.html': 'revalidate' })
     const next = manifestOf({ 'a.js': 'immutable', 'b.js': 'revalidate', 'late.html': 'revalidate' })
-    expect(describeInheritance(earlier, next)).toEqual([
+    expect(describeInheritance(earlier, next, isThere)).toEqual([
       'b.js changed under a hashed name: no longer immutable, so that browsers ask again',
       'late.html was not part of the build before and will be served; --exclude leaves files out',
     ])
-    expect(describeInheritance(next, next)).toEqual([])
-    expect(describeInheritance(undefined, next)).toEqual([])
+    expect(describeInheritance(next, next, isThere)).toEqual([])
+    expect(describeInheritance(undefined, next, isThere)).toEqual([])
   })
+})
+
+describe('describeLoss', () => {
+  const variants = (['zstd', 'br'] as const).map((coding) => ({ coding, size: 1, sha256: '0' }))
+  const withVariants = ({ files, ...rest }: Manifest): Manifest => ({
+    ...rest,
+    files: files.map((file) => (file.path === 'a.js' ? { ...file, variants } : file)),
+  })
+
+  test('tells a build that lost its manifest by variants that nobody remembers', () => {
+    const found = { 'a.js': 'revalidate', 'a.js.zst': 'revalidate', 'a.js.br': 'revalidate' } as const
+    expect(describeLoss(withVariants(manifestOf(found)))).toMatch(
+      /^1 file had variants already, such as a\.js: .* every file here will be served/,
+    )
+  })
+
+  test.each([[{ 'a.js': 'revalidate' }], [{ 'a.js': 'revalidate', 'a.js.br': 'revalidate' }]] as const)(
+    'says nothing of %j',
+    (found) => {
+      expect(describeLoss(withVariants(manifestOf(found)))).toBeUndefined()
+    },
+  )
 })
 
 describe('describeKnowledge', () => {

@@ -1,8 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Manifest, manifestPath, OperatorError, parseManifest } from '@serve-dist/manifest'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import {
+  type Manifest,
+  manifestPath,
+  OperatorError,
+  parseManifest,
+  stateDirectory,
+  variantPath,
+} from '@serve-dist/manifest'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
+import { servingFiles } from '../load/read-serving-files.ts'
+import { refuseToPublish } from '../load/refuse-unlikely-folder.ts'
 import { loadOptional } from '../load-optional.ts'
 
 /**
@@ -26,6 +35,12 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     process.stderr.write(`serve-dist: warning: ${message}\n`)
   }
   const earlier = readEarlierManifest(directory)
+  const root = resolve(directory)
+  const isDescribed = earlier !== undefined || existsSync(join(root, stateDirectory, 'record.json'))
+  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
+  // Whoever names globs knows what lies in the folder.
+  const isChosen = (flags.include ?? flags.exclude) !== undefined
+  if (isFolder && !isDescribed && !isChosen) refuseToPublish({ directory, root })
   try {
     const pass = await finish(directory, {
       ...flags,
@@ -39,7 +54,10 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
       ),
     )
     if (unmatched.flat().length > 0) warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches`)
-    for (const message of describeInheritance(earlier, pass.manifest)) warn(message)
+    const isThere = (path: string): boolean => existsSync(join(directory, path))
+    for (const message of describeInheritance(earlier, pass.manifest, isThere)) warn(message)
+    const loss = pass.source === 'none' ? describeLoss(pass.manifest) : undefined
+    if (loss !== undefined) warn(loss)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
     process.stdout.write(`${describeKnowledge(pass)}\n${formatPass(pass, { colors })}\n`)
@@ -81,15 +99,43 @@ function localTime(time: Date, now: Date): string {
   return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString('sv')} ${clock}`
 }
 
+/** One line for a folder that nothing describes, though variants say that a pass was here before. */
+export function describeLoss({ files }: Manifest): string | undefined {
+  const paths = new Set(files.map(({ path }) => path))
+  const compressed = files.filter(
+    ({ path, variants }) =>
+      variants.length > 1 &&
+      paths.has(variantPath(path, 'zstd')) &&
+      variants.some(({ coding }) => coding !== 'zstd' && paths.has(variantPath(path, coding))),
+  )
+  if (compressed.length === 0) return undefined
+  return `${compressed.length === 1 ? '1 file' : `${compressed.length} files`} had variants already, such as ${listNames(compressed.slice(0, 1))}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+}
+
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
-export function describeInheritance(earlier: Manifest | undefined, next: Manifest): string[] {
+export function describeInheritance(
+  earlier: Manifest | undefined,
+  next: Manifest,
+  isThere: (path: string) => boolean,
+): string[] {
   if (earlier === undefined) return []
   const before = new Map(earlier.files.map((file) => [file.path, file]))
   const changed = next.files.filter(
     ({ path, cache }) => cache === 'revalidate' && before.get(path)?.cache === 'immutable',
   )
   const added = next.files.filter(({ path }) => !before.has(path))
+  const listed = new Set(next.files.map(({ path }) => path))
+  // Not those that a flag leaves out now. Scripts and styles go with every build.
+  const gone = earlier.files.filter(
+    ({ path, mediaType }) =>
+      (servingFiles.has(path) || mediaType.startsWith('text/html')) && !listed.has(path) && !isThere(path),
+  )
   return [
+    ...(gone.length > 0
+      ? [
+          `${listNames(gone)} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
+        ]
+      : []),
     ...(changed.length > 0
       ? [`${listNames(changed)} changed under a hashed name: no longer immutable, so that browsers ask again`]
       : []),

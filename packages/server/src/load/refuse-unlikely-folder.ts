@@ -18,6 +18,8 @@ interface Folder {
   /** As the operator named it. */
   readonly directory: string
   readonly root: string
+  /** What is asked for: to serve it, or to compress what will be served. */
+  readonly task?: 'compress'
 }
 
 /** What names tell of such a folder. */
@@ -51,6 +53,17 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   refuseLostManifest(folder, names)
   refuseFolderAbove(folder, names)
   refuseProject(folder, names)
+}
+
+/**
+ * Refuses to compress a folder that a server would refuse to serve, for what a manifest lists is served without a word.
+ *
+ * @throws OperatorError with the command that was meant.
+ */
+export function refuseToPublish(folder: Omit<Folder, 'task'>): void {
+  const names = readNames(folder.root)
+  refuseServerCode({ ...folder, task: 'compress' }, names)
+  refuseProject({ ...folder, task: 'compress' }, names)
 }
 
 /** Where frameworks write what is served. */
@@ -99,11 +112,11 @@ function refuseServerCode(folder: Folder, { files, builds, servers }: FolderName
   refuseFolder(folder, `a server's code lies here (${found}), which everybody could read`, [
     below === undefined
       ? '  Name the folder of the build for browsers.'
-      : `  The folder for browsers: ${serveCommand(folder, below)}`,
-    ...(below === undefined || module === undefined
+      : `  The folder for browsers: ${commandFor(folder, below)}`,
+    ...(below === undefined || module === undefined || folder.task === 'compress'
       ? []
       : [
-          `  with pages that the server renders: ${serveCommand(folder, below)} --ssr ${pathIn(folder, module)}`,
+          `  with pages that the server renders: ${commandFor(folder, below)} --ssr ${pathIn(folder, module)}`,
         ]),
   ])
 }
@@ -147,7 +160,7 @@ function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   refuseFolder(
     folder,
     `no manifest here, but ${found} one`,
-    builds.slice(0, 3).map((path) => `  Run: ${serveCommand(folder, path)}`),
+    builds.slice(0, 3).map((path) => `  Run: ${commandFor(folder, path)}`),
   )
 }
 
@@ -157,17 +170,18 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
   const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
   if (files.has('index.html') && !hasPackages && !sources) return
   refuseFolder(folder, "a project or a server's build, not one for browsers (package.json lies here)", [
-    `  Name the folder that the build wrote, such as: ${serveCommand(folder, 'dist')}`,
+    `  Name the folder that the build wrote, such as: ${commandFor(folder, 'dist')}`,
   ])
 }
 
-function refuseFolder({ directory, root }: Folder, problem: string, cures: readonly string[]): never {
-  const anyhow = `  --no-manifest serves ${shellWord(directory)} itself, all of it.`
+function refuseFolder({ directory, root, task }: Folder, problem: string, cures: readonly string[]): never {
+  const flag = task === 'compress' ? "--include '**' compresses" : '--no-manifest serves'
+  const anyhow = `  ${flag} ${shellWord(directory)} itself, all of it.`
   throw new OperatorError('SD_FOLDER_WRONG', [`${root}: ${problem}`, ...cures, anyhow])
 }
 
-function serveCommand(folder: Folder, path: string): string {
-  return `npx serve-dist ${pathIn(folder, path)}`
+function commandFor(folder: Folder, path: string): string {
+  return `npx serve-dist ${folder.task === 'compress' ? 'compress ' : ''}${pathIn(folder, path)}`
 }
 
 function pathIn({ directory }: Folder, path: string): string {

@@ -80,6 +80,22 @@ describe('serve-dist compress', () => {
     )
   })
 
+  test.each([
+    [
+      'a project',
+      { 'package.json': '{}', 'index.html': 'page', 'vite.config.ts': '', 'dist/index.html': '' },
+    ],
+    ['the code of a server', { 'server/index.js': 'secret', 'client/index.html': 'page' }],
+  ])('refuses to publish %s, unless globs say so', async (_what, found) => {
+    const folder = await writeFixture(found)
+    const { code, stderr } = await spawnCommand(['compress', folder]).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('SD_FOLDER_WRONG')])
+    expect(stderr).toMatch(/: npx serve-dist compress \S+\/(?:dist|client)\n {2}--include '\*\*' compresses/)
+    await expect(manifestOf(folder)).rejects.toThrow('ENOENT')
+    await compress(folder, '--include', '**')
+    expect(await pathsOf(folder)).toEqual(Object.keys(found).toSorted())
+  })
+
   test('lets a flag replace the selection that the manifest has', async () => {
     const folder = await writeFixture(files)
     await precompress(folder, { include: ['**/*.html', '**/*.txt'], exclude: ['secret.txt'] })
