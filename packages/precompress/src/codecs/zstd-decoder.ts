@@ -4,8 +4,7 @@ import type { Zstd } from '@hpcc-js/wasm-zstd'
 import { largestWindowLog, loadZstd } from './zstd-encoder.ts'
 
 /**
- * Decodes one frame, with a window that browsers take; `undefined` where nothing of this installation can (Node 20
- * without the optional package).
+ * Decodes one frame; `undefined` where nothing of this installation can (Node 20 without the optional package).
  *
  * @param size - of what comes out, in bytes; more need not.
  */
@@ -29,14 +28,23 @@ function decodeInWasm(library: Zstd, size: number): Transform {
       done()
     },
     flush(done) {
-      const frame = Buffer.concat(pieces)
-      if (windowOf(frame) > 2 ** largestWindowLog) return done(new RangeError('no browser takes this window'))
       library.reset()
       // One more than it should be, to tell what is longer.
-      done(null, library.decompressChunk(frame, size + 1))
+      done(null, library.decompressChunk(Buffer.concat(pieces), size + 1))
     },
   })
 }
+
+/**
+ * Whether browsers take a frame that begins so: they refuse a window above 8 MiB (RFC 9659 §3). libzstd does not look at
+ * it where all fits into one step.
+ */
+export function isForBrowsers(head: Buffer): boolean {
+  return windowOf(head) <= 2 ** largestWindowLog
+}
+
+/** In bytes: no header of a frame is longer. */
+export const longestHeader = 18
 
 /** RFC 8878 §3.1.1.1: what a decoder must keep of a frame; endless where it is no frame. */
 function windowOf(frame: Buffer): number {

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import type { Transform } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { openZstdDecoder } from '../codecs/zstd-decoder.ts'
+import { isForBrowsers, longestHeader, openZstdDecoder } from '../codecs/zstd-decoder.ts'
 import type { DescribedFile } from '../folder/describe-file.ts'
 import { runBounded } from './run-bounded.ts'
 
@@ -61,12 +62,14 @@ export async function decodesToOriginal(
   folder: string,
   { path, original, coding }: Sibling,
 ): Promise<boolean> {
-  const decoder = await openDecoder(coding, original.size)
-  if (decoder === undefined) return false
+  const file = join(folder, path)
   const sha256 = createHash('sha256')
   let size = 0
   try {
-    await pipeline(createReadStream(join(folder, path)), decoder, async (pieces: AsyncIterable<Buffer>) => {
+    if (coding === 'zstd' && !isForBrowsers(await headOf(file))) return false
+    const decoder = await openDecoder(coding, original.size)
+    if (decoder === undefined) return false
+    await pipeline(createReadStream(file), decoder, async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) {
         size += piece.length
         // Longer than the original: it is another file, and may be endless.
@@ -79,6 +82,10 @@ export async function decodesToOriginal(
     return false
   }
   return size === original.size && sha256.digest('hex') === original.sha256
+}
+
+async function headOf(file: string): Promise<Buffer> {
+  return await buffer(createReadStream(file, { end: longestHeader - 1 }))
 }
 
 async function openDecoder(coding: ContentCoding, size: number): Promise<Transform | undefined> {
