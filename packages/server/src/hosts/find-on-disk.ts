@@ -7,6 +7,7 @@ import { overridesFor } from '../site/field-rules.ts'
 import { fingerprintOf } from '../files/open-regular-file.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
+import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import { servingFiles } from '../load/read-serving-files.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
@@ -14,7 +15,8 @@ import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 
 /**
  * Answers a path that the table does not have from the disk, for files that appear after boot, pages under their names
- * without `.html` too: regular files inside the build's folder (links followed), never dotfiles, always to be revalidated.
+ * without `.html` too: regular files inside the build's folder (links followed), never dotfiles or what the build leaves
+ * out, always to be revalidated.
  */
 export async function findOnDisk(site: Site, request: RequestFields): Promise<Answer | undefined> {
   const path = pathInBuild(site, request.target)
@@ -40,12 +42,20 @@ async function describeOnDisk(site: Site, path: string): Promise<Resource | unde
       .split(sep)
       .join('/')
     if (!file.startsWith(root + sep) || pathProblem(inside) !== undefined) return undefined
+    const isSelected = selectionOf(site.selection)
+    if (!isSelected(path) || !isSelected(inside) || isOfServer(root, inside)) return undefined
     const found = await stat(file, { bigint: true })
     return found.isFile() ? describeFile(site, path, { file, stats: found }) : undefined
   } catch {
     // Not there, or not to be read: unknown, like any other path.
     return undefined
   }
+}
+
+/** Whether a folder that the file lies in, below the build's own, is what a build wrote for a server. */
+function isOfServer(root: string, path: string): boolean {
+  const parents = path.split('/').slice(0, -1)
+  return parents.some((_name, index) => isServerOutput(join(root, ...parents.slice(0, index + 1))))
 }
 
 /** The decoded path relative to the build's folder; nothing for one that no file can have. */

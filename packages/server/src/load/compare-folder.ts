@@ -117,7 +117,7 @@ function foldersOf({ files }: ListedFiles): ReadonlySet<string> {
 }
 
 /** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
-function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
+export function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
   // `!(a|b).js` is a pattern of its own.
   const negative = include.filter((glob) => /^!(?!\()/.test(glob))
   const included = include.filter((glob) => !negative.includes(glob))

@@ -44,6 +44,7 @@ export function buildSite(
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
     sourceMaps: serving.sourceMaps,
+    ...(manifest.selection && { selection: manifest.selection }),
     fieldRules: serving.fieldRules,
     summary: {
       files: manifest.files.length,

@@ -7,6 +7,7 @@ import {
   type ManifestFile,
   type ManifestVariant,
   type RedirectStatus,
+  type Selection,
 } from '@serve-dist/manifest'
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
@@ -44,6 +45,8 @@ export interface Site {
   readonly earlyHints: boolean
   /** Whether source maps are answered; where they are denied, the table has none. */
   readonly sourceMaps: SourceMaps
+  /** The globs that chose the files, for those that appear after boot; absent where all belong to the build. */
+  readonly selection?: Selection
   /** What fields files get, for those that appear after boot; the last rule that names a field counts. */
   readonly fieldRules: readonly FieldRule[]
   readonly summary: SiteSummary

@@ -239,6 +239,25 @@ describe('fileSystemFallback', () => {
     expect(response.body.toString()).not.toContain('secret')
   })
 
+  test('serves nothing that the build left out, and no code of a server', async () => {
+    const built = await buildFixture(
+      { 'index.html': 'page', 'private/notes.txt': 'secret' },
+      { exclude: ['private/**'] },
+    )
+    const record = { 'entry.js': 'secret', '.serve-dist/record.json': '{"role":"server"}' }
+    for (const [path, text] of Object.entries(record)) {
+      await mkdir(join(built, 'server', path, '..'), { recursive: true })
+      await writeFile(join(built, 'server', path), text)
+    }
+    await writeFile(join(built, 'private/late.txt'), 'secret')
+    await writeFile(join(built, 'late.txt'), 'late')
+    await symlink(join(built, 'private/notes.txt'), join(built, 'link.txt')).catch(() => undefined)
+    const { port } = await startServer(built, { handler: { fileSystemFallback: true } })
+    const targets = ['/private/notes.txt', '/private/late.txt', '/link.txt', '/server/entry.js', '/late.txt']
+    const statuses = targets.map(async (target) => (await rawRequest(port, { target })).status)
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404, 200])
+  })
+
   test('is off by default', async () => {
     const plain = await startServer(directory)
     await writeFile(join(directory, 'later.txt'), 'x')
