@@ -76,7 +76,8 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const described: Description | undefined =
     (manifestText === undefined ? undefined : earlier) ?? record ?? earlier
 
-  if (described === undefined || described === record) lookAround(directory, found, warn)
+  refuseServerFolder(directory, found)
+  if (manifestText === undefined) warnOfBuildBelow(directory, found, warn)
   const exclude = options.exclude ?? described?.selection?.exclude ?? []
   const ofServers = found.serverFolders.map((path) => `${escapeGlob(path)}/**`)
   for (const [index, path] of found.serverFolders.entries()) {
@@ -114,17 +115,20 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   }
 }
 
-/**
- * Looks at a folder that no pass knows yet: is it the one that was meant?
- *
- * @throws OperatorError when a server's code would be published.
- */
-function lookAround(directory: string, { main, names }: FoundRecords, warn: (message: string) => void): void {
-  if (main?.record.role === 'server' && !names.some((name) => name.endsWith('.html'))) {
-    throw new OperatorError('SD_FOLDER_WRONG', [
-      `${directory}: a build wrote it for a server, and browsers must not be sent its files; compress the folder that it wrote for browsers`,
-    ])
-  }
+/** @throws OperatorError where a server's code would be published; a framework may render a site into such a folder. */
+function refuseServerFolder(directory: string, { main, names }: FoundRecords): void {
+  if (main?.record.role !== 'server' || names.some((name) => name.endsWith('.html'))) return
+  throw new OperatorError('SD_FOLDER_WRONG', [
+    `${directory}: a build wrote it for a server, and browsers must not be sent its files; compress the folder that it wrote for browsers`,
+  ])
+}
+
+/** `dist`, where the build is `dist/client`. */
+function warnOfBuildBelow(
+  directory: string,
+  { main, names }: FoundRecords,
+  warn: (message: string) => void,
+): void {
   const [build] = names.filter((name) => name.endsWith(`/${manifestPath}`)).toSorted()
   if (main?.source === 'record' || build === undefined || names.includes('index.html')) return
   const below = build.slice(0, -manifestPath.length - 1)
