@@ -51,7 +51,10 @@ export async function fail({ environment, meta }: BuildContext, error?: unknown)
 }
 
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
-export async function close({ environment, meta }: BuildContext, build: ClosedBuild): Promise<void> {
+export async function close(
+  { environment, meta }: BuildContext,
+  build: Recording & { readonly makesPass: boolean },
+): Promise<void> {
   const state = stateOf(environment)
   try {
     const written = [...state.outputs.values()].filter((output) => output !== undefined)
@@ -62,7 +65,7 @@ export async function close({ environment, meta }: BuildContext, build: ClosedBu
         // A rebuild that writes already gets a manifest of its own, without variants as well.
         if (state.phase === 'building') return
         state.phase = 'finished'
-        await runPasses(requestsFor(environment, build.settings, true))
+        await runPasses(passesOf(environment, build.settings, true))
       })
     } else if (!state.isPartOfApp) await finish([environment], build.settings)
   } catch (error) {
@@ -71,12 +74,6 @@ export async function close({ environment, meta }: BuildContext, build: ClosedBu
     // Vite 6 empties the folder when the next build begins; that build describes it.
     if (state.phase !== 'building') environment.logger.error(String(error))
   }
-}
-
-/** What closing a build takes. */
-interface ClosedBuild extends Recording {
-  /** Whether we end it, and no integration. */
-  readonly makesPass: boolean
 }
 
 /** `written` → `finished` or `failed`: one pass over each folder that these environments wrote for clients. */
@@ -91,7 +88,7 @@ export async function finish(
     // A later build for a server may have prerendered pages into the folder of an earlier one.
     const isLater = environment.config.consumer === 'server' && !isPartOfApp
     const outdated = isLater ? outdatedPasses(environment.getTopLevelConfig().root) : []
-    const own = requestsFor(environment, settings)
+    const own = passesOf(environment, settings)
     for (const request of [...outdated, ...own]) requests.set(request.folder, request)
   }
   const outermost = outermostFolders(requests.keys())
@@ -101,11 +98,7 @@ export async function finish(
 }
 
 /** The passes over the folders that an environment wrote for clients. */
-function requestsFor(
-  environment: Environment,
-  settings: ServeDistSettings,
-  isWatched = false,
-): PassRequest[] {
+function passesOf(environment: Environment, settings: ServeDistSettings, isWatched = false): PassRequest[] {
   if (environment.config.consumer === 'server') return []
   const { logLevel = 'info', clearScreen = true } = environment.getTopLevelConfig()
   return stateOf(environment).folders.map(({ folder, root, record }) => ({

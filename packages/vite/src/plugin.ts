@@ -80,8 +80,7 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
       if (config.command !== 'build' || !settings.pass || framework !== undefined) return
       // Vite 6 calls this without a context.
       const late = isWorkingIn(config) ? frameworks.lateFramework(config, this?.meta) : undefined
-      const problems =
-        late === undefined ? orderProblems(config.plugins, mark) : frameworks.missingIntegration(late)
+      const problems = late ? frameworks.missingIntegration(late) : orderProblems(config.plugins, mark)
       for (const problem of problems) config.logger.warnOnce(problem)
       if (config.build.watch) config.logger.info(watchNotice)
     },

@@ -5,6 +5,8 @@ import { loadSite } from '@serve-dist/server'
 import type { Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
+import { finishBuild } from '../src/pass/finish-build.ts'
+import { recordingPlugin } from '../src/plugin.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
@@ -132,6 +134,21 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
     expect(readRecord(join(project.root, 'dist'))?.promises).toEqual(['_astro/**'])
     expect((await project.list()).filter((path) => /\.(br|gz|zst)$/.test(path))).toEqual([])
+  })
+
+  test('keeps no promise of a framework that the patterns of the user break', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    const output = { entryFileNames: '_astro/[name].js' }
+    const plugins = [recordingPlugin({}, 'astro')]
+    await build(project.config({ plugins, build: { assetsDir: '_astro', rollupOptions: { output } } }))
+    expect(readRecord(join(project.root, 'dist'))?.promises).toEqual([])
+    const log = createRecordingLogger()
+    const promises = ['_astro/**']
+    await finishBuild({ folder: 'dist', root: project.root, options: {}, framework: 'astro', promises, log })
+    const classes = await project.classes()
+    expect(classes['_astro/index.js']).toBe('revalidate')
+    expect(Object.values(classes).filter((cache) => cache === 'immutable')).toHaveLength(2)
   })
 
   test('is written by a clone of the plugin, as Nuxt makes them', async () => {

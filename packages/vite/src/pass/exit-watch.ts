@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { manifestPath, parseManifest } from '@serve-dist/manifest'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import type { PassRequest } from './pass-request.ts'
@@ -36,7 +36,7 @@ function tellChanges(): void {
     const changes = changesIn(folder, finished.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
-    const what = changes.map(([how, paths]) => `${how}: ${list(paths)}`).join('; ')
+    const what = changes.map(([how, paths]) => `${how}: ${firstOf(paths)}`).join('; ')
     process.stderr.write(
       `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown} (and give serveDist({ pass: false }) where your build ends with it)\n`,
     )
@@ -44,27 +44,22 @@ function tellChanges(): void {
   }
 }
 
-/** In which ways a folder differs from its manifest; none where another build is under way, or the folder is gone. */
+/** In which ways a folder differs from its manifest. */
 function changesIn(folder: string, since = 0): [how: string, paths: readonly string[]][] {
-  const manifest = readManifest(folder)
-  if (manifest === undefined) return []
-  const { unlisted, changed, missing } = compareFolder(folder, manifest)
   const isLater = (path: string): boolean =>
     (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since
-  return Object.entries({ 'written since': unlisted, changed, deleted: missing })
-    .map(([how, paths]): [string, string[]] => [how, paths.filter(isLater)])
-    .filter(([, paths]) => paths.length > 0)
-}
-
-function readManifest(folder: string): Manifest | undefined {
   try {
-    return parseManifest(readFileSync(join(folder, manifestPath), 'utf8'))
+    const manifest = parseManifest(readFileSync(join(folder, manifestPath), 'utf8'))
+    const { unlisted, changed, missing } = compareFolder(folder, manifest)
+    return Object.entries({ 'written since': unlisted, changed, deleted: missing })
+      .map(([how, paths]): [string, string[]] => [how, paths.filter(isLater)])
+      .filter(([, paths]) => paths.length > 0)
   } catch {
-    return undefined
+    // The folder is gone or was emptied for another build, or another release wrote its manifest: the server says so.
+    return []
   }
 }
 
-function list(paths: readonly string[]): string {
-  const rest = paths.length - 3
-  return paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+function firstOf(paths: readonly string[]): string {
+  return paths.slice(0, 3).join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '')
 }

@@ -22,5 +22,9 @@ export async function finishBuild(build: FinishBuildOptions): Promise<void> {
   const { folder, root, options, framework: _framework, ...facts } = build
   const settings = resolveServeDistOptions(options)
   if (!settings.pass) return
-  await runPasses([{ ...facts, folder: resolve(root, folder), root, settings, records: recordsOf(root) }])
+  const records = recordsOf(root)
+  // The plugin takes a promise back where the user's own patterns break it.
+  const isBroken = records.some(({ role, promises }) => role === 'client' && promises.length === 0)
+  const promises = isBroken ? [] : (build.promises ?? [])
+  await runPasses([{ ...facts, promises, folder: resolve(root, folder), root, settings, records }])
 }

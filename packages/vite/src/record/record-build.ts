@@ -28,6 +28,8 @@ export async function recordBuild(
   const config = environment.getTopLevelConfig()
   const { root } = config
   const { include, exclude = [], codings, minimumSize, serving } = settings.precompress
+  // A user's own patterns may break what the framework promises: then only what the bundler hashed counts.
+  const isBroken = outputs.some((output) => breaksPromise(output, facts.promises))
   const folders: RecordedFolder[] = []
   for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
     const left = [...exclude, ...privateFolders(config, folder)]
@@ -37,6 +39,7 @@ export async function recordBuild(
       ...(minimumSize !== undefined && { minimumSize }),
       ...(serving && { serving }),
       ...facts,
+      ...(isBroken && { promises: [] }),
       role: environment.config.consumer,
       selection: { ...(include && { include }), ...(left.length > 0 && { exclude: left }) },
       ...(await describeFolder(folder, outputs)),
@@ -46,6 +49,12 @@ export async function recordBuild(
     folders.push(entry)
   }
   return folders
+}
+
+/** Whether a chunk without a hash lies where all names should have one. */
+function breaksPromise({ graph, stems }: WrittenOutput, promises: readonly string[]): boolean {
+  const roots = promises.flatMap((glob) => (glob.endsWith('/**') ? glob.slice(0, -2) : []))
+  return [...graph.keys()].some((name) => !stems.has(name) && roots.some((root) => name.startsWith(root)))
 }
 
 /** The folders inside this one that other environments write for servers, which nobody may be sent. */
