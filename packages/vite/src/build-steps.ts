@@ -1,6 +1,6 @@
 import type { Environment } from 'vite'
 import { outdatedPasses } from './pass/exit-watch.ts'
-import { markFolders, tellUnserved } from './pass/mark-folders.ts'
+import { foldersToChange, markFolders, tellUnserved } from './pass/mark-folders.ts'
 import type { PassRequest } from './pass/pass-request.ts'
 import { forOperators, runPasses } from './pass/run-pass.ts'
 import { stateOf } from './record/build-state.ts'
@@ -28,10 +28,12 @@ export async function begin(
   const state = stateOf(environment)
   state.phase = 'building'
   if (output !== undefined) state.outputs.set(output.name, undefined)
-  await markFolders(environment, state, output?.folder)
-  if (output === undefined || !environment.config.build.write) return
+  const folders = foldersToChange(environment, output?.folder)
+  if (environment.config.consumer !== 'server') await markFolders(state, folders, output !== undefined)
+  if (output === undefined) return
   // Whoever compresses what a build that fails has left must know what it leaves out.
-  await recordBuild(environment, [{ folder: output.folder, stems: new Map(), graph: new Map() }], output)
+  const nothing = folders.map((folder) => ({ folder, stems: new Map(), graph: new Map() }))
+  await recordBuild(environment, nothing, output)
 }
 
 /** `building` → `written`, when it is the last output that began. */

@@ -7,29 +7,31 @@ import type { BuildState } from '../record/build-state.ts'
 import { outermostFolders, outputFolders } from '../record/output-folders.ts'
 
 /**
- * Marks the folders that an environment is about to change: if the build is killed or fails from here on, the server
- * serves no part of it.
+ * The folders that an environment is about to change.
  *
  * @param folder - that of the output which begins; all that are configured when none does yet.
  */
-export async function markFolders(
-  { config }: Environment,
-  state: BuildState,
-  folder?: string,
-): Promise<void> {
-  if (!config.build.write || config.consumer === 'server') return
+export function foldersToChange({ config }: Environment, folder?: string): string[] {
   const configured = outputFolders(config)
   // Vite empties all at once. If a plugin moved the output, nobody knows what happens to the others.
   const isMoved = folder !== undefined && !configured.includes(folder)
-  for (const marked of outermostFolders(isMoved ? [folder] : configured)) {
-    state.marked.add(marked)
+  return config.build.write ? outermostFolders(isMoved ? [folder] : configured) : []
+}
+
+/**
+ * Marks these folders: if the build is killed or fails from here on, the server serves no part of it.
+ *
+ * @param isEmptied - whether Vite has emptied them already, where it does.
+ */
+export async function markFolders(state: BuildState, folders: string[], isEmptied: boolean): Promise<void> {
+  for (const folder of folders) {
+    state.marked.add(folder)
     const marking = state.inTurn(async () => {
-      await markUnfinished(marked)
-      // Where Vite emptied the folder, it has none any more.
-      if (folder !== undefined) await removeVariants(marked)
+      await markUnfinished(folder)
+      if (isEmptied) await removeVariants(folder)
     })
     // Before its output begins, Vite may still take away what stands in the way.
-    await (folder === undefined ? marking.catch(() => {}) : marking)
+    await (isEmptied ? marking : marking.catch(() => {}))
   }
 }
 
