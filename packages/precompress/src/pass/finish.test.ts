@@ -86,6 +86,33 @@ describe('finish', () => {
     expect(await linksFor('custom')).toEqual(['assets/app-1.js'])
   })
 
+  test('leaves out what builds below leave out', async () => {
+    const { root, folder } = await makeProject()
+    const serving = { sourceMaps: 'deny' } as const
+    const below = {
+      base: '/a(1)/',
+      selection: { include: ['**', '!*.pem'], exclude: ['secret.txt'] },
+      serving,
+    }
+    for (const name of ['a(1)', 'b']) {
+      const paths = ['index.html', 'app.js.map', 'app.js.map.br', 'key.pem', 'secret.txt'].map(
+        (path) => [path, path] as const,
+      )
+      await addFiles(join(folder, name), Object.fromEntries(paths))
+      writeRecord(join(folder, name), { ...facts, ...below }, { root })
+    }
+    await finishThere(join(folder, 'b'))
+    await rm(join(folder, 'b/.serve-dist/record.json'))
+    const { manifest, warnings } = await finishThere(folder, { exclude: [] })
+    const paths = manifest.files.map(({ path }) => path).filter((path) => !path.startsWith('assets/'))
+    expect(paths).toEqual(['a(1)/index.html', 'b/index.html', 'index.html'])
+    expect(warnings).toEqual([
+      'a(1)/ is a build of its own: what it leaves out is left out here too',
+      'b/ is a build of its own: what it leaves out is left out here too',
+    ])
+    expect((await finishThere(folder)).warnings).toEqual([])
+  })
+
   test('says what a given glob publishes though the build left it out', async () => {
     const { folder } = await makeProject({ selection: { exclude: ['*.txt'] } })
     await addFiles(folder, { 'secret.txt': 'secret', 'draft.html': '<p>draft' })

@@ -1,17 +1,21 @@
 import { join } from 'node:path'
 import {
   compressCommand,
+  contentCodings,
   type Manifest,
   type ManifestFile,
   manifestPath,
   OperatorError,
   type Selection,
+  stateDirectory,
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
+import { readRecord, recordPath } from '../record/record-files.ts'
+import { isNegative } from '../resolve-precompress-options.ts'
 import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
 
@@ -79,11 +83,8 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   refuseServerFolder(directory, found)
   if (manifestText === undefined) warnOfBuildBelow(directory, found, warn)
   const exclude = options.exclude ?? described?.selection?.exclude ?? []
-  const ofServers = found.serverFolders.map((path) => `${escapeGlob(path)}/**`)
-  for (const [index, path] of found.serverFolders.entries()) {
-    if (exclude.includes(ofServers[index] ?? '')) continue
-    warn(`${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`)
-  }
+  const below = await leftOutBelow(folder, found)
+  for (const { globs, reason } of below) if (!globs.every((glob) => exclude.includes(glob))) warn(reason)
   const inherited: PrecompressOptions = {
     ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving'])),
     ...pick(described?.selection ?? {}, ['include']),
@@ -96,7 +97,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     {
       ...inherited,
       ...explicit,
-      exclude: [...new Set([...exclude, ...ofServers])],
+      exclude: [...new Set([...exclude, ...below.flatMap(({ globs }) => globs)])],
       ...(immutable && { serving: { ...serving, immutable } }),
       isHashed,
       linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
@@ -135,6 +136,35 @@ function warnOfBuildBelow(
   warn(
     `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below))}`,
   )
+}
+
+/** As the server knows maps; another pass may have made variants of them. */
+const deniedMaps = ['', ...contentCodings.map(({ extension }) => extension)].map(
+  (extension) => `**/*.{js,mjs,cjs,css,wasm}.map${extension}`,
+)
+
+/** What nobody may be sent of folders that other builds wrote inside this one: a server's, and what they leave out. */
+async function leftOutBelow(
+  folder: string,
+  { names, serverFolders }: FoundRecords,
+): Promise<{ readonly globs: readonly string[]; readonly reason: string }[]> {
+  const left = serverFolders.map((path) => ({
+    globs: [`${escapeGlob(path)}/**`],
+    reason: `${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`,
+  }))
+  const states = names.filter((name) => name.endsWith(`/${manifestPath}`) || name.endsWith(`/${recordPath}`))
+  const builds = new Set(states.map((name) => name.slice(0, name.lastIndexOf(`/${stateDirectory}/`))))
+  for (const path of [...builds].filter((build) => !serverFolders.includes(build)).toSorted()) {
+    const { manifest } = await readRecords(join(folder, path), () => {})
+    const { selection = {}, serving } = manifest ?? readRecord(join(folder, path)) ?? {}
+    const globs = [
+      ...(selection.exclude ?? []),
+      ...(selection.include ?? []).filter(isNegative).map((glob) => glob.slice(1)),
+      ...(serving?.sourceMaps === 'deny' ? deniedMaps : []),
+    ].map((glob) => `${escapeGlob(path)}/${glob}`)
+    left.push({ globs, reason: `${path}/ is a build of its own: what it leaves out is left out here too` })
+  }
+  return left
 }
 
 /** Warns of files that are published by given globs, which take the place of those of the build. */

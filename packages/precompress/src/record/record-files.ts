@@ -127,7 +127,7 @@ function readIfThere<Found>(
   } catch (error) {
     if (!isMissing(error))
       warn(
-        `${path} cannot be read: its hashed names are not known (${reasonOf(error)}); delete it, or build again`,
+        `${path} cannot be read: hashed names, rules and what the build leaves out are not known (${reasonOf(error)}); delete it, or build again`,
       )
     return undefined
   }

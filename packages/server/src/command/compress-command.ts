@@ -141,7 +141,7 @@ export function describeInheritance(
       : []),
     ...(added.length > 0
       ? [
-          `${listNames(added)} was not part of the build before and will be served; --exclude leaves files out`,
+          `${listNames(added)} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
         ]
       : []),
   ]
