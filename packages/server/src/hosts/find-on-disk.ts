@@ -67,18 +67,13 @@ function pathInBuild(site: Site, target: string): string | undefined {
 
 /** Variants and the files that are for the server itself are on the disk, and yet not to be served. */
 function isOurs(site: Site, path: string): boolean {
-  if (servingFiles.has(path) || (site.sourceMaps === 'deny' && isSourceMap(withoutCoding(path)))) return true
+  if (servingFiles.has(path) || (site.sourceMaps === 'deny' && isSourceMap(path))) return true
   return contentCodings.some(({ name, extension }) => {
     if (!path.endsWith(extension)) return false
     // Not by the table, where a rule may hide the original.
     const original = site.files.get(path.slice(0, -extension.length))
     return original?.representations.some(({ coding }) => coding === name) === true
   })
-}
-
-function withoutCoding(path: string): string {
-  const coding = contentCodings.find(({ extension }) => path.endsWith(extension))
-  return coding === undefined ? path : path.slice(0, -coding.extension.length)
 }
 
 interface FoundFile {

@@ -65,7 +65,7 @@ export function isImmutable(
   return cache === 'immutable' || immutable.some((glob) => globMatcherOf(glob)(path))
 }
 
-/** Whether a path of a build is that of a source map, by the names that bundlers give them. */
+/** Whether a path is that of a source map, by the names that bundlers give them, or of one that any tool compressed. */
 export function isSourceMap(path: string): boolean {
-  return /\.(?:[cm]?js|css|wasm)\.map$/i.test(path)
+  return /\.(?:[cm]?js|css|wasm)\.map(?:\.(?:zst|br|gz))?$/i.test(path)
 }

@@ -1,7 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
-import { buildFixture } from '../support/build-fixture.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startServer } from '../support/start-server.ts'
@@ -36,6 +38,18 @@ describe('source maps', () => {
     }
     expect((await rawRequest(port, { target: '/level.map' })).status).toBe(200)
     expect(site.summary.files).toBe(3)
+  })
+
+  test('that another tool compressed are denied too, though they are files of the build', async () => {
+    const directory = await writeFixture(files)
+    await writeFile(join(directory, 'assets/app.js.map.br'), brotliCompressSync(files['assets/app.js.map']))
+    await writeFile(join(directory, 'assets/app.js.map.gz'), 'of an earlier build')
+    const { manifest } = await precompress(directory)
+    const { port } = await startServer(directory, { site: { rules: { sourceMaps: 'deny' } } })
+    for (const target of ['/assets/app.js.map.br', '/assets/app.js.map.gz']) {
+      expect(manifest.files.map(({ path }) => `/${path}`)).toContain(target)
+      expect((await rawRequest(port, { target })).status).toBe(404)
+    }
   })
 
   test('that appear after boot are denied too', async () => {
