@@ -22,6 +22,10 @@ declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
 declare function vue(): import('vite').Plugin
 declare function VitePWA(): import('vite').Plugin
+declare function sveltekit(options: object): import('vite').Plugin
+declare function reactRouter(): import('vite').Plugin
+declare function defineNuxtConfig<Config>(config: Config): Config
+type Config = { presets?: object[] }
 declare const app: {
   use(handler: (context: Context, next: () => Answer) => Answer): void
   use(handler: ReturnType<Server['createHandler']>): void
@@ -29,6 +33,14 @@ declare const app: {
 declare function serve(options: { fetch(request: Request): Promise<Response> }): void
 declare const Bun: { serve: typeof serve }
 declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
+`
+
+/** The tests of frameworks compile the configurations of `examples` with the frameworks' own types. */
+const frameworks = `
+declare module '@astrojs/node'
+declare module '@sveltejs/adapter-static'
+declare module 'astro/config'
+declare module 'vitepress'
 `
 
 /** @type {string[]} */
@@ -82,6 +94,7 @@ async function checkTypes(typed) {
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configuration))
   await writeFile(join(folder, 'left-out.d.ts'), leftOut)
+  await writeFile(join(folder, 'frameworks.d.ts'), frameworks)
   for (const { place, code } of typed) {
     await writeFile(join(folder, `${place.replaceAll(/\W+/g, '-')}.ts`), `${code}\nexport {}\n`)
   }
