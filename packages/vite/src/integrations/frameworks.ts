@@ -47,7 +47,8 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'VitePress',
     plugins: /^vitepress$/,
     cure: `wrap the configuration in withServeDist() of "@serve-dist/vite/vitepress", ${instead}`,
-    promises: (assets) => [`${assets}/**`],
+    // What `public/assets` has lies among it.
+    promises: (assets) => [`${assets}/**/*.????????.*`],
   },
   'react-router': {
     title: 'React Router',

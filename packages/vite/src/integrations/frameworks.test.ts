@@ -1,0 +1,25 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { finish } from '@serve-dist/precompress'
+import { expect, onTestFinished, test } from 'vitest'
+import { namingOf } from './frameworks.ts'
+
+test('the promise of VitePress is about the names that it hashes, not about files of its public folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  // As VitePress 1.6.4 writes them.
+  const hashed = [
+    'assets/chunks/theme.Bz1Ve7qJ.js',
+    'assets/guide_start.md.DfjwGfBY.lean.js',
+    'assets/inter-italic-latin-ext.CN1xVJS-.woff2',
+  ]
+  for (const path of [...hashed, 'assets/logo.svg', 'assets/favicon.min.svg', 'hashmap.json']) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), path)
+  }
+  const { promises } = namingOf('vitepress', 'assets')
+  const { manifest } = await finish(folder, { promises, root: folder, durable: false })
+  const immutable = manifest.files.filter(({ cache }) => cache === 'immutable')
+  expect(immutable.map(({ path }) => path)).toEqual(hashed)
+})
