@@ -107,6 +107,30 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     expect(logger.warnings).toEqual([expect.stringContaining('server/ is left out')])
   })
 
+  test.each(['first', 'last'])(
+    'keeps the code of a server out of the folder that it shares, built %s',
+    async (turn) => {
+      const { build } = await load()
+      const project = await createProject(withServer)
+      const config = (ssr?: string) =>
+        project.config({
+          plugins: [serveDist()],
+          customLogger: createRecordingLogger(),
+          build: { outDir: 'dist', emptyOutDir: false, ...(ssr !== undefined && { ssr }) },
+        })
+      const order = turn === 'first' ? ['server.js', undefined] : [undefined, 'server.js']
+      for (const ssr of order) await build(config(ssr))
+      const { manifest } = await finish(join(project.root, 'dist'), { root: project.root })
+      expect(await project.list()).toContain('server.mjs')
+      const paths = manifest.files.map(({ path }) => path)
+      expect(paths).toContain('index.html')
+      expect(paths).not.toContain('server.mjs')
+      expect(manifest.selection).toEqual({ exclude: ['server.mjs'] })
+      await build(config())
+      expect(Object.keys(await project.classes())).not.toContain('server.mjs')
+    },
+  )
+
   test('brings what a later build for a server prerendered into a manifest that was made', async () => {
     const { build } = await load()
     const project = await createProject(withServer)

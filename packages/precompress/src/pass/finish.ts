@@ -143,15 +143,21 @@ const deniedMaps = ['', ...contentCodings.map(({ extension }) => extension)].map
   (extension) => `**/*.{js,mjs,cjs,css,wasm}.map${extension}`,
 )
 
-/** What nobody may be sent of folders that other builds wrote inside this one: a server's, and what they leave out. */
+/** What nobody may be sent of what other builds wrote inside this folder: a server's code, and what they leave out. */
 async function leftOutBelow(
   folder: string,
-  { names, serverFolders }: FoundRecords,
+  { main, names, serverFolders }: FoundRecords,
 ): Promise<{ readonly globs: readonly string[]; readonly reason: string }[]> {
   const left = serverFolders.map((path) => ({
     globs: [`${escapeGlob(path)}/**`],
     reason: `${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`,
   }))
+  const { serverChunks = [] } = main?.record ?? {}
+  if (serverChunks.length > 0)
+    left.push({
+      globs: serverChunks.map(escapeGlob),
+      reason: `${serverChunks.join(', ')} left out: a build for a server wrote this into the folder of the client; give that build a folder of its own (build.outDir)`,
+    })
   const states = names.filter((name) => name.endsWith(`/${manifestPath}`) || name.endsWith(`/${recordPath}`))
   const builds = new Set(states.map((name) => name.slice(0, name.lastIndexOf(`/${stateDirectory}/`))))
   for (const path of [...builds].filter((build) => !serverFolders.includes(build)).toSorted()) {

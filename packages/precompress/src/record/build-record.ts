@@ -28,6 +28,8 @@ export interface BuildRecord {
   readonly hashed: Readonly<Record<string, HashedFile>>
   /** The chunks of the build, by path. */
   readonly graph: Readonly<Record<string, ChunkNeeds>>
+  /** The chunks that a build for a server wrote into this folder of a client; `writeRecord` finds them. */
+  readonly serverChunks?: readonly string[]
 }
 
 /** What pages announce besides scripts and styles. */
@@ -60,4 +62,4 @@ export interface StoredRecord {
 }
 
 /** A record before it is written: `writeRecord` dates it. */
-export type BuildFacts = Omit<BuildRecord, 'version' | 'time'>
+export type BuildFacts = Omit<BuildRecord, 'version' | 'time' | 'serverChunks'>

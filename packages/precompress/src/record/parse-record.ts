@@ -44,11 +44,12 @@ function parse<Found>(text: string, read: (document: DocumentReader) => Found): 
 function readRecordFields(document: DocumentReader): BuildRecord {
   const version = document.field('version')
   if (version.value !== recordVersion) version.expected(String(recordVersion))
-  const { codings, minimumSize, serving, preload } = {
+  const { codings, minimumSize, serving, preload, serverChunks } = {
     codings: document.field('codings'),
     minimumSize: document.field('minimumSize'),
     serving: document.field('serving'),
     preload: document.field('preload'),
+    serverChunks: document.field('serverChunks'),
   }
   return {
     version: recordVersion,
@@ -65,6 +66,7 @@ function readRecordFields(document: DocumentReader): BuildRecord {
     promises: readTexts(document.field('promises')),
     hashed: document.field('hashed').record(readHashedFile),
     graph: document.field('graph').record(readNeeds),
+    ...(serverChunks.value !== undefined && { serverChunks: readTexts(serverChunks) }),
   }
 }
 

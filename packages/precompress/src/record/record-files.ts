@@ -97,11 +97,27 @@ function joinRecords(folder: string, before: BuildRecord | undefined, now: Build
   const hashed = Object.entries(before.hashed).filter(isThere)
   const graph = Object.entries(before.graph).filter(isThere)
   const isOfServer = now.role === 'server' && before.role === 'client'
+  const serverChunks =
+    isOfServer || now.role === 'client'
+      ? joinServerChunks(before, now).filter((path) => isThere([path, 0]))
+      : []
   return {
     ...(isOfServer ? before : now),
     hashed: { ...Object.fromEntries(hashed), ...now.hashed },
     graph: { ...Object.fromEntries(graph), ...now.graph },
+    ...(serverChunks.length > 0 && { serverChunks }),
   }
+}
+
+/** What builds for a server wrote beside a client's files, but for chunks that the client has too. */
+function joinServerChunks(before: BuildRecord, now: BuildRecord): string[] {
+  const known = before.serverChunks ?? []
+  const ofServers = [before, now].flatMap(({ role, graph }) => (role === 'server' ? Object.keys(graph) : []))
+  const client =
+    now.role === 'client'
+      ? Object.keys(now.graph)
+      : Object.keys(before.graph).filter((path) => !known.includes(path))
+  return [...new Set([...known, ...ofServers])].filter((path) => !client.includes(path)).toSorted()
 }
 
 /** Readers see the old text or the new one. */
