@@ -59,9 +59,15 @@ export async function askFile(target: Target, { ask, mount }: AskedSite): Promis
     const observations = judgeFile({ resource, path, plain, coded, browser, again })
     return { target, observations, isAged }
   } catch (error) {
+    return { target, observations: failedAt(path)(error), isAged: false }
+  }
+}
+
+/** What an error shows of a path; one that ends the check is thrown again. */
+export function failedAt(path: string): (error: unknown) => Observation[] {
+  return (error) => {
     if (error instanceof CheckStopped) throw error
-    const detail = error instanceof Error ? error.message : String(error)
-    return { target, observations: [{ code: 'failed', path, detail }], isAged: false }
+    return [{ code: 'failed', path, detail: error instanceof Error ? error.message : String(error) }]
   }
 }
 

@@ -7,6 +7,7 @@ import {
   askMissing,
   askReplicas,
   browserCodings,
+  failedAt,
   questionFor,
 } from './ask-site.ts'
 import { type CheckReport, count, inOrder } from './finding.ts'
@@ -65,7 +66,9 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     stopWithoutPage(firstUrl, answer)
     const observations: Observation[] = []
     // 3. HTTP/2.
-    const protocol = await client.negotiatedProtocol()
+    const protocol = await client
+      .negotiatedProtocol()
+      .catch((error: unknown) => stopUnreachable(firstUrl, error))
     if (protocol !== undefined && protocol !== 'h2') observations.push({ code: 'http1', path: mount })
     if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
     // 4. Each file.
@@ -73,10 +76,10 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     const files = await runBounded(plan.targets, options.concurrency, (each) => askFile(each, asked))
     observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.
-    observations.push(...(await askMissing(site, asked)))
-    observations.push(...(await askReplicas(plan.targets, asked)))
+    observations.push(...(await askMissing(site, asked).catch(failedAt(mount))))
+    observations.push(...(await askReplicas(plan.targets, asked).catch(failedAt(mount))))
     // 6. Pages again.
-    observations.push(...(await askAgedPages(files, asked)))
+    observations.push(...(await askAgedPages(files, asked).catch(failedAt(mount))))
     const found = asOneWhereAnother(observations, plan.targets.length, mount)
     return {
       target,

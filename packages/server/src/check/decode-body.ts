@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import * as zlib from 'node:zlib'
+import { sizeText } from './finding.ts'
 
 /** What a body is without its coding: its digest, or why nobody knows. */
 export type DecodedBody = { readonly sha256: string } | 'broken' | 'unknown'
 
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 
-/** More is no file of a build: what unfolds to it would only fill the memory. */
-const mostBytes = 2 ** 30
+/** What should come out of a decoder, and the most that may. */
+interface Expected {
+  readonly size: number
+  readonly mostBytes: number
+}
 
 const decoders: ReadonlyMap<string, Decode | undefined> = new Map<string, Decode | undefined>([
   ['gzip', zlib.gunzipSync],
@@ -22,14 +26,20 @@ const decoders: ReadonlyMap<string, Decode | undefined> = new Map<string, Decode
 /**
  * Decodes a body; `unknown` is a coding that cannot be decoded here.
  *
- * @param size - of what should come out.
+ * @throws an error where more comes out than may: it would only fill the memory.
  */
-export async function decodeBody(coding: string, bytes: Uint8Array, size: number): Promise<DecodedBody> {
+export async function decodeBody(
+  coding: string,
+  bytes: Uint8Array,
+  { size, mostBytes }: Expected,
+): Promise<DecodedBody> {
   const decode = decoders.get(coding)
   try {
     if (decode !== undefined) return digestOf(decode(bytes, { maxOutputLength: mostBytes }))
     return coding === 'zstd' ? await decodeZstdInWasm(bytes, size) : 'unknown'
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Error(`more than ${sizeText(mostBytes)} when decoded`, { cause: error })
     // Whatever the decoder dislikes, a browser would too.
     return 'broken'
   }

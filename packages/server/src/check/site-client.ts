@@ -4,6 +4,7 @@ import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { connect } from 'node:tls'
 import { type DecodedBody, decodeBody } from './decode-body.ts'
+import { sizeText } from './finding.ts'
 
 /** How a site is reached. */
 export interface SiteAccess {
@@ -54,6 +55,16 @@ export interface SiteClient {
 /** Without a byte for so long, a request has failed. */
 const patience = 30_000
 
+/** Of a body, in bytes a millisecond: a site that drips would hold the check for ever. */
+const slowest = 10
+
+/** What a body may have beyond twice its file: error pages, and what a proxy adds. */
+const spareBytes = 2 ** 24
+
+function mostBytesOf(size: number): number {
+  return 2 * size + spareBytes
+}
+
 export function createSiteClient({ origin, fields, address, insecure, concurrency }: SiteAccess): SiteClient {
   const isSecure = origin.protocol === 'https:'
   const lookup: LookupFunction | undefined =
@@ -74,7 +85,7 @@ export function createSiteClient({ origin, fields, address, insecure, concurrenc
     path,
     method = 'GET',
     fields: more,
-    size,
+    size = 0,
     isApart,
   }: Question): Promise<Received> =>
     await new Promise((resolve, reject) => {
@@ -82,13 +93,30 @@ export function createSiteClient({ origin, fields, address, insecure, concurrenc
         // As it is: `new URL` would repair paths.
         { ...reach, ...hostOf(origin), path, method, agent: isApart === true ? false : agent },
         (response) => {
-          receive(response, size).then(resolve, reject)
+          receive(response, size)
+            .then(resolve, reject)
+            .finally(() => clearTimeout(deadline))
         },
+      )
+      const fail = (error: Error): void => {
+        clearTimeout(deadline)
+        reject(error)
+        asked.destroy()
+      }
+      const mostTime = patience + size / slowest
+      const deadline = setTimeout(
+        () => fail(new Error(`no whole answer within ${Math.ceil(mostTime / 1000)} s`)),
+        mostTime,
       )
       for (const [name, value] of Object.entries({ 'user-agent': 'serve-dist-check', ...fields, ...more }))
         asked.setHeader(name, value)
-      asked.setTimeout(patience, () => asked.destroy(new Error(`no answer within ${patience / 1000} s`)))
-      asked.once('error', reject).end()
+      asked.setTimeout(patience, () => fail(new Error(`no answer within ${patience / 1000} s`)))
+      // Without a listener, Node would close the connection and say nothing.
+      asked.once('upgrade', (_response, socket) => {
+        socket.destroy()
+        fail(new Error('it answers 101, which nobody asked for'))
+      })
+      asked.on('error', fail).end()
     })
 
   return {
@@ -123,7 +151,8 @@ function hostOf({ hostname, port, protocol }: URL): { host: string; port: number
   return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
 }
 
-async function receive(response: http.IncomingMessage, expected = 0): Promise<Received> {
+async function receive(response: http.IncomingMessage, expected: number): Promise<Received> {
+  const mostBytes = mostBytesOf(expected)
   const coding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const hash = createHash('sha256')
   const chunks: Buffer[] = []
@@ -132,6 +161,7 @@ async function receive(response: http.IncomingMessage, expected = 0): Promise<Re
     if (!Buffer.isBuffer(chunk)) throw new TypeError('a response without a decoder has buffers')
     hash.update(chunk)
     size += chunk.length
+    if (size > mostBytes) throw new Error(`more than ${sizeText(mostBytes)} of body`)
     // A film is hashed and let go; what has a coding is text, and is decoded as a whole.
     if (coding !== 'identity') chunks.push(chunk)
   }
@@ -142,7 +172,10 @@ async function receive(response: http.IncomingMessage, expected = 0): Promise<Re
     size,
     sha256,
     coding,
-    decoded: coding === 'identity' ? { sha256 } : await decodeBody(coding, Buffer.concat(chunks), expected),
+    decoded:
+      coding === 'identity'
+        ? { sha256 }
+        : await decodeBody(coding, Buffer.concat(chunks), { size: expected, mostBytes }),
   }
 }
 

@@ -20,6 +20,11 @@ describe('describeObservations', () => {
     ])
   })
 
+  test('prints what a site sent without what would move a cursor, and not all of a long field', () => {
+    const [text = ''] = sentences([{ code: 'media-type', path: '/', detail: `\u009B2J${'x'.repeat(9000)}` }])
+    expect(text).toMatch(/^Content-Type of \/ is \uFFFD2Jx{197}…: browsers/)
+  })
+
   test('names the setting of each proxy that was seen', () => {
     expect(sentences([{ code: 'http1', path: '/' }], 'ingress-nginx', 'Cloudflare')).toEqual([
       'HTTP/2 is not offered: a page with many files loads six at a time; ingress-nginx: use-http2: "true" in its ConfigMap; Cloudflare: Speed, Settings, Protocol: HTTP/2',

@@ -24,7 +24,9 @@ export function describeObservations(
     const group = observations.filter((observation) => observation.code === code)
     const { level, what, cost, mend, by = {} } = siteWords[code]
     const paths = [...new Set(group.map(({ path }) => path))]
-    const details = [...new Set(group.flatMap(({ detail }) => detail ?? []))]
+    const details = [
+      ...new Set(group.flatMap(({ detail }) => (detail === undefined ? [] : printable(detail)))),
+    ]
     const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `${proxy}: ${by[proxy]}`))
     const text = `${what}: ${cost}; ${mends.length > 0 ? mends.join('; ') : mend}`
       .replace('{names}', () => nameSome(paths))
@@ -33,6 +35,14 @@ export function describeObservations(
     return { code, level, paths, text }
   })
 }
+
+/** A field may have 16 kB, and controls of a terminal (C1) that Node lets through. */
+function printable(detail: string): string {
+  const text = detail.replaceAll(/\p{Cc}/gu, '�')
+  return text.length > longestDetail ? `${text.slice(0, longestDetail)}…` : text
+}
+
+const longestDetail = 200
 
 /** Of each path once: several codings may be lost of one file. */
 function costOfBytes(observations: readonly Observation[]): string {

@@ -195,6 +195,35 @@ describe('serve-dist check of a site', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
   })
 
+  test.each([
+    ['https://:geheim@example.org'],
+    ['https://somebody:geheim@example.org'],
+    ['https://example.org', '-H', 'Authorization: Bearer geheim\r'],
+  ])('does not print a password that it refuses: %j', async (...args) => {
+    const { code, stderr } = await spawnCommand(['check', ...args]).exited
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/expected an? (address|field)/),
+    })
+    expect(stderr).not.toContain('geheim')
+  })
+
+  test('reports a site that cuts the connection where a script is missing', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(directory)
+    const cutting = await listen((request, response) => {
+      const { headers, method, url: path = '' } = request
+      if (path.includes('serve-dist-check-')) return request.socket.destroy()
+      const passed = sendRequest(new URL(path, url), { headers, method }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.rawHeaders)
+        answer.pipe(response)
+      })
+      return request.pipe(passed)
+    })
+    const { code, found } = await runCheck([cutting, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['failed'] })
+  })
+
   test('asks below the path of an address, wherever a proxy has put the build', async () => {
     const directory = await buildFixture(files, hashed)
     const { url } = await startServer(directory)

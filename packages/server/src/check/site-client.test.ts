@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createSiteClient, type SiteClient } from './site-client.ts'
+
+const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'
+
+/** A client of a site that answers each request with what `answer` writes. */
+async function clientOf(answer: (socket: Socket) => void): Promise<SiteClient> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    socket.once('data', () => answer(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
+  const origin = new URL(`http://127.0.0.1:${address.port}`)
+  const client = createSiteClient({
+    origin,
+    fields: {},
+    address: undefined,
+    insecure: false,
+    concurrency: 1,
+  })
+  onTestFinished(() => {
+    client.close()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return client
+}
+
+function chunk(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+}
+
+describe('a site that means no good', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test.each(['', 'Content-Encoding: gzip\r\n'])('sends a body without an end (%j)', async (field) => {
+    const piece = chunk(Buffer.alloc(65_536))
+    const client = await clientOf((socket) => {
+      const pour = (): void => {
+        let isTaken = true
+        while (isTaken && !socket.destroyed) isTaken = socket.write(piece)
+      }
+      socket.on('drain', pour).write(`${head}${field}\r\n`)
+      pour()
+    })
+    await expect(client.ask({ path: '/', size: 10 })).rejects.toThrow('more than 16.8 MB')
+  })
+
+  test('sends a body that unfolds to a thousand times its size', async () => {
+    const bomb = gzipSync(Buffer.alloc(2 ** 25))
+    const client = await clientOf((socket) => {
+      socket.write(`${head}Content-Encoding: gzip\r\n\r\n`)
+      socket.write(Buffer.concat([chunk(bomb), Buffer.from('0\r\n\r\n')]))
+    })
+    await expect(client.ask({ path: '/', size: 10 })).rejects.toThrow('more than 16.8 MB')
+  })
+
+  test('drips', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let drop: (() => void) | undefined
+    const begun = new Promise<void>((resolve) => {
+      drop = resolve
+    })
+    const client = await clientOf((socket) => {
+      socket.write(`${head}\r\n1\r\nx\r\n`, () => drop?.())
+    })
+    const answer = client.ask({ path: '/', size: 100_000 })
+    const failure = expect(answer).rejects.toThrow('no whole answer within 40 s')
+    await begun
+    await vi.advanceTimersByTimeAsync(41_000)
+    await failure
+  })
+
+  test('changes the protocol that nobody asked to change', async () => {
+    const client = await clientOf((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    await expect(client.ask({ path: '/' })).rejects.toThrow('answers 101')
+  })
+})
