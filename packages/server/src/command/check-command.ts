@@ -98,11 +98,11 @@ async function checkAddress(
 
 function readAddress(text: string): URL {
   const address = URL.canParse(text) ? new URL(text) : undefined
-  if (address !== undefined && address.search === '' && address.hash === '' && address.username === '')
-    return address
+  const extra = address && address.username + address.password + address.search + address.hash
+  if (address !== undefined && extra === '') return address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${text}: expected an address without query, fragment and password, such as https://example.org/app/`,
+    `${text.replace(/\/\/[^/]*@/, '//…@')}: expected an address without query, fragment and password, such as https://example.org/app/`,
   )
 }
 

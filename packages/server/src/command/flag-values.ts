@@ -104,6 +104,9 @@ export function parseField(text: string): readonly [string, string] {
     validateHeaderValue(name, value)
     return [name, value]
   } catch {
-    throw new TypeError(`expected a field such as "Authorization: Bearer …", found "${text}"`)
+    // Logs keep what is printed, and the value may be a password.
+    throw new TypeError(
+      'expected a field such as "Authorization: Bearer …" in one line (what was found may be a secret, and is not shown)',
+    )
   }
 }
