@@ -30,7 +30,10 @@ function decodeInWasm(library: Zstd, size: number): Transform {
     flush(done) {
       library.reset()
       // One more than it should be, to tell what is longer.
-      done(null, library.decompressChunk(Buffer.concat(pieces), size + 1))
+      const content = library.decompressChunk(Buffer.concat(pieces), size + 1)
+      // Of what it cannot decode the library makes nothing, without an error.
+      if (content.length === 0 && size > 0) done(new Error('this is no zstd frame'))
+      else done(null, content)
     },
   })
 }
