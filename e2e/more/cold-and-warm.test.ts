@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -12,14 +12,13 @@ const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 /** Builds by the project's own Vite and configuration; only the folders are ours. */
 const program = `
 const { build } = await import('vite')
-const [cacheDir, outDir] = process.argv.slice(1)
-await build({ cacheDir, logLevel: 'error', build: { outDir, emptyOutDir: true } })
+const [outDir] = process.argv.slice(1)
+await build({ logLevel: 'error', build: { outDir, emptyOutDir: true } })
 `
 
-async function build(example: string, cache: string): Promise<string> {
-  const dist = path.join(await temporaryFolder(), 'dist')
+async function build(example: string, dist: string): Promise<string> {
   const end = await runToEnd([process.execPath, '--input-type=module', '--eval', program], {
-    args: [cache, dist],
+    args: [dist],
     cwd: path.join(examples, example),
     // Else each build has the times of its own second.
     environment: { SOURCE_DATE_EPOCH: '1700000000' },
@@ -41,10 +40,12 @@ describe('@serve-dist/vite', () => {
   test.each(['spa', 'editor', 'multi-page', 'ssr'])(
     'makes the same of examples/%s with a full cache as with an empty one, byte for byte',
     async (example) => {
-      const cache = await temporaryFolder()
-      const cold = await build(example, cache)
-      expect(await walkFiles(cache)).not.toEqual([])
-      const warm = await build(example, cache)
+      const project = await temporaryFolder()
+      // The cache is that of the package that the folder belongs to.
+      await writeFile(path.join(project, 'package.json'), '{}')
+      const cold = await build(example, path.join(project, 'cold'))
+      expect(await walkFiles(path.join(project, 'node_modules/.cache/serve-dist'))).not.toEqual([])
+      const warm = await build(example, path.join(project, 'warm'))
       const digests = await digestsIn(cold)
       expect(Object.keys(digests)).toContain('.serve-dist/manifest.json')
       expect(await digestsIn(warm)).toEqual(digests)

@@ -152,7 +152,11 @@ function readIfThere<Found>(
 /** Builds in folders that are gone, such as temporary ones, leave records behind. */
 function forgetOld(caches: string): void {
   const paths = namesIn(caches).map((name) => join(caches, name))
-  for (const path of paths) if (Date.now() - statSync(path).mtimeMs > unusedFor) rmSync(path, { force: true })
+  for (const path of paths) {
+    // Another build may remove it at the same moment.
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats !== undefined && Date.now() - stats.mtimeMs > unusedFor) rmSync(path, { force: true })
+  }
 }
 
 function namesIn(folder: string): string[] {
