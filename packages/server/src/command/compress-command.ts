@@ -39,8 +39,8 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   const isDescribed = earlier !== undefined || existsSync(join(root, stateDirectory, 'record.json'))
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
   // Whoever names globs knows what lies in the folder.
-  const isChosen = (flags.include ?? flags.exclude) !== undefined
-  if (isFolder && !isDescribed && !isChosen) refuseToPublish({ directory, root })
+  const isChosen = (flags.include ?? flags.exclude ?? earlier?.selection?.include) !== undefined
+  if (isFolder && !isChosen) refuseToPublish({ directory, root }, isDescribed)
   try {
     const pass = await finish(directory, {
       ...flags,

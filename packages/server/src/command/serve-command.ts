@@ -47,14 +47,25 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   const { ssr, fsFallback } = flags
-  if (serving.summary.pages === 0 && ssr === undefined && fsFallback !== true) process.stderr.write(noPage)
+  if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
 }
 
-const noPage =
-  'serve-dist: warning: the build has no page; if a server renders its pages, name its module: --ssr <module>\n'
+/** A build of which no path is a page starts, for it may be a library; its operator must know. */
+async function warnOfPages(directory: string, { pages, isNotFoundOnly }: SiteSummary): Promise<void> {
+  if (pages > 0 && !isNotFoundOnly) return
+  const { renderingCommand } = await import('../load/framework-output.ts')
+  const module = `if a server renders ${pages === 0 ? 'its' : 'the'} pages, name its module: ${renderingCommand(directory) ?? '--ssr <module>'}`
+  const shell =
+    "if it is the page of a single-page application, let the build write 200.html in its place (SvelteKit: fallback: '200.html')"
+  const problem =
+    pages === 0
+      ? `the build has no page; ${module}`
+      : `the only page is 404.html, so every path is a 404 but those of files: ${shell}; ${module}`
+  process.stderr.write(`serve-dist: warning: ${problem}\n`)
+}
 
 async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
   const server = await serve(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))

@@ -140,11 +140,13 @@ async function loadOnce(
 
     // 7. The warnings.
     const missing = missingFallback(site)
+    const below = isStart && hasManifest ? await findClientBelow({ directory, root }, site, whole) : undefined
     const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
     for (const problem of [
       ...unusedHeadersFileRules(written.headersFile, manifest),
       ...problems,
       ...(missing === undefined ? [] : [missing]),
+      ...(below === undefined ? [] : [below]),
       ...(untold === undefined ? [] : [untold]),
     ])
       onWarning(problem)
@@ -154,6 +156,17 @@ async function loadOnce(
     retire()
     throw error
   }
+}
+
+/** A build that answers `/` itself, or by a rule, needs no more modules for this. */
+async function findClientBelow(
+  folder: Pick<Folder, 'directory' | 'root'>,
+  { table, base, redirects }: Site,
+  manifest: Manifest,
+): Promise<string | undefined> {
+  if (table.has(base) || redirects.length > 0) return undefined
+  const { describeClientBelow } = await import('./framework-output.ts')
+  return describeClientBelow(folder, manifest)
 }
 
 /** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */

@@ -94,7 +94,7 @@ async function expectDirectory(root: string, { isStart }: ReadManifestOptions): 
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
   })
   if (found === undefined) {
-    const { describeOtherBuilds } = await import('./refuse-unlikely-folder.ts')
+    const { describeOtherBuilds } = await import('./framework-output.ts')
     const { problems } = buildNotFound(root)
     throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
   }

@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { basename, join, posix } from 'node:path'
 import {
   compressCommand,
   contentCodings,
@@ -12,6 +12,7 @@ import {
   stateDirectory,
 } from '@serve-dist/manifest'
 import { isServerOutput } from './compare-folder.ts'
+import { moduleName, outputs, serverModuleIn } from './framework-output.ts'
 
 /** A folder without a manifest. */
 interface Folder {
@@ -58,67 +59,81 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
 /**
  * Refuses to compress a folder that a server would refuse to serve, for what a manifest lists is served without a word.
  *
+ * @param isDescribed - whether a manifest or a record says what belongs to it; then only a framework's output is refused,
+ * of which one folder inside is the build.
  * @throws OperatorError with the command that was meant.
  */
-export function refuseToPublish(folder: Omit<Folder, 'task'>): void {
+export function refuseToPublish(folder: Omit<Folder, 'task'>, isDescribed: boolean): void {
   const names = readNames(folder.root)
+  if (isDescribed && codeOfFramework(folder.root, names) === undefined) return
   refuseServerCode({ ...folder, task: 'compress' }, names)
   refuseProject({ ...folder, task: 'compress' }, names)
-}
-
-/** Where frameworks write what is served. */
-const outputs = [
-  'build',
-  'build/client',
-  'dist',
-  'dist/client',
-  '.output/public',
-  '.vitepress/dist',
-  'docs/.vitepress/dist',
-  'storybook-static',
-]
-
-/** The commands for builds that lie in the working directory, where the named one does not. */
-export function describeOtherBuilds(): readonly string[] {
-  return outputs
-    .filter((path) => existsSync(manifestPathIn(path)))
-    .map((path) => `  A build is in ${path}: npx serve-dist ${path}`)
 }
 
 function manifestPathIn(folder: string): string {
   return join(folder, manifestPath)
 }
 
-/** Modules that a server build begins with, by the names that bundlers and frameworks give them. */
-const entry = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
 const certainEntry = /^(?:entry|entry[-.]server)\.[cm]?js$/
 
 /** Whoever serves it publishes how the server works, and often what it knows. */
-function refuseServerCode(folder: Folder, { files, builds, servers }: FolderNames): void {
+function refuseServerCode(folder: Folder, names: FolderNames): void {
+  const { files, builds, servers } = names
   const isSite = files.has('index.html')
-  const modules = [...files].filter((path) => {
+  const entry = [...files].find((path) => {
     const [above, name = ''] = path.split('/')
-    return above === 'server' && path.split('/').length === 2 && (isSite ? certainEntry : entry).test(name)
+    return (
+      above === 'server' && path.split('/').length === 2 && (isSite ? certainEntry : moduleName).test(name)
+    )
   })
-  const hidden = existsSync(join(folder.root, '.output/server/index.mjs')) ? ['.output/server/index.mjs'] : []
-  const recorded = isServerOutput(folder.root) ? ['by the record of its build'] : servers
-  const [found] = [...modules, ...hidden, ...recorded]
+  const hidden = '.output/server/index.mjs'
+  const module = entry ?? (existsSync(join(folder.root, hidden)) ? hidden : undefined)
+  const recorded = isServerOutput(folder.root) ? 'by the record of its build' : servers[0]
+  const found = module ?? recorded ?? codeOfFramework(folder.root, names)
   if (found === undefined) return
-  const below = [...builds, '.output/public', 'client', 'public'].find((path) =>
-    existsSync(join(folder.root, path)),
+  const below = [...builds, '.output/public', 'client', 'public', ...clientsBeside(folder.root)].find(
+    (path) => existsSync(join(folder.root, path)),
   )
-  // adapter-node has its handler beside both folders.
-  const module = files.has('handler.js') ? 'handler.js' : [...modules, ...hidden][0]
-  refuseFolder(folder, `a server's code lies here (${found}), which everybody could read`, [
+  refuseFolder(
+    folder,
+    `a server's code lies here (${found}), which everybody could read`,
     below === undefined
-      ? '  Name the folder of the build for browsers.'
-      : `  The folder for browsers: ${commandFor(folder, below)}`,
-    ...(below === undefined || module === undefined || folder.task === 'compress'
+      ? ['  Name the folder of the build for browsers.']
+      : commandsFor(folder, below, module),
+  )
+}
+
+/** A file of a server, where a framework wrote its build: a folder `server` beside `client` and no page, or that folder. */
+function codeOfFramework(root: string, { files }: FolderNames): string | undefined {
+  const paths = [...files]
+  const hasBoth = ['client', 'server'].every((name) => existsSync(join(root, name)))
+  // adapter-node of SvelteKit.
+  if (hasBoth && files.has('handler.js')) return 'handler.js'
+  const isSite = ['index.html', 'server/index.html'].some((path) => files.has(path))
+  if (hasBoth && !isSite) return paths.find((path) => /^server\/.*\.[cm]?js$/.test(path))
+  if (clientsBeside(root).length === 0 || paths.some((path) => path.endsWith('.html'))) return undefined
+  return paths.find((path) => /\.[cm]?js$/.test(path))
+}
+
+/** The build for browsers beside a server's folder, relative to that. */
+function clientsBeside(root: string): readonly string[] {
+  if (basename(root) !== 'server') return []
+  return ['client', 'public']
+    .filter((client) => serverModuleIn(join(root, '..'), client) !== undefined)
+    .map((client) => `../${client}`)
+    .filter((path) => existsSync(join(root, path)))
+}
+
+function commandsFor(folder: Folder, below: string, entry: string | undefined): readonly string[] {
+  const beside = serverModuleIn(join(folder.root, below, '..'), posix.basename(below))
+  const module = beside === undefined ? entry : posix.join(below, '..', beside)
+  const command = commandFor(folder, below)
+  return [
+    `  The folder for browsers: ${command}`,
+    ...(module === undefined || folder.task === 'compress'
       ? []
-      : [
-          `  with pages that the server renders: ${commandFor(folder, below)} --ssr ${pathIn(folder, module)}`,
-        ]),
-  ])
+      : [`  with pages that the server renders: ${command} --ssr ${pathIn(folder, module)}`]),
+  ]
 }
 
 /** The build recorded only, and its last step was left out, or failed. What it leaves out stands in that record. */
@@ -169,8 +184,9 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
   if (!files.has('package.json')) return
   const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
   if (files.has('index.html') && !hasPackages && !sources) return
+  const output = outputs.find((path) => existsSync(join(folder.root, path)))
   refuseFolder(folder, "a project or a server's build, not one for browsers (package.json lies here)", [
-    `  Name the folder that the build wrote, such as: ${commandFor(folder, 'dist')}`,
+    `  Name the folder that the build wrote${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
   ])
 }
 

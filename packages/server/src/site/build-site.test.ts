@@ -229,7 +229,14 @@ describe('buildSite', () => {
       'a.js': { body: '1234', variants: { br: '12', gzip: '123' } },
       'b.bin': { body: 'streamed', isStreamed: true },
     })
-    expect(site.summary).toEqual({ files: 2, pages: 0, variants: 2, bytesInMemory: 9, unlistedFiles: 0 })
+    expect(site.summary).toEqual({
+      files: 2,
+      pages: 0,
+      isNotFoundOnly: false,
+      variants: 2,
+      bytesInMemory: 9,
+      unlistedFiles: 0,
+    })
   })
 
   test.each([

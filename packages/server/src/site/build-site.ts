@@ -28,6 +28,8 @@ export function buildSite(
   const context = { base: manifest.base, timesAreFixed: manifest.timesAreFixed === true, stored, serving }
   const resources = new Map(manifest.files.map((file) => [file.path, buildResource(file, context)]))
   const { table, redirects, problems } = buildTable({ base, resources, redirects: serving.redirects })
+  const pages = [...resources.values()].filter(({ isPage }) => isPage)
+  const notFound = resources.get('404.html')
   const site: Site = {
     directory: serving.directory,
     buildId: manifest.buildId,
@@ -40,7 +42,7 @@ export function buildSite(
     redirects,
     index: resources.get('index.html'),
     singlePage: resources.get('200.html'),
-    notFound: resources.get('404.html'),
+    notFound,
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
     sourceMaps: serving.sourceMaps,
@@ -48,7 +50,11 @@ export function buildSite(
     fieldRules: serving.fieldRules,
     summary: {
       files: manifest.files.length,
-      pages: [...resources.values()].filter(({ isPage }) => isPage).length,
+      pages: pages.length,
+      isNotFoundOnly:
+        pages.length === 1 &&
+        pages[0] === notFound &&
+        !redirects.some(({ status, target }) => status === 200 && target?.isPage === true),
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),
       bytesInMemory: [...stored.values()].reduce((bytes, { body }) => bytes + (body?.length ?? 0), 0),
       unlistedFiles: 0,

@@ -57,6 +57,8 @@ export interface SiteSummary {
   readonly files: number
   /** Those of them that are HTML documents. */
   readonly pages: number
+  /** Whether `404.html` is the only one, and nobody says that it answers with another status. */
+  readonly isNotFoundOnly: boolean
   readonly variants: number
   /** Bytes of bodies that are held in memory. */
   readonly bytesInMemory: number
