@@ -10,6 +10,7 @@ export {
   type ManifestVariant,
   manifestVersion,
   pendingPath,
+  recordPath,
   type Selection,
   stateDirectory,
 } from './manifest.ts'
@@ -41,6 +42,7 @@ export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from
 export {
   buildNotFound,
   buildUnfinished,
+  compressionMissing,
   compressCommand,
   manifestCure,
   manifestInvalid,

@@ -16,6 +16,8 @@ export const manifestPath: string = `${stateDirectory}/manifest.json`
  * some be missing. One that has both can be, but variants may be missing, until `precompress` has run again.
  */
 export const pendingPath: string = `${stateDirectory}/pending.json`
+/** What the bundler knew of the folder, as a build wrote it down. */
+export const recordPath: string = `${stateDirectory}/record.json`
 
 /** How a build answers a path that it does not have: Vite's own `appType`. */
 export type AppType = 'spa' | 'mpa' | 'custom'

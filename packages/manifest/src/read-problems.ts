@@ -14,7 +14,7 @@ export function shellWord(text: string): string {
 
 /** What to do about a folder without a manifest. */
 export function manifestCure(folder: string): string {
-  return `build with @serve-dist/vite, or run: ${compressCommand(folder)}`
+  return `Add the plugin or your framework's integration (docs/frameworks.md), or run: ${compressCommand(folder)}`
 }
 
 /** Nothing stands where a build should be. */
@@ -25,13 +25,25 @@ export function buildNotFound(folder: string, options?: ErrorOptions): OperatorE
 
 /** The folder has no manifest where one is needed. */
 export function manifestMissing(folder: string, options?: ErrorOptions): OperatorError {
-  const problem = `${folder}: no manifest found; ${manifestCure(folder)}`
+  const problem = `${folder}: no manifest found. ${manifestCure(folder)}`
   return new OperatorError('SD_MANIFEST_MISSING', problem, options)
 }
 
-/** The journal of a build that was killed, or is still under way, stands in the folder. */
-export function buildUnfinished(folder: string): OperatorError {
+/**
+ * The journal of a build that was killed, or is still under way, stands in the folder.
+ *
+ * @param record - the text of the bundler's record, if there is one.
+ */
+export function buildUnfinished(folder: string, record?: string): OperatorError {
+  const isWhole = record !== undefined && !/"begun":\s*true/.test(record)
+  if (isWhole) return compressionMissing(folder)
   const problem = `${folder}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: ${compressCommand(folder)}`
+  return new OperatorError('SD_BUILD_UNFINISHED', problem)
+}
+
+/** The bundler wrote the folder, and no pass came after it. */
+export function compressionMissing(folder: string): OperatorError {
+  const problem = `${folder}: the build ended without its compression: run ${compressCommand(folder)} (if the build failed, build again); if this comes after each build, the framework's integration is missing (docs/frameworks.md)`
   return new OperatorError('SD_BUILD_UNFINISHED', problem)
 }
 

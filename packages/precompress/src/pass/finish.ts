@@ -7,6 +7,7 @@ import {
   manifestPath,
   OperatorError,
   type Selection,
+  recordPath,
   stateDirectory,
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
@@ -14,7 +15,7 @@ import { matchingNames, openFolder } from '../folder/list-files.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
-import { readRecord, recordPath } from '../record/record-files.ts'
+import { readRecord } from '../record/record-files.ts'
 import { isNegative } from '../resolve-precompress-options.ts'
 import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'

@@ -8,6 +8,8 @@ export interface BuildRecord {
   readonly version: typeof recordVersion
   /** When the build wrote: ISO 8601, UTC, whole seconds; `SOURCE_DATE_EPOCH` if that is set. */
   readonly time: string
+  /** Whether the build had only begun to write: one that fails says no more. */
+  readonly begun?: boolean
   /** Whether browsers or a server run what the folder holds. */
   readonly role: 'client' | 'server'
   /** The path under which the build is served; begins and ends with `/`. */

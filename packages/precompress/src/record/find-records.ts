@@ -1,9 +1,9 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { manifestPath } from '@serve-dist/manifest'
+import { manifestPath, recordPath } from '@serve-dist/manifest'
 import { digestOfFile } from '../folder/describe-file.ts'
 import type { BuildRecord, HashedFile, StoredRecord } from './build-record.ts'
-import { readCachedRecords, readRecord, recordPath } from './record-files.ts'
+import { readCachedRecords, readRecord } from './record-files.ts'
 
 /** What builds wrote down about a folder. */
 export interface FoundRecords {

@@ -31,6 +31,7 @@ const record: fc.Arbitrary<BuildRecord> = fc
     }),
     fc.record(
       {
+        begun: fc.boolean(),
         codings: fc.subarray(['zstd', 'br', 'gzip'] as const),
         minimumSize: fc.nat(),
         serving: fc.constant({ prefer: 'smallest' } as const),

@@ -44,7 +44,8 @@ function parse<Found>(text: string, read: (document: DocumentReader) => Found): 
 function readRecordFields(document: DocumentReader): BuildRecord {
   const version = document.field('version')
   if (version.value !== recordVersion) version.expected(String(recordVersion))
-  const { codings, minimumSize, serving, preload, serverChunks } = {
+  const { begun, codings, minimumSize, serving, preload, serverChunks } = {
+    begun: document.field('begun'),
     codings: document.field('codings'),
     minimumSize: document.field('minimumSize'),
     serving: document.field('serving'),
@@ -54,6 +55,7 @@ function readRecordFields(document: DocumentReader): BuildRecord {
   return {
     version: recordVersion,
     time: document.field('time').date(),
+    ...(begun.value !== undefined && { begun: begun.boolean() }),
     role: document.field('role').oneOf(['client', 'server']),
     base: document.field('base').where(isBasePath, 'a path that begins and ends with "/"'),
     appType: document.field('appType').oneOf(['spa', 'mpa', 'custom']),

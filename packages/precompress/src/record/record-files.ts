@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isMissing, reasonOf, stateDirectory } from '@serve-dist/manifest'
+import { isMissing, reasonOf, recordPath } from '@serve-dist/manifest'
 import { contentTime } from '../commit/build-manifest.ts'
 import { findCacheDirectory } from '../cache/encoding-cache.ts'
 import { unusedFor } from '../cache/prune-cache.ts'
@@ -19,9 +19,6 @@ import { writeFailure } from '../commit/create-stager.ts'
 import { digestOf } from '../folder/describe-file.ts'
 import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } from './build-record.ts'
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
-
-/** Where the record stands that travels with a folder, relative to it. */
-export const recordPath: string = `${stateDirectory}/record.json`
 
 /**
  * Dates a record and writes it twice: into the folder that the build wrote, and into the caches of the packages that

@@ -41,6 +41,8 @@ describe('readBuild', () => {
     await mkdir(join(folder, dirname(pendingPath)), { recursive: true })
     await writeFile(join(folder, pendingPath), '{}')
     await expect(readBuild(folder)).rejects.toThrow(/did not finish .*; run it again/)
+    await writeFile(join(folder, '.serve-dist/record.json'), '{"hashed":{}}')
+    await expect(readBuild(folder)).rejects.toThrow('the build ended without its compression')
   })
 
   test('says that there is nothing where it was told to look', async () => {

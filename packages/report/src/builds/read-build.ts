@@ -11,6 +11,7 @@ import {
   OperatorError,
   parseManifest,
   pendingPath,
+  recordPath,
   reasonOf,
 } from '@serve-dist/manifest'
 
@@ -25,7 +26,10 @@ export async function readBuild(location: string): Promise<Manifest> {
     throw isMissing(cause) ? buildNotFound(location, { cause }) : unreadable(location, cause)
   })
   const isFolder = found.isDirectory()
-  if (isFolder && (await isThere(join(location, pendingPath)))) throw buildUnfinished(location)
+  if (isFolder && (await isThere(join(location, pendingPath)))) {
+    const record = await readFile(join(location, recordPath), 'utf8').catch(() => undefined)
+    throw buildUnfinished(location, record)
+  }
   const file = isFolder ? join(location, manifestPath) : location
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw isFolder && isMissing(cause) ? manifestMissing(location, { cause }) : unreadable(file, cause)

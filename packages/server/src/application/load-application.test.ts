@@ -55,18 +55,19 @@ describe('loadApplication', () => {
   })
 
   test.each([
-    ['2.13.6', 'node-server', 'NITRO_PRESET=node'],
-    ['3.0.0', 'node-cluster', 'NITRO_PRESET=node-middleware'],
+    ['2.13.6', 'node-server', 'with NITRO_PRESET=node', undefined],
+    ['3.0.0', 'node-cluster', 'with NITRO_PRESET=node-middleware', { name: 'nitro' }],
+    ['2.13.5', 'node-server', 'with: npx nuxt build --preset=node', { name: 'nuxt', version: '4.5.2' }],
   ])(
     'names the preset that helps for Nitro %s, without a start of its server',
-    async (version, preset, cure) => {
+    async (version, preset, cure, framework) => {
       const directory = await writeFixture({
-        'nitro.json': JSON.stringify({ preset, versions: { nitro: version } }, null, 2),
+        'nitro.json': JSON.stringify({ preset, framework, versions: { nitro: version } }, null, 2),
         'server/index.mjs': 'throw new Error("was imported")',
       })
       const problem = loadApplication(join(directory, 'server/index.mjs'))
       await expect(problem).rejects.toThrow(
-        new RegExp(`starts a server of its own \\(Nitro's preset ${preset}\\); build with ${cure}$`),
+        new RegExp(`starts a server of its own \\(Nitro's preset ${preset}\\); build ${cure}$`),
       )
     },
   )

@@ -49,7 +49,9 @@ async function describeNitroServer(path: string): Promise<string | undefined> {
   const [, preset] = /"preset":\s*"(node[-_](?:server|cluster))"/.exec(text) ?? []
   if (preset === undefined) return undefined
   const wanted = /"nitro":\s*"[0-2]\./.test(text) ? 'node' : 'node-middleware'
-  return `starts a server of its own (Nitro's preset ${preset}); build with NITRO_PRESET=${wanted}`
+  const isNuxt = /"framework":\s*\{\s*"name":\s*"nuxt"/.test(text)
+  const cure = isNuxt ? `with: npx nuxt build --preset=${wanted}` : `with NITRO_PRESET=${wanted}`
+  return `starts a server of its own (Nitro's preset ${preset}); build ${cure}`
 }
 
 /** Why a framework's module is none to mount, and the setting that makes one. */

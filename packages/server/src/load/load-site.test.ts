@@ -204,26 +204,38 @@ describe('loadSite', () => {
     ])
   })
 
-  test.each<[string, FixtureFiles, string, string]>([
-    ['that is', files, ' and no variants', ', and everything is sent as it is'],
-    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, '', ''],
-    [
-      'too small, or compressed already, that is',
-      { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) },
-      '',
-      '',
-    ],
+  test.each<[string, string, string]>([
+    ['that the bundler recorded', '{"hashed":{},"graph":{}}', 'ended without its compression'],
+    ['that failed before its end', '{"begun":true,"hashed":{},"graph":{}}', 'compression did not finish'],
+  ])('tells a build %s from others by its record', async (_what, record, expected) => {
+    const state = { [pendingPath]: '', '.serve-dist/record.json': record }
+    const [problem] = await problemsOf(await writeFixture({ ...files, ...state }))
+    expect(problem).toContain(expected)
+  })
+
+  test.each<[string, FixtureFiles, string]>([
+    ['that is', files, ' and no variants'],
+    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, ''],
+    ['too small, or compressed already, that is', { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) }, ''],
   ])(
     'says when nothing is compressed in a folder %s without a manifest, and what it lacks',
-    async (_what, content, variants, sent) => {
+    async (_what, content, variants) => {
       const warnings: string[] = []
       const folder = await writeFixture(content)
       await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
       expect(warnings).toEqual([
-        `${folder}: no manifest${variants} found, so it has no rules, no excludes and nothing immutable${sent}; build with @serve-dist/vite, or run: npx serve-dist compress ${folder}`,
+        `${folder}: no manifest${variants} found, so no rules, no excludes and nothing immutable. Add the plugin or your framework's integration (docs/frameworks.md), or run: npx serve-dist compress ${folder}`,
       ])
     },
   )
+
+  test('names a folder without a manifest as the user does', async () => {
+    const folder = join(await writeFixture({ 'site/app.js': files['app.js'] }), 'named')
+    await symlink('site', folder)
+    const warnings: string[] = []
+    await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
+    expect(warnings).toEqual([expect.stringContaining(`${folder}: no manifest`)])
+  })
 
   test('refuses options that it does not know the values of', async () => {
     await expect(loadSite('.', { memoryBudget: -1 })).rejects.toThrow(

@@ -10,6 +10,7 @@ import {
   manifestPath,
   parseManifest,
   pendingPath,
+  recordPath,
   isCompressible,
   isMissing,
   reasonOf,
@@ -53,7 +54,9 @@ async function describeFolder(
   root: string,
   { directory, isStart, noManifest, onWarning }: ReadManifestOptions,
 ): Promise<Manifest> {
-  if ((await readOptional(join(root, pendingPath))) !== undefined) throw buildUnfinished(directory)
+  if ((await readOptional(join(root, pendingPath))) !== undefined) {
+    throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
+  }
   // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
   if (isStart) {
     const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
@@ -68,10 +71,9 @@ async function describeFolder(
   )
   const described = await describeDirectory(root, { onWarning })
   if (isStart) {
-    const lost = 'so it has no rules, no excludes and nothing immutable'
-    const plain = isWorthCompressing(described) ? ' and no variants' : ''
-    const sent = plain === '' ? '' : ', and everything is sent as it is'
-    onWarning(`${root}: no manifest${plain} found, ${lost}${sent}; ${manifestCure(directory)}`)
+    const found = isWorthCompressing(described) ? 'no manifest and no variants found' : 'no manifest found'
+    const lost = 'so no rules, no excludes and nothing immutable'
+    onWarning(`${directory}: ${found}, ${lost}. ${manifestCure(directory)}`)
   }
   return described
 }

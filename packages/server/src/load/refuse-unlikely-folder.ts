@@ -2,14 +2,15 @@ import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import {
   compressCommand,
+  compressionMissing,
   contentCodings,
   isCompressible,
   manifestPath,
   mediaTypeOf,
   OperatorError,
   reasonOf,
+  recordPath,
   shellWord,
-  stateDirectory,
 } from '@serve-dist/manifest'
 import { isServerOutput } from './compare-folder.ts'
 import { moduleName, outputs, serverModuleIn } from './framework-output.ts'
@@ -138,10 +139,7 @@ function commandsFor(folder: Folder, below: string, entry: string | undefined): 
 
 /** The build recorded only, and its last step was left out, or failed. What it leaves out stands in that record. */
 function refuseUncompressed({ directory, root }: Folder): void {
-  const record = `${stateDirectory}/record.json`
-  if (!existsSync(join(root, record))) return
-  const problem = `${root}: a build wrote it (${record} is there) and nothing compressed it`
-  throw new OperatorError('SD_BUILD_UNFINISHED', `${problem}; run: ${compressCommand(directory)}`)
+  if (existsSync(join(root, recordPath))) throw compressionMissing(directory)
 }
 
 /** Files beside which variants in two codings lie, zstd among them: hardly anybody else writes these. */
