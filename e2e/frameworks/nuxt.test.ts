@@ -96,7 +96,9 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
 
   test('the plugin alone says what to add, and makes nothing', async () => {
     await withPlugin('{}')
-    expect(await project.build('generate')).toContain(`put "${module}" into "modules"`)
+    const output = await project.build('generate')
+    expect(output.split(`put "${module}" into "modules"`)).toHaveLength(2)
+    expect(output).toContain('npx serve-dist compress .output/public')
     const files = await walkFiles(path.join(project.folder, folder))
     expect(files.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })

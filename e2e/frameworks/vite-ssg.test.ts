@@ -62,6 +62,12 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
     await project.compress('dist')
     expect(withoutTimes(await readManifest(folder))).toEqual(expected)
   })
+
+  test('names the integration, and fails, where the plugin stands in its place', async () => {
+    const config = configWith('serveDist()').replace('@serve-dist/vite/vite-ssg', '@serve-dist/vite')
+    await project.write({ 'vite.config.js': config })
+    await expect(project.build()).rejects.toThrow('take serveDist() from "@serve-dist/vite/vite-ssg"')
+  })
 })
 
 /** A configuration whose own `onFinished` writes a file. */

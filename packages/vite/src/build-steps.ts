@@ -33,7 +33,7 @@ export async function begin(
   if (output === undefined) return
   // Whoever compresses what a build that fails has left must know what it leaves out.
   const nothing = folders.map((folder) => ({ folder, stems: new Map(), graph: new Map() }))
-  await recordBuild(environment, nothing, output)
+  await recordBuild(environment, nothing, { ...output, facts: { ...output.facts, begun: true } })
 }
 
 /** `building` → `written`, when it is the last output that began. */

@@ -1,4 +1,4 @@
-import type { Plugin } from 'vite'
+import type { Plugin, ResolvedConfig } from 'vite'
 import type { FinishBuildOptions } from './pass/finish-build.ts'
 
 /** The plugin's name; its messages begin with it. */
@@ -41,6 +41,16 @@ export function orderProblems(plugins: readonly Plugin[], { instance }: Instance
     problems.unshift('stands in "plugins" more than once: only one of them works; remove the others')
   }
   return problems.map((problem) => `[${pluginName}] ${problem}`)
+}
+
+const told = new Set<string>()
+
+/** Once for a project: frameworks build it several times, each time with a logger of its own. */
+export function warnOnce({ root, logger }: ResolvedConfig, problems: readonly string[]): void {
+  for (const problem of problems) {
+    if (!told.has(root + problem)) logger.warn(problem)
+    told.add(root + problem)
+  }
 }
 
 /** The hooks in which a plugin can write when every other one is done. */

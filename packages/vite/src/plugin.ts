@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { OperatorError, servedBase } from '@serve-dist/manifest'
+import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
 import * as frameworks from './integrations/frameworks.ts'
-import { type InstanceMark, orderProblems, pluginName, workingInstance } from './instances.ts'
+import { type InstanceMark, orderProblems, pluginName, warnOnce, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
 import { finishBuild } from './pass/finish-build.ts'
 import { areEmptied, isOurs } from './pass/mark-folders.ts'
@@ -74,14 +74,14 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
     config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
 
     configResolved(config) {
-      refuseOldVite(config)
+      frameworks.refuseOldVite(config)
       // Refuse a base that cannot be served now, before the build runs.
       servedBase(config.base)
       if (config.command !== 'build' || !settings.pass || framework !== undefined) return
       // Vite 6 calls this without a context.
       const late = isWorkingIn(config) ? frameworks.lateFramework(config, this?.meta) : undefined
-      const problems = late ? frameworks.missingIntegration(late) : orderProblems(config.plugins, mark)
-      for (const problem of problems) config.logger.warnOnce(problem)
+      const found = late ? frameworks.missingIntegration(late, config) : orderProblems(config.plugins, mark)
+      warnOnce(config, found)
       if (config.build.watch) config.logger.info(watchNotice)
     },
 
@@ -184,12 +184,3 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
 
 const watchNotice =
   '[serve-dist] a watched build gets a manifest without compressed variants; serve it with "serve-dist --watch"'
-
-/** Never by importing `vite`: a project may have a new one at its top, and the old one below the framework that builds. */
-function refuseOldVite({ build, ...config }: Pick<ResolvedConfig, 'build'>): void {
-  if ('environments' in config) return
-  throw new OperatorError(
-    'SD_VITE_UNSUPPORTED',
-    `serveDist() works with Vite 6 and later, and an older one runs this build: take it out of "plugins", and run "npx serve-dist compress ${build.outDir}" after the build`,
-  )
-}

@@ -54,6 +54,16 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
     expect(exitCode).toBe(1)
   })
 
+  test('names the integration of vite-ssg, which tells its pages of itself', async () => {
+    const project = await createProject(application)
+    const more = `process.env.VITE_SSG = 'true'; ${atTheEnd(`writeFileSync('dist/about.html', 'a page')`)}`
+    const { exitCode, output } = await build(project, { more })
+    expect(output).toContain(
+      `vite-ssg writes its pages after Vite's build: take serveDist() from "@serve-dist/vite/vite-ssg"`,
+    )
+    expect(exitCode).toBe(1)
+  })
+
   test('does not fail for other files, of which it names three', async () => {
     const project = await createProject(application)
     const more = atTheEnd(`for (const n of [1, 2, 3, 4, 5]) writeFileSync('dist/' + n + '.txt', 'x')`)

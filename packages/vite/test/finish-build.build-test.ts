@@ -33,7 +33,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
       }),
     )
     await expect(project.manifest()).rejects.toThrow('ENOENT')
-    await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
+    await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('ended without its compression')
     expect(logger.warnings).toEqual([])
 
     await deploy(project)

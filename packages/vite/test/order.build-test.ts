@@ -67,6 +67,11 @@ describe.each(vites)('the pass of serveDist with $name', ({ load }) => {
     expect(names.filter((name) => name.endsWith('.br')).length).toBeGreaterThan(0)
     expect(names.filter((name) => name.endsWith('.gz'))).toEqual([])
     expect(Object.values(await project.classes())).toContain('immutable')
+
+    // Frameworks build one project several times, each time with a logger of its own.
+    const second = createRecordingLogger()
+    await build(project.config({ plugins, customLogger: second }))
+    expect(second.warnings).toEqual([])
   })
 })
 

@@ -153,9 +153,11 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     const astro: Plugin = { name: 'astro:build' }
     const plugins = [astro, serveDist()]
     await build(project.config({ plugins, customLogger: logger, build: { assetsDir: '_astro' } }))
-    expect(logger.warnings).toEqual([expect.stringMatching(/Astro .*"@serve-dist\/vite\/astro"/)])
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/Astro .*"@serve-dist\/vite\/astro".*npx serve-dist compress dist /),
+    ])
     await expect(project.manifest()).rejects.toThrow('ENOENT')
-    await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
+    await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('ended without its compression')
     expect(readRecord(join(project.root, 'dist'))?.promises).toEqual(['_astro/**'])
     expect((await project.list()).filter((path) => /\.(br|gz|zst)$/.test(path))).toEqual([])
   })

@@ -21,4 +21,13 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('a build by Vite 5', () => {
     await expect(built).rejects.toHaveProperty('code', 'SD_VITE_UNSUPPORTED')
     await expect(project.list()).rejects.toThrow('ENOENT')
   })
+
+  test('below VitePress names its integration', async () => {
+    const { root } = await createProject(application)
+    // As VitePress 1.6 has it, whose Vite this is.
+    const plugins = [{ name: 'vitepress' }, untyped(serveDist())]
+    await expect(build({ root, configFile: false, logLevel: 'silent', plugins })).rejects.toThrow(
+      'serveDist() works with Vite 6 and later, and VitePress 1 builds with Vite 5: take serveDist() out of "plugins", and wrap the configuration in the default export of "@serve-dist/vite/vitepress"',
+    )
+  })
 })

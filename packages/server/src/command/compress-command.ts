@@ -87,8 +87,8 @@ export function describeKnowledge(
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
     'no record of a build found, so no file is immutable: browsers ask for each again at every visit.',
-    'Build with @serve-dist/vite among the plugins, or name the files that have a content hash in their name:',
-    "--immutable 'assets/**' (kept in the manifest)",
+    "Build with @serve-dist/vite among the plugins or your framework's integration (docs/frameworks.md),",
+    "or name the files that have a content hash in their name: --immutable 'assets/**' (kept in the manifest)",
   ].join('\n')
 }
 

@@ -1,7 +1,9 @@
-import { servedBase } from '@serve-dist/manifest'
+import { join, relative } from 'node:path'
+import { compressCommand, OperatorError, servedBase } from '@serve-dist/manifest'
 import type { BuildFacts } from '@serve-dist/precompress'
 import type { ResolvedConfig } from 'vite'
 import { pluginName } from '../instances.ts'
+import { isIntegrated } from './noted-integrations.ts'
 
 /** A framework that writes into the folder when Vite has left it, so that only its integration can end its builds. */
 interface Framework {
@@ -10,6 +12,10 @@ interface Framework {
   readonly plugins: RegExp
   /** What to write where; none where only the command can end a build. */
   readonly cure?: string
+  /** The folder that is deployed, as far as the configuration of its first build tells. */
+  readonly folder: (config: ResolvedConfig) => string
+  /** When it is another one. */
+  readonly otherFolder?: string
   /** Its own base path, where Vite is given a relative one. */
   readonly base?: (config: ResolvedConfig) => string | undefined
   /** Where it puts what it hashes, if not into Vite's `build.assetsDir`. */
@@ -26,18 +32,23 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'Astro',
     plugins: /^astro:/,
     cure: `put serveDist() of "@serve-dist/vite/astro" last into "integrations" of astro.config, ${instead}`,
+    folder: () => 'dist',
+    otherFolder: 'with an adapter: dist/client',
     promises: (assets) => [`${assets}/**`],
   },
   nuxt: {
     title: 'Nuxt',
     plugins: /^nuxt:/,
     cure: `put "@serve-dist/vite/nuxt" into "modules" of nuxt.config, ${instead}`,
+    folder: () => '.output/public',
     promises: (assets) => [`${assets}/**`, `!${assets}/builds/**`],
   },
   sveltekit: {
     title: 'SvelteKit',
     plugins: /^vite-plugin-sveltekit-/,
     cure: `wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit", ${instead}`,
+    folder: () => 'build',
+    otherFolder: 'with adapter-node: build/client',
     // A text in quotes.
     base: ({ define }) => define?.['__SVELTEKIT_PATHS_BASE__']?.slice(1, -1),
     assets: '_app',
@@ -47,6 +58,10 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'VitePress',
     plugins: /^vitepress$/,
     cure: `wrap the configuration in withServeDist() of "@serve-dist/vite/vitepress", ${instead}`,
+    folder: (config) => {
+      const { outDir }: { outDir?: unknown } = Object(Reflect.get(config, 'vitepress'))
+      return typeof outDir === 'string' ? outDir : config.build.outDir
+    },
     // What `public/assets` has lies among it.
     promises: (assets) => [`${assets}/**/*.????????.*`],
   },
@@ -54,6 +69,10 @@ const frameworks: Readonly<Record<string, Framework>> = {
     title: 'React Router',
     plugins: /^react-router$/,
     cure: 'put serveDist() of "@serve-dist/vite/react-router" into "presets" of react-router.config too',
+    folder: (config) => {
+      const { buildDirectory }: { buildDirectory?: unknown } = routerConfig(config)
+      return join(typeof buildDirectory === 'string' ? buildDirectory : 'build', 'client')
+    },
     // Its route manifest, whose name has the hash of what lies in it.
     promises: (assets) => [`${assets}/manifest-????????.js`],
   },
@@ -61,6 +80,7 @@ const frameworks: Readonly<Record<string, Framework>> = {
   storybook: {
     title: 'Storybook',
     plugins: /^storybook:/,
+    folder: ({ build }) => build.outDir,
     promises: () => [],
   },
 }
@@ -106,9 +126,12 @@ export function factsOf(
 
 /** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */
 function appTypeOf(config: ResolvedConfig): ResolvedConfig['appType'] {
-  const context = Object(Reflect.get(config, '__reactRouterPluginContext'))
-  const { ssr, prerender } = Object(context.reactRouterConfig)
+  const { ssr, prerender }: { ssr?: unknown; prerender?: unknown } = routerConfig(config)
   return ssr === false && !prerender ? 'spa' : config.appType
+}
+
+function routerConfig(config: ResolvedConfig): object {
+  return Object(Object(Reflect.get(config, '__reactRouterPluginContext')).reactRouterConfig)
 }
 
 /** The first framework whose plugins stand among these. */
@@ -118,21 +141,27 @@ function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
   )
 }
 
-// Not of this module: React Router loads our preset, which it transforms, beside the module of Vite's configuration.
-const presetKey = Symbol.for('@serve-dist/vite/react-router')
-
-/** Notes that an integration which brings no plugin of its own stands in the framework's configuration. */
-export function notePreset(): void {
-  Reflect.set(globalThis, presetKey, true)
-}
-
 /** One line for a framework whose integration is missing, if it is. */
-export function missingIntegration(name: string): string[] {
-  if (name === 'react-router' && Reflect.has(globalThis, presetKey)) return []
-  const { title = name, cure } = frameworks[name] ?? {}
-  const command = 'run "serve-dist compress <folder>" at the end of the build'
+export function missingIntegration(name: string, config: ResolvedConfig): string[] {
+  const framework = frameworks[name]
+  if (framework === undefined || isIntegrated(name)) return []
+  const { title, cure, folder, otherFolder } = framework
+  const shown = compressCommand(relative(process.cwd(), folder(config)) || '.')
+  const other = otherFolder === undefined ? '' : ` (${otherFolder})`
+  const command = `end the build with: ${shown}${other}`
   const mended = cure === undefined ? command : `${cure}; or ${command}`
   return [
     `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${mended}`,
   ]
+}
+
+/** Never by importing `vite`: a project may have a new one at its top, and the old one below the framework that builds. */
+export function refuseOldVite(config: ResolvedConfig): void {
+  // The types are those of a later Vite.
+  if (Reflect.has(config, 'environments')) return
+  const cure =
+    frameworkOf(config) === 'vitepress'
+      ? `VitePress 1 builds with Vite 5: take serveDist() out of "plugins", and wrap the configuration in the default export of "@serve-dist/vite/vitepress"`
+      : `an older one runs this build: take it out of "plugins", and run "npx serve-dist compress ${config.build.outDir}" after the build`
+  throw new OperatorError('SD_VITE_UNSUPPORTED', `serveDist() works with Vite 6 and later, and ${cure}`)
 }

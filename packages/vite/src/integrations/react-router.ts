@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { notePreset } from './frameworks.ts'
+import { noteIntegration } from './noted-integrations.ts'
 import { workingInstance } from '../instances.ts'
 import type { PassLog } from '../pass/pass-request.ts'
 
@@ -12,7 +12,7 @@ export default function serveDist(): ReactRouterPreset {
   return {
     name: 'serve-dist',
     reactRouterConfig() {
-      notePreset()
+      noteIntegration('react-router')
       return { buildEnd }
     },
   }

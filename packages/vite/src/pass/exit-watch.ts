@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { manifestPath, parseManifest } from '@serve-dist/manifest'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
+import { lateWriterCure } from '../integrations/noted-integrations.ts'
 import type { PassRequest } from './pass-request.ts'
 
 /** The passes of this process that came to their end, by folder. */
@@ -38,7 +39,7 @@ function tellChanges(): void {
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${firstOf(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; run this when all is written: npx serve-dist compress ${shown} (and give serveDist({ pass: false }) where your build ends with it)\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(`npx serve-dist compress ${shown}`)}\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }

@@ -16,7 +16,7 @@ export function recordsOf(root: string): BuildRecord[] {
 /** What the record of a build takes from elsewhere. */
 export interface Recording {
   readonly settings: ServeDistSettings
-  readonly facts: Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'>
+  readonly facts: Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises' | 'begun'>
 }
 
 /** Writes the record of each folder that these outputs of an environment went into. */
