@@ -22,10 +22,7 @@ declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
 declare function vue(): import('vite').Plugin
 declare function VitePWA(): import('vite').Plugin
-declare function sveltekit(options: object): import('vite').Plugin
-declare function reactRouter(): import('vite').Plugin
 declare function defineNuxtConfig<Config>(config: Config): Config
-type Config = { presets?: object[] }
 declare const app: {
   use(handler: (context: Context, next: () => Answer) => Answer): void
   use(handler: ReturnType<Server['createHandler']>): void
@@ -38,6 +35,18 @@ declare const Deno: { serve(options: object, answer: (request: Request) => Promi
 /** The tests of frameworks compile the configurations of `examples` with the frameworks' own types. */
 const frameworks = `
 declare module '@astrojs/node'
+declare module '@react-router/dev/config' {
+  export type Config = { presets?: object[] }
+}
+declare module '@react-router/dev/vite' {
+  export function reactRouter(): import('vite').Plugin
+}
+declare module '@sveltejs/kit/vite' {
+  export function sveltekit(options: object): import('vite').Plugin
+}
+declare module '@vitejs/plugin-vue' {
+  export default function vue(): import('vite').Plugin
+}
 declare module '@sveltejs/adapter-static'
 declare module 'astro/config'
 declare module 'vitepress'
