@@ -1,6 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, posix, resolve } from 'node:path'
-import { type Manifest, manifestPath, mediaTypeOf, shellWord, stateDirectory } from '@serve-dist/manifest'
+import {
+  compressCommand,
+  type Manifest,
+  manifestPath,
+  mediaTypeOf,
+  shellWord,
+  stateDirectory,
+} from '@serve-dist/manifest'
 
 /** Where frameworks write what is served; a folder inside another one stands before it. */
 export const outputs: readonly string[] = [
@@ -71,10 +78,12 @@ export function describeClientBelow(
   if (!hasServer && !states.some((state) => existsSync(join(root, below, state)))) return undefined
   const code = files.find(({ path }) => path === 'handler.js' || /^server\/.*\.[cm]?js$/.test(path))
   const path = posix.join(directory.replaceAll('\\', '/'), below)
+  // Without a manifest, the variants that this one made would look like those of a build that lost it.
+  const compress = existsSync(join(root, below, manifestPath)) ? '' : `${compressCommand(path)}, then: `
   return [
     `${root}: the build for browsers is ${below}/ in it, and nothing lies at /;`,
     ...(code === undefined || !hasServer ? [] : [`everybody can read the server's code (${code.path});`]),
-    `run: ${renderingCommand(path) ?? `npx serve-dist ${shellWord(path)}`}`,
+    `run: ${compress}${renderingCommand(path) ?? `npx serve-dist ${shellWord(path)}`}`,
   ].join(' ')
 }
 
