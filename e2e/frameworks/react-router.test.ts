@@ -98,7 +98,9 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
     test('has the same manifest by the command', async () => {
       const expected = withoutTimes(await readManifest(path.join(project.folder, client)))
       await project.write({ 'react-router.config.js': configFile(config, []) })
-      expect(await project.build()).toContain('@serve-dist/vite/react-router')
+      const output = await project.build()
+      expect(output.split('put serveDist() of "@serve-dist/vite/react-router"')).toHaveLength(2)
+      expect(output).toContain('npx serve-dist compress build/client')
       await project.compress(client)
       expect(withoutTimes(await readManifest(path.join(project.folder, client)))).toEqual(expected)
     })

@@ -144,7 +144,9 @@ function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
 /** One line for a framework whose integration is missing, if it is. */
 export function missingIntegration(name: string, config: ResolvedConfig): string[] {
   const framework = frameworks[name]
-  if (framework === undefined || isIntegrated(name)) return []
+  // The workers of SvelteKit read the configuration again, and build nothing.
+  const isRead = process.env['SVELTEKIT_FORK'] !== undefined
+  if (framework === undefined || isRead || isIntegrated(name)) return []
   const { title, cure, folder, otherFolder } = framework
   const shown = compressCommand(relative(process.cwd(), folder(config)) || '.')
   const other = otherFolder === undefined ? '' : ` (${otherFolder})`
