@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { manifestPath, parseManifest } from '@serve-dist/manifest'
+import { compressCommand, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import { lateWriterCure } from '../integrations/noted-integrations.ts'
@@ -39,7 +39,7 @@ function tellChanges(): void {
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${firstOf(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(`npx serve-dist compress ${shown}`)}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown))}\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }

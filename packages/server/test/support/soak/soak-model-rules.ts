@@ -8,6 +8,8 @@ export interface Ruling {
   readonly status: number
   /** With everything that the path filled in. */
   readonly to: string
+  /** Whether the rule is about the folder of hashed assets: client routes lie there then. */
+  readonly isAboutAssets: boolean
 }
 
 /** The first rule for an escaped path; only those by force, where the build answers the path itself. */
@@ -22,7 +24,7 @@ export function rulingFor(
     const to = rule.to.replaceAll(/:([a-z]+)/g, (whole, name: string) =>
       name in (groups.groups ?? {}) ? (groups.groups?.[name] ?? '') : whole,
     )
-    return { status: rule.status ?? 308, to }
+    return { status: rule.status ?? 308, to, isAboutAssets: rule.from.startsWith('/assets/') }
   }
   return undefined
 }

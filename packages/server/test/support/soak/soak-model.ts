@@ -123,7 +123,7 @@ function answerWithBody(
   }
   if (found !== undefined && !isRead) return problem(405, 'Method Not Allowed', { allow })
   if (typeof found === 'string') {
-    return redirect({ status: 308, to: found }, read.query)
+    return redirect({ status: 308, to: found, isAboutAssets: false }, read.query)
   }
   if (found !== undefined) return answerWithPage(found, request)
 
@@ -156,8 +156,10 @@ function answerByRule(
   if (ruling.status === 404 && target !== undefined)
     return isRead ? answerNotFound(target, request) : problem(404, 'Not Found')
   if (ruling.status === 200 && target !== undefined && isPage(target)) {
-    if (found === undefined)
-      return isRead && isNavigation(request) && !isAsset ? answerWithPage(target, request) : undefined
+    if (found === undefined) {
+      const mayGetPage = isRead && isNavigation(request) && (!isAsset || ruling.isAboutAssets)
+      return mayGetPage ? answerWithPage(target, request) : undefined
+    }
     if (typeof found !== 'string' && !isPage(found)) return undefined
   }
   if (method === 'OPTIONS') return optionsAnswer
