@@ -100,6 +100,7 @@ describe('judgeFile', () => {
 
   test('lets caches on the way keep a page where a rule of the build tells them so', async () => {
     expect(found(await kept(await pageOf()))).toEqual(['page-aged'])
+    expect(found(await kept(await pageOf(), { age: '1e999' }))).toEqual([])
     const rules = { headers: { '**': { 'CDN-Cache-Control': 'max-age=600' } } }
     expect(found(await kept(await pageOf(rules)))).toEqual([])
   })

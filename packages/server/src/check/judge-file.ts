@@ -49,12 +49,13 @@ function judgeBodies({ resource, path, plain, coded, browser }: FileAnswers): Ob
   const isOther = ({ decoded }: Received): boolean =>
     typeof decoded === 'object' && entityTagOf(decoded.sha256) !== resource.identity.entityTag
   if (answers.some(isOther)) return [{ code: 'other-bytes', path }]
-  const isKnown = ({ coding, sha256 }: Received): boolean =>
-    resource.representations.some(
-      (known) => known.coding === coding && known.entityTag === entityTagOf(sha256),
-    )
-  const undecoded = answers.find((answer) => answer.decoded === 'unknown' && !isKnown(answer))
+  const undecoded = answers.find((answer) => answer.decoded === 'unknown' && !isOfBuild(resource, answer))
   return undecoded === undefined ? [] : [{ code: 'not-decoded', path, detail: undecoded.coding }]
+}
+
+/** Whether these are the very bytes of one of the build's variants. */
+function isOfBuild({ representations }: Resource, { coding, sha256 }: Received): boolean {
+  return representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
 }
 
 function judgeCodings({ resource, path, plain, coded, browser }: FileAnswers): Observation[] {
@@ -66,9 +67,9 @@ function judgeCodings({ resource, path, plain, coded, browser }: FileAnswers): O
     if (answer.coding === 'identity') found.push({ code: 'stripped', path, detail: asked, ...lost })
     else if (answer.coding !== asked) found.push({ code: 'unasked-coding', path, detail: answer.coding })
   }
-  const isMade = ({ coding, sha256 }: Received): boolean =>
-    resource.representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
-  const again = [...coded.values(), browser].find((answer) => answer.coding !== 'identity' && !isMade(answer))
+  const again = [...coded.values(), browser].find(
+    (answer) => answer.coding !== 'identity' && !isOfBuild(resource, answer),
+  )
   if (again !== undefined) found.push({ code: 'recompressed', path, detail: again.coding, ...lost })
   return found
 }
@@ -128,7 +129,9 @@ function ageOf({ fields }: Pick<Received, 'fields'>): number {
     (name) => fields[name],
   )
   const isHit = verdicts.some((verdict) => /\bhit\b/i.test(String(verdict ?? '')))
-  return Math.max(Number(fields.age ?? 0) || 0, isHit ? 1 : 0)
+  // RFC 9111 §5.1: whole seconds; anything else says nothing.
+  const seconds = /^\d{1,10}$/.test(String(fields.age)) ? Number(fields.age) : 0
+  return Math.max(seconds, isHit ? 1 : 0)
 }
 
 /** A month: nobody asks for a file again sooner than that because of a shorter time. */
