@@ -7,22 +7,26 @@ import { type FrameworkProject, prepareFixture } from './support/framework-proje
 const folder = 'storybook-static'
 const copied = Array.from({ length: 2000 }, (_, index) => `${index % 100}/${index}.txt`)
 
-/** Its copies of `staticDirs` run beside the Vite build, and may end after it. */
+/**
+ * Its copies of `staticDirs` run beside the Vite build, and may end after it. The folder is not `public`, which Vite copies
+ * too: then one of the two fails where both make the same folder at once.
+ */
 describe('Storybook', () => {
   let project: FrameworkProject
   beforeAll(async () => {
     project = await prepareFixture('storybook')
     for (let index = 0; index < 100; index++) {
-      await mkdir(path.join(project.folder, `public/${index}`), { recursive: true })
+      await mkdir(path.join(project.folder, `static/${index}`), { recursive: true })
     }
-    for (const name of copied) await writeFile(path.join(project.folder, 'public', name), name)
+    for (const name of copied) await writeFile(path.join(project.folder, 'static', name), name)
   })
   afterAll(() => project?.remove())
 
   test('gets no pass beside its copies, and says which command makes it', async () => {
     const output = await project.build()
     expect(passesIn(output)).toEqual([])
-    expect(output).toContain('serve-dist compress')
+    // Storybook draws messages into a box.
+    expect(output.replaceAll(/\s*\n│\s*/g, ' ')).toContain('npx serve-dist compress storybook-static')
   })
 
   test('is described whole by the command', async () => {
