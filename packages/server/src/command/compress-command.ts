@@ -5,7 +5,7 @@ import {
   manifestPath,
   OperatorError,
   parseManifest,
-  stateDirectory,
+  recordPath,
   variantPath,
 } from '@serve-dist/manifest'
 import type { FinishReport } from '@serve-dist/precompress'
@@ -36,7 +36,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   }
   const earlier = readEarlierManifest(directory)
   const root = resolve(directory)
-  const isDescribed = earlier !== undefined || existsSync(join(root, stateDirectory, 'record.json'))
+  const isDescribed = earlier !== undefined || existsSync(join(root, recordPath))
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
   // Whoever names globs knows what lies in the folder.
   const isChosen = (flags.include ?? flags.exclude ?? earlier?.selection?.include) !== undefined

@@ -18,8 +18,8 @@ import {
   manifestPath,
   pathProblem,
   pendingPath,
+  recordPath,
   type Selection,
-  stateDirectory,
   variantPath,
 } from '@serve-dist/manifest'
 import { readingFlags } from '../files/open-regular-file.ts'
@@ -164,7 +164,7 @@ function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
 /** Whether the record of a build in this folder says that its files are a server's, which no pass lists. */
 export function isServerOutput(folder: string): boolean {
   try {
-    const record: unknown = JSON.parse(readFileSync(join(folder, stateDirectory, 'record.json'), 'utf8'))
+    const record: unknown = JSON.parse(readFileSync(join(folder, recordPath), 'utf8'))
     return typeof record === 'object' && record !== null && 'role' in record && record.role === 'server'
   } catch {
     return false

@@ -5,8 +5,8 @@ import {
   type Manifest,
   manifestPath,
   mediaTypeOf,
+  recordPath,
   shellWord,
-  stateDirectory,
 } from '@serve-dist/manifest'
 
 /** Where frameworks write what is served; a folder inside another one stands before it. */
@@ -73,7 +73,7 @@ export function describeClientBelow(
   const folders = new Set((pages.length > 0 ? pages : inClient).map(({ path }) => firstFolder(path)))
   const [below] = folders
   if (below === undefined || folders.size > 1 || base.startsWith(`/${below}/`)) return undefined
-  const states = [manifestPath, `${stateDirectory}/record.json`]
+  const states = [manifestPath, recordPath]
   const hasServer = below === 'client' && existsSync(join(root, 'server'))
   if (!hasServer && !states.some((state) => existsSync(join(root, below, state)))) return undefined
   const code = files.find(({ path }) => path === 'handler.js' || /^server\/.*\.[cm]?js$/.test(path))
