@@ -4,6 +4,7 @@ import type { FilesOfPage } from '@serve-dist/precompress'
 import { decide } from '../site/decide.ts'
 import { isMissingAsset } from '../site/is-missing-asset.ts'
 import { namesOf } from '../site/names-of.ts'
+import { noRequestFields } from '../protocol/request-fields.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Site } from '../site/site.ts'
 
@@ -51,20 +52,7 @@ export async function findAbsentFiles(
 /** What lies outside of the base is somebody else's. */
 function isThere(site: Site, { origin: host, pathname, search }: URL): boolean {
   if (host !== origin || !pathname.startsWith(site.base)) return true
-  const asked = { ...noFields, target: pathname + search }
+  const asked = { ...noRequestFields, target: pathname + search }
   const answer = decide(site, asked, 'none')
   return answer !== undefined && answer.status < 400
-}
-
-const noFields = {
-  method: 'GET',
-  accept: undefined,
-  acceptEncoding: undefined,
-  ifMatch: undefined,
-  ifModifiedSince: undefined,
-  ifNoneMatch: undefined,
-  ifRange: undefined,
-  ifUnmodifiedSince: undefined,
-  range: undefined,
-  secFetchMode: undefined,
 }

@@ -13,3 +13,18 @@ export interface RequestFields {
   readonly range: string | undefined
   readonly secFetchMode: string | undefined
 }
+
+/** A request for `/` that has none of these fields. */
+export const noRequestFields: RequestFields = {
+  method: 'GET',
+  target: '/',
+  accept: undefined,
+  acceptEncoding: undefined,
+  ifMatch: undefined,
+  ifModifiedSince: undefined,
+  ifNoneMatch: undefined,
+  ifRange: undefined,
+  ifUnmodifiedSince: undefined,
+  range: undefined,
+  secFetchMode: undefined,
+}

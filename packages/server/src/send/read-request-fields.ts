@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isNamed } from '../protocol/request-head.ts'
-import type { RequestFields } from '../protocol/request-fields.ts'
+import { noRequestFields, type RequestFields } from '../protocol/request-fields.ts'
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
@@ -14,7 +14,7 @@ type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 export function createRequestFieldsReader(): (
   message: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>,
 ) => RequestFields {
-  const request: Writable<RequestFields> = emptyFields()
+  const request: Writable<RequestFields> = { ...noRequestFields }
   return (message) => {
     clear(request)
     request.method = message.method ?? ''
@@ -63,22 +63,6 @@ function readField(request: Writable<RequestFields>, name: string, value: string
 /** RFC 9110 §5.3: the lines of a list-based field are one list; a second date is dropped, as Node drops it. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
-}
-
-function emptyFields(): Writable<RequestFields> {
-  return {
-    method: '',
-    target: '',
-    accept: undefined,
-    acceptEncoding: undefined,
-    ifMatch: undefined,
-    ifModifiedSince: undefined,
-    ifNoneMatch: undefined,
-    ifRange: undefined,
-    ifUnmodifiedSince: undefined,
-    range: undefined,
-    secFetchMode: undefined,
-  }
 }
 
 function clear(request: Writable<RequestFields>): void {
