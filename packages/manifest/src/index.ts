@@ -35,6 +35,7 @@ export {
 } from './serving-rules.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isMissing, reasonOf } from './file-error.ts'
+export { firstNames } from './first-names.ts'
 export { isCompressible } from './is-compressible.ts'
 export { mediaTypeOf } from './media-type-of.ts'
 export { nearestName } from './nearest-name.ts'

@@ -1,4 +1,10 @@
-import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
+import {
+  type ContentCoding,
+  firstNames,
+  isCompressible,
+  mediaTypeOf,
+  variantPath,
+} from '@serve-dist/manifest'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
@@ -169,14 +175,12 @@ function isSmall({ size, codings }: FileTask): boolean {
 
 function warnOfTakenPlaces(taken: readonly string[], warn: (message: string) => void): void {
   if (taken.length === 0) return
-  const shown = taken.toSorted().slice(0, 3).join(', ')
-  const more = taken.length > 3 ? ` and ${taken.length - 3} more` : ''
   const [exist, them, variants, files] =
     taken.length === 1
       ? ['exists', 'it', 'that variant is', 'file']
       : ['exist', 'them', 'those variants are', 'files']
   warn(
-    `${shown}${more} already ${exist} and serve-dist did not write ${them}, so ${variants} left out. If another compression plugin made ${them}, remove that plugin and delete the ${files}.`,
+    `${firstNames(taken.toSorted())} already ${exist} and serve-dist did not write ${them}, so ${variants} left out. If another compression plugin made ${them}, remove that plugin and delete the ${files}.`,
   )
 }
 

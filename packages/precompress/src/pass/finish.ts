@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   compressCommand,
+  firstNames,
   contentCodings,
   type Manifest,
   type ManifestFile,
@@ -184,15 +185,13 @@ async function tellPublished(
   if (String([include, exclude]) === String([taken, left])) return
   const before = new Set(await matchingNames(folder, { include, exclude }))
   const published = manifest.files.map(({ path }) => path).filter((path) => !before.has(path))
-  const shown = published.slice(0, 3).join(', ')
-  if (shown === '') return
-  const more = published.length > 3 ? ` and ${published.length - 3} more` : ''
+  if (published.length === 0) return
   const globs = [
     ...include.filter((glob) => glob !== '**').map((glob) => `include ${glob}`),
     ...exclude.map((glob) => `exclude ${glob}`),
   ].join(', ')
   warn(
-    `${shown}${more} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
+    `${firstNames(published)} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
   )
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
+  firstNames,
   type Manifest,
   manifestPath,
   OperatorError,
@@ -108,8 +109,9 @@ export function describeLoss({ files }: Manifest): string | undefined {
       paths.has(variantPath(path, 'zstd')) &&
       variants.some(({ coding }) => coding !== 'zstd' && paths.has(variantPath(path, coding))),
   )
-  if (compressed.length === 0) return undefined
-  return `${compressed.length === 1 ? '1 file' : `${compressed.length} files`} had variants already, such as ${listNames(compressed.slice(0, 1))}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+  const [first] = compressed
+  if (first === undefined) return undefined
+  return `${compressed.length === 1 ? '1 file' : `${compressed.length} files`} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
@@ -133,15 +135,17 @@ export function describeInheritance(
   return [
     ...(gone.length > 0
       ? [
-          `${listNames(gone)} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
+          `${firstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
         ]
       : []),
     ...(changed.length > 0
-      ? [`${listNames(changed)} changed under a hashed name: no longer immutable, so that browsers ask again`]
+      ? [
+          `${firstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
+        ]
       : []),
     ...(added.length > 0
       ? [
-          `${listNames(added)} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
+          `${firstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
         ]
       : []),
   ]
@@ -157,9 +161,6 @@ function readEarlierManifest(directory: string): Manifest | undefined {
   }
 }
 
-function listNames(files: readonly { readonly path: string }[]): string {
-  const shown = files.slice(0, 3).map(({ path }) => path)
-  return files.length > shown.length
-    ? `${shown.join(', ')} and ${files.length - shown.length} more`
-    : shown.join(', ')
+function pathsOf(files: readonly { readonly path: string }[]): string[] {
+  return files.map(({ path }) => path)
 }

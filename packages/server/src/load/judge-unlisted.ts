@@ -1,4 +1,4 @@
-import { compressCommand, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { compressCommand, firstNames, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { servingFiles } from './read-serving-files.ts'
 
 /** A folder with files that its manifest does not list. */
@@ -16,7 +16,7 @@ export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): 
   const what = unlisted.length === 1 ? '1 file is' : `${unlisted.length} files are`
   const rules = unlisted.filter((path) => servingFiles.has(path))
   return [
-    `${root}: ${what} not in the manifest and will not be served: ${firstNames(unlisted)};`,
+    `${root}: ${what} not in the manifest and will not be served: ${firstNames(foremost(unlisted))};`,
     ...(rules.length > 0 ? [`what ${rules.join(' and ')} says does not count;`] : []),
     `run: ${compressCommand(directory)} (--exclude leaves files out)`,
   ].join(' ')
@@ -42,7 +42,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
   const count = unlisted.length === 1 ? '1 file is' : `${unlisted.length} files are`
   throw new OperatorError('SD_PAGES_UNLISTED', [
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
-    `  ${count} not listed: ${firstNames(unlisted)}`,
+    `  ${count} not listed: ${firstNames(foremost(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
     '  --unlisted warn starts without these files.',
@@ -50,10 +50,8 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
 }
 
 /** Pages first, then what configures the server: nobody looks for these behind 20 images. */
-function firstNames(paths: readonly string[]): string {
-  const shown = paths.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, 3)
-  const more = paths.length - shown.length
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`
+function foremost(paths: readonly string[]): string[] {
+  return paths.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 function rankOf(path: string): number {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { compressCommand, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { compressCommand, firstNames, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import { lateWriterCure } from '../integrations/noted-integrations.ts'
@@ -37,7 +37,7 @@ function tellChanges(): void {
     const changes = changesIn(folder, finished.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
-    const what = changes.map(([how, paths]) => `${how}: ${firstOf(paths)}`).join('; ')
+    const what = changes.map(([how, paths]) => `${how}: ${firstNames(paths)}`).join('; ')
     process.stderr.write(
       `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown))}\n`,
     )
@@ -59,8 +59,4 @@ function changesIn(folder: string, since = 0): [how: string, paths: readonly str
     // The folder is gone or was emptied for another build, or another release wrote its manifest: the server says so.
     return []
   }
-}
-
-function firstOf(paths: readonly string[]): string {
-  return paths.slice(0, 3).join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '')
 }
