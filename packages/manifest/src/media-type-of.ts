@@ -37,3 +37,8 @@ export function mediaTypeOf(path: string): string {
   // JSON is UTF-8 and defines no charset (RFC 8259 §11); XML outside `text/*`, SVG with it, names its own.
   return mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType
 }
+
+/** Whether browsers show a file of this media type as a page. */
+export function isPageType(mediaType: string): boolean {
+  return mediaType.startsWith('text/html')
+}

@@ -2,6 +2,7 @@ import {
   checkServingRules,
   contentCodings,
   isBasePath,
+  isNegative,
   OperatorError,
   pathProblem,
 } from '@serve-dist/manifest'
@@ -112,11 +113,6 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
   ]
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return { ...resolved, codings: codingNames.filter((name) => resolved.codings.includes(name)) }
-}
-
-/** Whether a pattern takes files out; `!(a|b).js` is a pattern of its own. */
-export function isNegative(pattern: string): boolean {
-  return /^!(?!\()/.test(pattern)
 }
 
 function servingProblems(serving: unknown): string[] {

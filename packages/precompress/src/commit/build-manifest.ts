@@ -1,4 +1,5 @@
 import {
+  isPageType,
   OperatorError,
   type Manifest,
   type ManifestFile,
@@ -85,7 +86,7 @@ export async function linkPages(
   const linked: CompressedFile[] = []
   for (const compressed of files) {
     const { path, mediaType } = compressed.file
-    const links = mediaType.startsWith('text/html') ? await linksOf(path, paths) : []
+    const links = isPageType(mediaType) ? await linksOf(path, paths) : []
     linked.push({ ...compressed, links })
   }
   return linked
@@ -145,7 +146,7 @@ function buildIdOf(manifest: Manifest): string {
 
 /** One page is an application that routes by itself; with several, an unknown path is a mistake. */
 function guessAppType(files: readonly CompressedFile[]): 'spa' | 'mpa' {
-  const pages = files.filter(({ file }) => file.mediaType.startsWith('text/html'))
+  const pages = files.filter(({ file }) => isPageType(file.mediaType))
   return pages.length === 1 && pages[0]?.file.path === 'index.html' ? 'spa' : 'mpa'
 }
 

@@ -4,12 +4,12 @@ import { join, posix, relative, resolve, sep } from 'node:path'
 import {
   buildNotFound,
   isMissing,
+  isNegative,
   OperatorError,
   pathProblem,
   reasonOf,
   stateDirectory,
 } from '@serve-dist/manifest'
-import { isNegative } from '../resolve-precompress-options.ts'
 
 /** A regular file of the build. */
 export interface ListedFile {

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import {
   compressCommand,
-  firstNames,
   contentCodings,
+  firstNames,
+  isNegative,
   type Manifest,
   type ManifestFile,
   manifestPath,
@@ -17,7 +18,6 @@ import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
 import { readRecord } from '../record/record-files.ts'
-import { isNegative } from '../resolve-precompress-options.ts'
 import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
 

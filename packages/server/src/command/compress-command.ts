@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
   firstNames,
+  isPageType,
   type Manifest,
   manifestPath,
   OperatorError,
@@ -130,7 +131,7 @@ export function describeInheritance(
   // Not those that a flag leaves out now. Scripts and styles go with every build.
   const gone = earlier.files.filter(
     ({ path, mediaType }) =>
-      (servingFiles.has(path) || mediaType.startsWith('text/html')) && !listed.has(path) && !isThere(path),
+      (servingFiles.has(path) || isPageType(mediaType)) && !listed.has(path) && !isThere(path),
   )
   return [
     ...(gone.length > 0

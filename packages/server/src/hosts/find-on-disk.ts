@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
-import { contentCodings, pathProblem, mediaTypeOf } from '@serve-dist/manifest'
+import { contentCodings, isPageType, mediaTypeOf, pathProblem } from '@serve-dist/manifest'
 import { decideResource } from '../site/decide.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import { fingerprintOf } from '../files/open-regular-file.ts'
@@ -98,7 +98,7 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     kind: 'resource',
     path,
     mediaType,
-    isPage: mediaType.startsWith('text/html'),
+    isPage: isPageType(mediaType),
     representations: [identity],
     identity,
     varies: false,

@@ -14,6 +14,7 @@ import { join, relative, sep } from 'node:path'
 import {
   contentCodings,
   isMissing,
+  isNegative,
   type Manifest,
   manifestPath,
   pathProblem,
@@ -118,8 +119,7 @@ function foldersOf({ files }: ListedFiles): ReadonlySet<string> {
 
 /** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
 export function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
-  // `!(a|b).js` is a pattern of its own.
-  const negative = include.filter((glob) => /^!(?!\()/.test(glob))
+  const negative = include.filter(isNegative)
   const included = include.filter((glob) => !negative.includes(glob))
   const excluded = [...exclude, ...negative.map((glob) => glob.slice(1))].flatMap((glob) => [
     glob,

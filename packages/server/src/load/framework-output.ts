@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, posix, resolve } from 'node:path'
 import {
   compressCommand,
+  isPageType,
   type Manifest,
   manifestPath,
   mediaTypeOf,
@@ -68,7 +69,7 @@ export function describeClientBelow(
   { directory, root }: { readonly directory: string; readonly root: string },
   { base, files }: Pick<Manifest, 'base' | 'files'>,
 ): string | undefined {
-  const pages = files.filter(({ path }) => mediaTypeOf(path).startsWith('text/html'))
+  const pages = files.filter(({ path }) => isPageType(mediaTypeOf(path)))
   const inClient = files.filter(({ path }) => path.startsWith('client/'))
   const folders = new Set((pages.length > 0 ? pages : inClient).map(({ path }) => firstFolder(path)))
   const [below] = folders

@@ -1,4 +1,11 @@
-import { compressCommand, firstNames, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
+import {
+  compressCommand,
+  firstNames,
+  isPageType,
+  mediaTypeOf,
+  type Manifest,
+  OperatorError,
+} from '@serve-dist/manifest'
 import { servingFiles } from './read-serving-files.ts'
 
 /** A folder with files that its manifest does not list. */
@@ -59,5 +66,5 @@ function rankOf(path: string): number {
 }
 
 function isPage(path: string): boolean {
-  return mediaTypeOf(path).startsWith('text/html')
+  return isPageType(mediaTypeOf(path))
 }

@@ -1,4 +1,4 @@
-import type { Manifest, ManifestFile, ManifestLink } from '@serve-dist/manifest'
+import { isPageType, type Manifest, type ManifestFile, type ManifestLink } from '@serve-dist/manifest'
 import { buildTable } from './build-table.ts'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import { overridesFor } from './field-rules.ts'
@@ -93,7 +93,7 @@ function buildResource(
     kind: 'resource',
     path,
     mediaType,
-    isPage: mediaType.startsWith('text/html'),
+    isPage: isPageType(mediaType),
     // Sorting is stable: among equal sizes the default order stays.
     representations:
       serving.prefer === 'smallest' ? inOrder.toSorted((a, b) => a.bytes.size - b.bytes.size) : inOrder,

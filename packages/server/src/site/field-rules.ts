@@ -1,4 +1,10 @@
-import type { FieldValues, Manifest, ManifestFile, ServingRules } from '@serve-dist/manifest'
+import {
+  type FieldValues,
+  isPageType,
+  type Manifest,
+  type ManifestFile,
+  type ServingRules,
+} from '@serve-dist/manifest'
 import picomatch from 'picomatch'
 import { encodePath } from '../protocol/request-path.ts'
 import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
@@ -79,7 +85,7 @@ export function overridesFor(
       case 'files':
         return true
       case 'pages':
-        return mediaType.startsWith('text/html')
+        return isPageType(mediaType)
       case 'glob':
         return globMatcherOf(rule.glob)(path)
       default:
