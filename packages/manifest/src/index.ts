@@ -19,7 +19,8 @@ export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'
 export { DocumentReader } from './document-reader.ts'
-export { fieldProblem, readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
+export { fieldProblem } from './field-grammar.ts'
+export { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 export {
   type Fallback,
   fallbacks,
@@ -36,6 +37,7 @@ export {
 export { checkServingRules } from './check-serving-rules.ts'
 export { isMissing, reasonOf } from './file-error.ts'
 export { firstNames } from './first-names.ts'
+export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isNegative } from './is-negative.ts'
 export { isPageType, mediaTypeOf } from './media-type-of.ts'

@@ -120,6 +120,8 @@ describe('parseManifest', () => {
     ['files.0.path', '', '$.files[0].path'],
     ['files.0.mediaType', 'text/html\r\nx: y', '$.files[0].mediaType'],
     ['files.0.mediaType', 'html', '$.files[0].mediaType'],
+    ['files.0.mediaType', 'text/plain; x="\u0100"', '$.files[0].mediaType'],
+    ['files.0.mediaType', 'text/plain; x="ü"', '$.files[0].mediaType'],
     ['files.0.size', -1, '$.files[0].size'],
     ['files.0.size', 1.5, '$.files[0].size'],
     ['files.0.size', '12', '$.files[0].size'],

@@ -12,8 +12,9 @@ import {
   stateDirectory,
 } from './manifest.ts'
 import { DocumentReader, show } from './document-reader.ts'
+import { isFieldValue } from './field-grammar.ts'
 import { isBasePath } from './is-base-path.ts'
-import { readServingRules } from './read-serving-rules.ts'
+import { readGlob, readServingRules } from './read-serving-rules.ts'
 import { pathProblem } from './path-problem.ts'
 import { variantPath } from './variant-path.ts'
 
@@ -26,7 +27,7 @@ const codingNames: readonly [ContentCoding, ...ContentCoding[]] = [
 ]
 const sha256Form = /^[0-9a-f]{64}$/
 const buildIdForm = /^[0-9a-f]{16,64}$/
-const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"\p{Cc}]*"))*$/u
+const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"]*"))*$/
 
 /**
  * Reads the text of a manifest and checks every field. Fields that this version does not know are
@@ -71,7 +72,7 @@ export function readSelection(selection: DocumentReader): Selection {
   const globs = (name: 'include' | 'exclude'): Selection => {
     const field = selection.field(name)
     if (field.value === undefined) return {}
-    return { [name]: field.list((glob) => glob.where((text) => text !== '', 'a glob such as "drafts/**"')) }
+    return { [name]: field.list(readGlob) }
   }
   return { ...globs('include'), ...globs('exclude') }
 }
@@ -82,7 +83,10 @@ function readFile(file: DocumentReader): ManifestFile {
     ...(file.field('stem').value !== undefined && { stem: file.field('stem').where(isStem, stemForm) }),
     mediaType: file
       .field('mediaType')
-      .matching(mediaTypeForm, 'a media type such as "text/css; charset=utf-8"'),
+      .where(
+        (text) => mediaTypeForm.test(text) && isFieldValue(text),
+        'a media type such as "text/css; charset=utf-8", all of it ASCII',
+      ),
     size: file.field('size').byteCount(),
     sha256: file.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
     cache: file.field('cache').oneOf(cacheClasses),

@@ -1,4 +1,6 @@
 import { type DocumentReader, show } from './document-reader.ts'
+import { fieldProblem, isFieldValue } from './field-grammar.ts'
+import { globProblem } from './glob-problem.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {
   fallbacks,
@@ -11,26 +13,6 @@ import {
   type ServingRules,
 } from './serving-rules.ts'
 
-// RFC 9110 §5.6.2 and §5.5.
-const fieldName = /^[!#$%&'*+.^_`|~\w-]+$/
-const fieldValue = /^[\t\x20-\x7E\x80-\xFF]*$/
-
-/** Fields that say how a message is framed or what the build itself knows: nobody else may set them. */
-const ownFields: ReadonlySet<string> = new Set([
-  'accept-ranges',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-range',
-  'date',
-  'etag',
-  'keep-alive',
-  'last-modified',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
 type Read<Rules> = { readonly [Name in keyof Rules]-?: (rule: DocumentReader) => Rules[Name] }
 
 /** One reader a rule: this table is the list of rules that there are. */
@@ -38,8 +20,16 @@ const readers: Read<ServingRules> = {
   prefer: (rule) => rule.oneOf(preferences),
   fallback: (rule) => rule.oneOf(fallbacks),
   immutable: readGlobs,
-  cacheControl: (rule) => rule.record((value) => value.matching(fieldValue, 'a value of Cache-Control')),
-  headers: (rule) => rule.record(readFields),
+  cacheControl: (rule) =>
+    rule.record((value, glob) => {
+      noteGlobProblem(value, glob)
+      return value.where(isFieldValue, 'a value of Cache-Control in ASCII')
+    }),
+  headers: (rule) =>
+    rule.record((fields, glob) => {
+      noteGlobProblem(fields, glob)
+      return readFields(fields)
+    }),
   redirects: (rule) => rule.list(readRedirect),
   securityHeaders: (rule) => rule.boolean(),
   earlyHints: (rule) => rule.boolean(),
@@ -64,15 +54,20 @@ export function readServingRules(document: DocumentReader): ServingRules {
   return rules
 }
 
-/** Why nobody may set this field to this value, or `undefined` when it may be set. */
-export function fieldProblem(name: string, value: string): string | undefined {
-  if (!fieldName.test(name)) return `"${name}" is not the name of a field`
-  if (ownFields.has(name.toLowerCase())) return `serve-dist sets the field ${name} itself`
-  return fieldValue.test(value) ? undefined : `the value of ${name} holds characters that no field may have`
+function readGlobs(rule: DocumentReader): readonly string[] {
+  return rule.list(readGlob)
 }
 
-function readGlobs(rule: DocumentReader): readonly string[] {
-  return rule.list((glob) => glob.where((text) => text !== '', 'a glob'))
+/** Reads one glob, and notes what is wrong with it. */
+export function readGlob(glob: DocumentReader): string {
+  const text = typeof glob.value === 'string' ? glob.value : ''
+  noteGlobProblem(glob, text)
+  return text
+}
+
+function noteGlobProblem(place: DocumentReader, glob: string): void {
+  const problem = globProblem(glob)
+  if (problem !== undefined) place.problem(`${problem}, found ${show(glob === '' ? place.value : glob)}`)
 }
 
 function readFields(fields: DocumentReader): FieldValues {

@@ -1,4 +1,4 @@
-const source = /^\/(?!\/)[^\s?#]*$/
+const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
 const target = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 const variable = /:([A-Za-z]\w*)/g
 /** Somebody may mean all of it as the name, so that the rule would match nothing that was meant. */

@@ -1,6 +1,7 @@
 import {
   checkServingRules,
   contentCodings,
+  globProblem,
   isBasePath,
   isNegative,
   OperatorError,
@@ -48,7 +49,8 @@ type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 const isFunction: Check = ['a function', (value) => typeof value === 'function']
 const isBoolean: Check = ['true or false', (value) => typeof value === 'boolean']
 const isByteCount: Check = ['a whole number of bytes', (value) => isWhole(value, 0)]
-const patterns = 'a list of glob patterns relative to the folder, such as "assets/**"'
+const patterns =
+  'a list of glob patterns relative to the folder, such as "assets/**", with three stars in a segment at most'
 
 /** `serving` is checked by `checkServingRules`. */
 const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving'>, Check>> = {
@@ -131,7 +133,7 @@ function isPatternList(value: unknown): value is readonly string[] {
 }
 
 function isInnerPattern(pattern: string): boolean {
-  return pattern !== '' && !/^!?(?:\/|[A-Za-z]:|(?:\.\/)*\.\.(?:\/|$))/.test(pattern)
+  return globProblem(pattern) === undefined && !/^!?(?:\/|[A-Za-z]:|(?:\.\/)*\.\.(?:\/|$))/.test(pattern)
 }
 
 function isWhole(value: unknown, minimum: number): boolean {

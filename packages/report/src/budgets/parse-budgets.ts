@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { globProblem, OperatorError } from '@serve-dist/manifest'
 import { type SizeColumn, sizeColumns } from '../builds/sizes.ts'
 
 /** The most that files may weigh together. */
@@ -47,6 +47,8 @@ function parseBudget(text: string): Budget | string {
   const equals = text.lastIndexOf('=')
   const files = text.slice(0, Math.max(equals, 0)).trim()
   if (files === '') return 'it names no files; write for example assets/*.js=150kb:br or total=500kb'
+  const problem = globProblem(files)
+  if (problem !== undefined) return problem
   const [size = '', column = 'sent', ...others] = text.slice(equals + 1).split(':')
   const known = sizeColumns.find((name) => name === column.trim().toLowerCase())
   if (known === undefined || others.length > 0) {
