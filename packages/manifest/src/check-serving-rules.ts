@@ -25,7 +25,9 @@ export function checkServingRules(document: unknown, place: string): ServingRule
 
 function refuseOtherKeys(document: DocumentReader, what: string, names: readonly string[]): void {
   for (const key of document.keys()) {
-    if (!names.includes(key))
-      document.field(key).problem(`there is no such ${what}; did you mean "${nearestName(key, names).name}"?`)
+    if (names.includes(key)) continue
+    const nearest = nearestName(key, names)
+    const cure = nearest === undefined ? `the ${what}s are ${names.join(', ')}` : `did you mean "${nearest}"?`
+    document.field(key).problem(`there is no such ${what}; ${cure}`)
   }
 }

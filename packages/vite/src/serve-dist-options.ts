@@ -114,9 +114,8 @@ function isObject(value: unknown): value is object {
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
   if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
-  const { name: nearest, changes } = nearestName(name, names)
-  // A name that differs more is not a typing error, but an option of Vite or of another plugin.
-  return changes <= nearest.length / 3 ? `did you mean "${nearest}"? T${all}` : `t${all}`
+  const nearest = nearestName(name, names)
+  return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
 }
 
 /** What `read` returns; if it throws, undefined, with its problems added to the others. */
