@@ -103,6 +103,7 @@ const memory = 'Files and memory'
 
 export const serveFlags: FlagTable<ServeFlags> = {
   port: {
+    letter: 'p',
     value: '<number>',
     help: 'port to listen on; 0 picks a free one',
     group: address,
@@ -113,8 +114,9 @@ export const serveFlags: FlagTable<ServeFlags> = {
     unused: besideSocket,
   },
   host: {
-    value: '<address>',
-    help: 'address; 0.0.0.0 listens on all',
+    letter: 'H',
+    value: '[address]',
+    help: 'address; alone: all addresses',
     group: address,
     isCommon: true,
     environment: 'HOST',

@@ -127,7 +127,7 @@ async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving
  * after all others have died would get another one.
  */
 async function findFreePort(host: string): Promise<number> {
-  const server = createServer().listen({ port: 0, host, exclusive: true })
+  const server = createServer().listen({ port: 0, ...(host !== '*' && { host }), exclusive: true })
   await once(server, 'listening')
   const address = server.address()
   server.close()

@@ -45,10 +45,7 @@ interface FolderNames {
  */
 export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   const names = readNames(folder.root)
-  if (names.files.size === 0 && names.builds.length === 0) {
-    const problem = `${folder.root}: the folder holds no file that could be served; build first, or name the folder that the build wrote`
-    throw new OperatorError('SD_BUILD_NOT_FOUND', problem)
-  }
+  refuseEmpty(folder, names)
   if (isWanted) return
   refuseServerCode(folder, names)
   refuseUncompressed(folder)
@@ -66,9 +63,16 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
  */
 export function refuseToPublish(folder: Omit<Folder, 'task'>, isDescribed: boolean): void {
   const names = readNames(folder.root)
+  refuseEmpty(folder, names)
   if (isDescribed && codeOfFramework(folder.root, names) === undefined) return
   refuseServerCode({ ...folder, task: 'compress' }, names)
   refuseProject({ ...folder, task: 'compress' }, names)
+}
+
+function refuseEmpty({ root }: Folder, { files, builds }: FolderNames): void {
+  if (files.size > 0 || builds.length > 0) return
+  const problem = `${root}: the folder holds no file that could be served; build first, or name the folder that the build wrote`
+  throw new OperatorError('SD_BUILD_NOT_FOUND', problem)
 }
 
 function manifestPathIn(folder: string): string {

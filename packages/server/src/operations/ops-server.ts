@@ -58,10 +58,7 @@ export async function startOpsServer(
     }
   })
   server.maxConnections = maximumConnections
-  const origin = await listen(
-    { server, scheme: 'http' },
-    { host: host === '*' ? undefined : host, port, flag: '--ops' },
-  )
+  const origin = await listen({ server, scheme: 'http' }, { host, port, flag: '--ops' })
   return {
     url: `${origin}/`,
     async close() {

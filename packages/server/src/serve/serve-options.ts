@@ -19,7 +19,10 @@ export interface ServeOptions {
    * @default 4173
    */
   readonly port?: number
-  /** @default '127.0.0.1' */
+  /**
+   * `*` listens on all addresses.
+   * @default '127.0.0.1'
+   */
   readonly host?: string
   /**
    * The path of a unix socket to listen on, instead of a port: 107 bytes at most (macOS: 103).

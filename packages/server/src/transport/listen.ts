@@ -13,8 +13,8 @@ export type ListenAddress = TcpAddress | SocketAddress | InheritedAddress
 interface TcpAddress {
   /** 0 picks a free one. */
   readonly port: number
-  /** `undefined` listens on all addresses. */
-  readonly host: string | undefined
+  /** `*` listens on all addresses, of IPv6 too where the machine has them. */
+  readonly host: string
   /**
    * The flag that chooses it, for error messages.
    * @default '--port'
@@ -90,12 +90,12 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
   if ('descriptor' in address) return { fd: address.descriptor }
   if ('socket' in address) return { path: address.socket }
   const { port, host } = address
-  return { port, ...(host !== undefined && { host }) }
+  return { port, ...(host !== '*' && { host }) }
 }
 
 /** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
-function reachableName(host: string | undefined): string {
-  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost'
+function reachableName(host: string): string {
+  if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
   // Only the literal of an IPv6 address has colons.
   return host.includes(':') ? `[${host}]` : host
 }
@@ -103,7 +103,8 @@ function reachableName(host: string | undefined): string {
 function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
   if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS: ${message}`
   if ('socket' in address) return explainSocket(code, message, address.socket)
-  const { port, host = 'all addresses', flag = '--port' } = address
+  const { port, flag = '--port' } = address
+  const host = address.host === '*' ? 'all addresses' : address.host
   switch (code) {
     case 'EADDRINUSE':
       return `port ${port} on ${host} is in use; stop what listens there, or choose another port with ${flag} (0 picks a free one)`

@@ -26,7 +26,13 @@ const introduction = `# The command line
   [its options](#serve-dist-explain-path-dir).
 
 \`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
-set to nothing counts as not set.`
+set to nothing counts as not set.
+
+\`--host\` alone listens on all addresses, as in Vite. The next word is its value where it is an IP address, \`localhost\`, or
+a name with a dot and nothing of that name lies here; any other name is written \`--host=<name>\`.
+
+An error is one message on standard error, \`serve-dist:\` and its [code](errors.md) first and the cure last, and exit
+code 1. \`report\` and \`check\` end with 1 for what they find, too.`
 
 test('docs/cli.md has every flag of the command', async () => {
   const document = [

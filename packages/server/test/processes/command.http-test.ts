@@ -66,6 +66,25 @@ describe('serve-dist', () => {
     await Promise.all([stop(command), stop(other)])
   })
 
+  test.each([
+    [['--host', 'dist', '--port', '0'], 'localhost'],
+    [['dist', '--port', '0', '--host'], 'localhost'],
+    [['--host', '0.0.0.0', 'dist', '--port', '0'], 'localhost'],
+    [['--host', '--port', '0'], 'localhost'],
+    [['-H', '127.0.0.1', '-p', '0', '--workers', '2'], '127.0.0.1'],
+    [['-H', '-p0', '--workers', '2'], 'localhost'],
+    [['--host=127.0.0.1', '--port=0', 'dist'], '127.0.0.1'],
+  ])('takes a host that has its value, or none: %j', async (args, host) => {
+    const cwd = await temporaryDirectory()
+    await rename(await buildFixture(files), join(cwd, 'dist'))
+    const command = spawnCommand(args, { cwd })
+    const { url, port } = await command.listening
+    expect(url).toBe(`http://${host}:${port}/`)
+    const { status } = await rawRequest(port, { target: '/app.js' })
+    expect(status).toBe(200)
+    await stop(command)
+  })
+
   test('names a reachable URL when it listens everywhere, base included', async () => {
     const built = await buildFixture(files, { base: '/app/' })
     const command = spawnCommand([built, '--port', '0', '--host', '0.0.0.0'])
@@ -96,8 +115,8 @@ describe('serve-dist', () => {
     await stop(command)
   })
 
-  test('--version is the version of the package', async () => {
-    const { code, stdout } = await spawnCommand(['--version']).exited
+  test.each(['--version', '-v'])('%s is the version of the package', async (flag) => {
+    const { code, stdout } = await spawnCommand([flag]).exited
     const manifest: unknown = JSON.parse(await readFile(packageFile, 'utf8'))
     expect(code).toBe(0)
     expect(manifest).toMatchObject({ version: stdout.trim() })
@@ -156,7 +175,7 @@ describe('serve-dist', () => {
       {},
       /expected a size such as 65536, 64k or 1\.5m, found "lots"/,
     ],
-    ['two folders', ['a', 'b'], {}, /too many arguments/],
+    ['two folders', ['a', 'b'], {}, /: expected \[dir\], found "a" "b"\n/],
     [
       'every wrong word at once',
       ['--grace', 'soon', '--fallback', 'q', '--nonsense'],
@@ -165,21 +184,35 @@ describe('serve-dist', () => {
     ],
     [
       'a flag in the place of a value',
-      ['--host', '--port'],
+      ['--port', '--host'],
       {},
-      /--host: expected a value, found the flag --port/,
+      /--port: expected a value, found the flag --host/,
+    ],
+    [
+      'no value',
+      ['--port'],
+      {},
+      /: --port: expected a value, found nothing\nrun serve-dist --help for usage\n$/,
+    ],
+    ['a letter for what is none', ['-x'], {}, /: unknown option '-x'\nrun serve-dist --help/],
+    [
+      'a wrong value of a letter',
+      ['-p', 'x'],
+      { PORT: '0' },
+      /: --port: expected a whole number .+, found "x"\n/,
+    ],
+    ['a flag that is near none', ['--cert', 'a.pem'], {}, /: unknown option '--cert'\nrun/],
+    [
+      'a name that may be a folder or an address',
+      ['--host', 'web', '--port', '0'],
+      {},
+      /: expected \[dir\], found ".+" "web"; an address that is a name without a dot is written --host=web\n/,
     ],
     [
       'a host that is not of this machine',
       ['--host', '192.0.2.1', '--port', '0'],
       {},
       /192\.0\.2\.1 is not an address of this machine; choose one with --host/,
-    ],
-    [
-      'a host that is a pattern',
-      ['--host', '*', '--port', '0'],
-      {},
-      /\* is not an address of this machine; choose one with --host/,
     ],
   ])('refuses %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
     const folder = args[0] === 'a' ? [] : [directory]
@@ -189,9 +222,37 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
+  test('shows the help of a command in each way that people ask for it', async () => {
+    const texts = await Promise.all(
+      [
+        ['compress', '--help'],
+        ['help', 'compress'],
+        ['--help', 'compress'],
+        ['compress', '-h'],
+      ].map(async (args) => (await spawnCommand(args).exited).stdout),
+    )
+    expect(texts[0]).toContain('--minimum-size')
+    expect(new Set(texts).size).toBe(1)
+    const { stdout } = await spawnCommand(['help']).exited
+    expect(stdout).toBe((await spawnCommand(['--help']).exited).stdout)
+  })
+
   test.each([
+    ['chek', 'check'],
+    ['reprot', 'report'],
+    ['compres', 'compress'],
+  ])('names the command that was meant by %s', async (word, name) => {
+    const { code, stderr } = await spawnCommand([word]).exited
+    expect([code, stderr]).toEqual([
+      1,
+      `serve-dist: SD_OPTION_INVALID: there is neither a command nor a folder "${word}"; did you mean serve-dist ${name}?\n`,
+    ])
+  })
+
+  test.each([
+    [['compress', '-p', '1'], `'-p, --port <number>' is for serving; "compress" does not take it`],
     [['compress', 'nowhere', '--cors', 'a/*'], `'--cors <glob>' is for serving; "compress" does not take it`],
-    [['--port', '0', 'report', 'nowhere'], `'--port <number>' is for serving; "report" does not take it`],
+    [['--port', '0', 'report', 'nowhere'], `'-p, --port <number>' is for serving; "report" does not take it`],
   ])(
     'refuses options of the server that another command would do nothing with: %j',
     async (args, message) => {
@@ -394,6 +455,17 @@ describe('serve-dist compress', () => {
     const args = ['compress', '--cache-size', '0', join(root, 'dist')]
     expect((await spawnCommand(args).exited).code).toBe(0)
     expect(await entries()).toBe(0)
+  })
+
+  test('refuses a folder without files, and leaves it as it is', async () => {
+    const folder = await temporaryDirectory()
+    const { code, stdout, stderr } = await spawnCommand(['compress', folder]).exited
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder holds no file that could be served; build first, or name the folder that the build wrote\n`,
+    ])
+    expect(await readdir(folder)).toEqual([])
   })
 
   test('refuses a folder that is not there: exit code 1 and no stack trace', async () => {

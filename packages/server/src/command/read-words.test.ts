@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest'
+import { readWords } from './read-words.ts'
+
+const commands = ['compress', 'check']
+
+/** A file that is there, wherever the tests run. */
+const thereIs = 'package.json'
+
+describe('readWords', () => {
+  test.each([
+    ['--host dist', '--host=* dist'],
+    ['dist --host', 'dist --host=*'],
+    ['--host 0.0.0.0 dist', '--host=0.0.0.0 dist'],
+    ['--host --port 3000', '--host=* --port 3000'],
+    ['-H ::1 dist', '--host=::1 dist'],
+    ['--host localhost', '--host=localhost'],
+    ['--host web.internal dist', '--host=web.internal dist'],
+    [`--host ${thereIs}`, `--host=* ${thereIs}`],
+    ['--host ./dist.v2', '--host=* ./dist.v2'],
+    ['--host ../out', '--host=* ../out'],
+    ['--host .output', '--host=* .output'],
+    ['--host=web dist', '--host=web dist'],
+    ['check -H x:y', 'check -H x:y'],
+    ['help', '--help'],
+    ['help compress', 'compress --help'],
+    ['--help compress', 'compress --help'],
+    ['-h check', 'check --help'],
+    ['help all', '--help all'],
+    ['--help=all', '--help all'],
+    ['--help all', '--help all'],
+    ['compress --help', 'compress --help'],
+    ['dist --port 1', 'dist --port 1'],
+  ])('reads %s as %s', (written, read) => {
+    expect(readWords(written.split(' '), commands)).toEqual(read.split(' '))
+  })
+})

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { nearestName, OperatorError } from '@serve-dist/manifest'
+import type { Command, CommanderError, Option } from 'commander'
+
+// What is wrong with a command line, and what was meant.
+
+/**
+ * A command that does not exist would be taken for a folder that does not.
+ *
+ * @throws OperatorError that names the command that was meant.
+ */
+export function refuseMisspelt({ commands }: Command, [word = '']: readonly string[]): void {
+  const names = commands.map((command) => command.name())
+  const nearest = names.includes(word) ? undefined : nearestName(word, names)
+  if (nearest === undefined || existsSync(word)) return
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `there is neither a command nor a folder "${word}"; did you mean serve-dist ${nearest}?`,
+  )
+}
+
+/** Ends the command where something is wrong with its words. */
+export function refuse(command: Command, problems: readonly string[]): void {
+  if (problems.length === 0) return
+  const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
+  const usage = `run ${name} --help for usage`
+  throw problems.length === 1
+    ? new OperatorError('SD_OPTION_INVALID', `${problems[0]}\n${usage}`)
+    : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems; ${usage}:` })
+}
+
+/** What commander found, as other problems are written: with what was expected, or the nearest flag of this command. */
+export function explain(command: Command, { code, message }: CommanderError): string {
+  const quoted = /'([^'=]+)/.exec(message)?.[1] ?? ''
+  switch (code) {
+    case 'commander.unknownOption':
+      return describeUnknown(command, quoted)
+    case 'commander.optionMissingArgument':
+      return `${/--[\w-]+/.exec(quoted)?.[0]}: expected a value, found nothing`
+    case 'commander.missingArgument':
+      return `expected <${quoted}>, found nothing`
+    case 'commander.excessArguments':
+      return describeExcess(command)
+    default:
+      return message.replace(/^error: /, '')
+  }
+}
+
+function describeUnknown(command: Command, flag: string): string {
+  const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
+  if (ofServer !== undefined) return describeServerFlag(ofServer, command)
+  const nearest = nearestName(
+    flag.slice(2),
+    command.options.flatMap(({ long }) => long?.slice(2) ?? []),
+  )
+  return `unknown option '${flag}'${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
+}
+
+function describeExcess(command: Command): string {
+  const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
+  const isHost = command.getOptionValue('host') === '*'
+  const name = isHost ? found.find((word) => !existsSync(word)) : undefined
+  const cure = name === undefined ? '' : `; an address that is a name without a dot is written --host=${name}`
+  return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}${cure}`
+}
+
+/** Commander accepts the server's flags in front of another command, which would ignore them. */
+export function serverFlagsBefore(program: Command, command: Command): string[] {
+  return program.options
+    .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) => describeServerFlag(option, command))
+}
+
+function describeServerFlag({ flags }: Option, command: Command): string {
+  return `option '${flags}' is for serving; "${command.name()}" does not take it`
+}
