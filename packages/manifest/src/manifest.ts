@@ -41,8 +41,8 @@ export interface Manifest {
   /** When the content last changed: ISO 8601, UTC, whole seconds. */
   readonly lastModified: string
   /**
-   * Present when `SOURCE_DATE_EPOCH` dictated every time: then they do not tell one content from another, and
-   * are neither sent nor compared.
+   * Present where the times do not tell one content from another, and are neither sent nor compared:
+   * `SOURCE_DATE_EPOCH` dictated them to a build, or nobody did for a folder without a manifest.
    */
   readonly timesAreFixed?: true
   /** What the plugin's options say of serving; absent when they say nothing. */

@@ -5,8 +5,8 @@ import { pays } from '../encode/compress-file.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
-import { decodesToOriginal, type Sibling } from './find-variants.ts'
-import { runBounded } from './run-bounded.ts'
+import { decodesToOriginal } from './decodes-to-original.ts'
+import { byPath, type Candidate, findCandidates, judgeCandidates } from './find-candidates.ts'
 
 /** What lies beside files under the names of their variants, though no earlier pass is known to have put it there. */
 export interface Siblings {
@@ -15,7 +15,7 @@ export interface Siblings {
   /** Of somebody else, and right: variants, and files under their own names. Never replaced, never removed. */
   readonly foreign: readonly ForeignVariant[]
   /** Of somebody else, and not what their names say: files like any other. */
-  readonly strangers: readonly Sibling[]
+  readonly strangers: readonly Candidate<DescribedFile>[]
   /** The paths of what is somebody else's. */
   readonly occupied: ReadonlySet<string>
 }
@@ -31,35 +31,24 @@ interface SiblingSearch extends Pick<ResolvedPrecompressOptions, 'codings' | 'mi
   readonly cache: EncodingCache
 }
 
-/** Decoding is Node's pool's work: four threads. */
-const filesAtOnce = 4
-
 /** Looks at what lies where variants would go; reads nothing where there is no such file. */
 export async function findSiblings(
   files: readonly ListedFile[],
   { folder, cache, codings, minimumSize }: SiblingSearch,
 ): Promise<Siblings> {
-  const listed = new Map(files.map((file) => [file.path, file]))
-  const candidates = files.flatMap(({ path }) => {
-    const coding = contentCodings.find(
-      ({ name, extension }) => codings.includes(name) && path.endsWith(extension),
-    )
-    const original = coding && listed.get(path.slice(0, -coding.extension.length))
-    if (coding === undefined || original === undefined || original.size < minimumSize) return []
-    return isCompressible(mediaTypeOf(original.path))
-      ? [{ path, of: original.path, coding: coding.name }]
-      : []
-  })
+  const candidates = findCandidates(new Map(files.map((file) => [file.path, file]))).filter(
+    ({ original, coding }) =>
+      codings.includes(coding) && original.size >= minimumSize && isCompressible(mediaTypeOf(original.path)),
+  )
   const ours: DescribedFile[] = []
   const foreign: ForeignVariant[] = []
-  const strangers: Sibling[] = []
+  const strangers: Candidate<DescribedFile>[] = []
   const occupied = new Set<string>()
-  const bounds = { tasks: filesAtOnce, bytes: Infinity, bytesOf: () => 0 }
-  await runBounded(candidates, bounds, async ({ path, of, coding }) => {
+  await judgeCandidates(candidates, async ({ file: { path }, original: of, coding }) => {
     const file = await describeIfPossible(folder, path)
-    const original = await describeIfPossible(folder, of)
+    const original = await describeIfPossible(folder, of.path)
     if (file === undefined || original === undefined) return
-    const sibling = { path, original, coding }
+    const sibling = { file, original, coding }
     if (cache.recall(original.sha256).get(coding)?.kept?.sha256 === file.sha256) {
       ours.push(file)
       return
@@ -69,7 +58,7 @@ export async function findSiblings(
       foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
     } else strangers.push(sibling)
   })
-  return { ours, foreign, strangers: strangers.toSorted((a, b) => (a.path < b.path ? -1 : 1)), occupied }
+  return { ours, foreign, strangers: byPath(strangers), occupied }
 }
 
 /** What cannot be read fails the pass later, with all others. */
@@ -99,11 +88,11 @@ export function addForeignVariants(
 }
 
 /** One warning for all files that stand where variants would go. */
-export function describeStrangers(strangers: readonly Sibling[]): string[] {
+export function describeStrangers(strangers: Siblings['strangers']): string[] {
   const [first] = strangers
   if (first === undefined) return []
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
   return [
-    `${first.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
+    `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
   ]
 }

@@ -6,7 +6,6 @@ import { decideResource } from '../site/decide.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import { fingerprintOf } from '../files/open-regular-file.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
-import { formatHttpDate } from '../protocol/http-date.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import { servingFiles } from '../load/read-serving-files.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -83,9 +82,6 @@ interface FoundFile {
 }
 
 function describeFile(site: Site, path: string, { file, stats: found }: FoundFile): Resource {
-  // RFC 9110 §8.8.2.1: never a time of the future.
-  const time = Math.min(Number(found.mtimeMs), Date.now())
-  const lastModified = Math.floor(time / 1000) * 1000
   const size = Number(found.size)
   const mediaType = mediaTypeOf(path)
   const identity: Representation = {
@@ -102,8 +98,9 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     representations: [identity],
     identity,
     varies: false,
-    lastModified,
-    lastModifiedField: formatHttpDate(lastModified),
+    // A file's time differs between replicas.
+    lastModified: undefined,
+    lastModifiedField: undefined,
     cacheControl: 'no-cache',
     overrides: overridesFor(site.fieldRules, { path, mediaType }, [decodeURIComponent(site.base) + path]),
     links: [],
