@@ -22,10 +22,10 @@ import { runBounded } from './run-bounded.ts'
 const filesAtOnce = 8
 
 /**
- * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant
- * when its name is that of another file plus a coding's extension, and its bytes are those of that file once
- * they are decoded (none is zstd where nothing decodes that: Node 20 without the optional package). Times are those of this call, or
- * `SOURCE_DATE_EPOCH`: the file system's may be constant (images, archives) and would hide a change.
+ * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant when its name is
+ * that of another file plus a coding's extension, and every browser decodes it to the bytes of that file (none is zstd
+ * where nothing here decodes that: Node 20 without the optional package). Times count where `SOURCE_DATE_EPOCH` says them
+ * (else `timesAreFixed`): that of this call, and those of the file system, are others in each replica.
  *
  * @throws {@link OperatorError} that lists all problems at once.
  */
@@ -59,7 +59,7 @@ export async function describeDirectory(directory: string, options: DescribeOpti
       return [{ coding: name, size: found.size, sha256: found.sha256 }]
     })
   const compressed = originals.map((file) => ({ file, variants: variantsOf(file.path) }))
-  return buildManifest(compressed, settings, { ...time, earlier: undefined })
+  return buildManifest(compressed, settings, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
 }
 
 /** Variants of two builds may lie side by side, and without a manifest nothing distinguishes them. */
