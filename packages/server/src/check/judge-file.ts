@@ -168,7 +168,7 @@ function judgeFields(resource: Resource, path: string, answers: readonly Receive
   if (other !== undefined)
     found.push({ code: 'media-type', path, detail: other.fields['content-type'] ?? 'no type' })
   for (const name of expectedFields(resource).keys()) {
-    const isLost = !judgedElsewhere.has(name) && answers.some(({ fields }) => fields[name] === undefined)
+    const isLost = !judgedElsewhere.has(name) && answers.some(({ fields }) => !Object.hasOwn(fields, name))
     if (isLost) found.push({ code: 'field-lost', path, detail: name })
   }
   return found

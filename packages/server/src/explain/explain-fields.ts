@@ -46,7 +46,7 @@ function explainField(
   if (name === 'Content-Type' && resource === undefined) {
     return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }
   }
-  return defaults[name] ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
+  return defaults.get(name) ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
 }
 
 function explainFreshness(status: number | undefined, value: string): Why {
@@ -62,29 +62,31 @@ function explainFreshness(status: number | undefined, value: string): Why {
       }
 }
 
-const defaults: Readonly<Record<string, Why>> = {
-  'Content-Type': { why: "by the name's extension", row: 'Which representation: A text type' },
-  'Content-Length': { why: 'the bytes of this body', row: 'Which representation: Every body' },
-  'Content-Encoding': { why: 'the coding of step 5', row: 'Which representation: `Accept-Encoding`' },
-  'Content-Range': { why: 'the range of step 7', row: 'Ranges: GET, one `bytes` range that is there' },
-  'Accept-Ranges': {
-    why: 'identity is sent, of which there are ranges',
-    row: 'Ranges: `Accept-Ranges: bytes`',
-  },
-  Vary: {
-    why: 'the file has variants, so Accept-Encoding changes the answer',
-    row: 'Which representation: A resource with variants',
-  },
-  ETag: { why: 'from the SHA-256 of these very bytes', row: 'Which representation: Every representation' },
-  'Last-Modified': { why: 'when these bytes were first built', row: 'Freshness: Validators' },
-  Link: { why: 'what the page needs, from the graph of the bundler', row: 'Freshness: Links of a page' },
-  Location: { why: 'the place of step 2 or 3, with the query', row: 'Freshness: Redirects of yours' },
-  Allow: { why: 'the methods of every file', row: 'Methods: Any other method, known path' },
-  'X-Content-Type-Options': {
-    why: 'every body has its right type',
-    row: 'Which representation: A text type',
-  },
-}
+const defaults: ReadonlyMap<string, Why> = new Map(
+  Object.entries({
+    'Content-Type': { why: "by the name's extension", row: 'Which representation: A text type' },
+    'Content-Length': { why: 'the bytes of this body', row: 'Which representation: Every body' },
+    'Content-Encoding': { why: 'the coding of step 5', row: 'Which representation: `Accept-Encoding`' },
+    'Content-Range': { why: 'the range of step 7', row: 'Ranges: GET, one `bytes` range that is there' },
+    'Accept-Ranges': {
+      why: 'identity is sent, of which there are ranges',
+      row: 'Ranges: `Accept-Ranges: bytes`',
+    },
+    Vary: {
+      why: 'the file has variants, so Accept-Encoding changes the answer',
+      row: 'Which representation: A resource with variants',
+    },
+    ETag: { why: 'from the SHA-256 of these very bytes', row: 'Which representation: Every representation' },
+    'Last-Modified': { why: 'when these bytes were first built', row: 'Freshness: Validators' },
+    Link: { why: 'what the page needs, from the graph of the bundler', row: 'Freshness: Links of a page' },
+    Location: { why: 'the place of step 2 or 3, with the query', row: 'Freshness: Redirects of yours' },
+    Allow: { why: 'the methods of every file', row: 'Methods: Any other method, known path' },
+    'X-Content-Type-Options': {
+      why: 'every body has its right type',
+      row: 'Which representation: A text type',
+    },
+  } satisfies Record<string, Why>),
+)
 
 /** The last rule that matches a file and names a field: the same function chose it when the site was built. */
 function ruleFor(site: Site, resource: Resource, name: string): FieldRule | undefined {

@@ -2,7 +2,7 @@ import { contentCodings, type Fallback } from '@serve-dist/manifest'
 import { isNavigation } from '../protocol/is-navigation.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { chooseStandIn, decide, matchRule } from '../site/decide.ts'
-import { matchRedirect, type RedirectMatch } from '../site/redirects.ts'
+import { forcedRedirects, matchRedirect, type RedirectMatch } from '../site/redirects.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
 import type { Site } from '../site/site.ts'
 import { explainNotFoundPage, explainResource } from './explain-resource.ts'
@@ -100,9 +100,8 @@ const noPageForAsset = 'Fallbacks: … in the directory of hashed assets'
 
 /** The rule that matches a path, as somebody wrote it. */
 export function describeRedirect(site: Site, path: string, byForce = false): string {
-  const rule = site.redirects.find(
-    (each) => (each.force || !byForce) && matchRedirect([each], path) !== undefined,
-  )
+  const rules = byForce ? forcedRedirects(site.redirects) : site.redirects
+  const rule = matchRedirect(rules, path)?.rule
   if (rule === undefined) return 'no rule'
   return `the rule ${rule.from} ${rule.to} ${rule.status}${rule.force ? '!' : ''}`
 }

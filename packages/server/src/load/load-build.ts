@@ -6,6 +6,7 @@ import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
+import { foldProblems } from './fold-problems.ts'
 import { findUnlisted } from './compare-folder.ts'
 import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import { markManifest } from './mark-manifest.ts'
@@ -144,7 +145,7 @@ async function loadOnce(
     const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
     for (const problem of [
       ...unusedHeadersFileRules(written.headersFile, manifest),
-      ...problems,
+      ...foldProblems(problems),
       ...(missing === undefined ? [] : [missing]),
       ...(below === undefined ? [] : [below]),
       ...(untold === undefined ? [] : [untold]),

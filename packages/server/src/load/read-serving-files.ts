@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
+import { foldProblems } from './fold-problems.ts'
 import { parseHeadersFile } from '../site/parse-headers-file.ts'
 import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
 import type { ServingSources } from '../site/resolve-serving.ts'
@@ -21,6 +22,7 @@ export async function readServingFiles(
   }
   const headers = parseHeadersFile(await read('_headers'))
   const redirects = parseRedirectsFile(await read('_redirects'))
-  for (const problem of [...headers.problems, ...redirects.problems]) onWarning(problem)
+  for (const { problems } of [headers, redirects])
+    foldProblems(problems).forEach((problem) => onWarning(problem))
   return { headersFile: headers.rules, redirectsFile: redirects.rules }
 }

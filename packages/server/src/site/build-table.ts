@@ -1,6 +1,6 @@
 import type { RedirectRule } from '@serve-dist/manifest'
 import { namesOf, redirectedNameOf } from './names-of.ts'
-import { compileRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
+import { compileRedirects, forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
 
@@ -42,10 +42,7 @@ export function buildTable({ base, resources, redirects }: TableParts): BuiltTab
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
   const { patterns, problems } = compileRedirects(redirects, table)
-  applyForced(
-    table,
-    patterns.filter(({ force }) => force),
-  )
+  applyForced(table, forcedRedirects(patterns))
   return { table, redirects: patterns, problems }
 }
 

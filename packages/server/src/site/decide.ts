@@ -14,7 +14,7 @@ import {
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
-import { matchRedirect, type RedirectMatch } from './redirects.ts'
+import { forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
@@ -147,7 +147,7 @@ export function matchRule(
   path: string,
   fallback: Fallback | undefined,
 ): RedirectMatch | undefined {
-  const rules = fallback === undefined ? site.redirects.filter(({ force }) => force) : site.redirects
+  const rules = fallback === undefined ? forcedRedirects(site.redirects) : site.redirects
   return matchRedirect(rules, path)
 }
 
@@ -163,7 +163,7 @@ export function chooseStandIn(
   // An HTML page never stands in for a missing script or image, nor for a hashed asset, unless a rule is about these.
   if (!isNavigation(request)) return undefined
   const mayGetPage = !isAsset(site, path)
-  if (match !== undefined && (mayGetPage || isAsset(site, match.start))) return match
+  if (match !== undefined && (mayGetPage || isAsset(site, match.rule?.form[0]))) return match
 
   if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base)) return undefined
   const isSinglePage = fallback === 'spa' && mayGetPage

@@ -1,5 +1,6 @@
 import {
   type FieldValues,
+  firstNames,
   isPageType,
   type Manifest,
   type ManifestFile,
@@ -10,7 +11,8 @@ import { encodePath } from '../protocol/request-path.ts'
 import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 import { namesOf } from './names-of.ts'
-import { matchPath, parsePathPattern } from './path-pattern.ts'
+import { matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
+import { findPlaces, indexPatterns, type PatternIndex } from './pattern-index.ts'
 import type { FieldRule } from './site.ts'
 
 /**
@@ -79,7 +81,7 @@ export function overridesFor(
   { path, mediaType }: Pick<ManifestFile, 'path' | 'mediaType'>,
   urlPaths: readonly string[],
 ): FieldOverrides {
-  let encoded: readonly string[] | undefined
+  const encoded = sortedOut(rules).forPaths.length === 0 ? [] : urlPaths.map(encodePath)
   const matches = (rule: FieldRule): boolean => {
     switch (rule.on) {
       case 'files':
@@ -89,26 +91,69 @@ export function overridesFor(
       case 'glob':
         return globMatcherOf(rule.glob)(path)
       default:
-        encoded ??= urlPaths.map(encodePath)
         return encoded.some((urlPath) => matchPath(rule.pattern, urlPath) !== undefined)
     }
   }
-  return collectOverrides(rules.filter(matches).map(({ fields }) => fields))
+  return collectOverrides(
+    rulesThatMayMatch(rules, encoded)
+      .filter(matches)
+      .map(({ fields }) => fields),
+  )
 }
 
-/** A line for each rule of `_headers` that no file of a build is answered under. */
+/** All but the rules for other paths, in order: `_headers` may have thousands. */
+function rulesThatMayMatch(rules: readonly FieldRule[], urlPaths: readonly string[]): readonly FieldRule[] {
+  const { others, forPaths, index } = sortedOut(rules)
+  if (forPaths.length === 0) return rules
+  const found = new Set(urlPaths.flatMap((urlPath) => findPlaces(index, urlPath)))
+  return [...others, ...Array.from(found, (place) => forPaths[place] ?? -1)]
+    .toSorted((one, other) => one - other)
+    .flatMap((place) => rules[place] ?? [])
+}
+
+/** The places of rules in their list: of those for paths by an index, and of the others. */
+interface SortedRules {
+  readonly others: readonly number[]
+  readonly forPaths: readonly number[]
+  readonly index: PatternIndex
+}
+
+function sortedOut(rules: readonly FieldRule[]): SortedRules {
+  const known = sorted.get(rules)
+  if (known !== undefined) return known
+  const others: number[] = []
+  const forPaths: number[] = []
+  const patterns: PathPattern[] = []
+  for (const [place, rule] of rules.entries()) {
+    if (rule.on === 'path') {
+      forPaths.push(place)
+      patterns.push(rule.pattern)
+    } else others.push(place)
+  }
+  const made = { others, forPaths, index: indexPatterns(patterns) }
+  sorted.set(rules, made)
+  return made
+}
+const sorted = new WeakMap<readonly FieldRule[], SortedRules>()
+
+/** A line where rules of `_headers` are about no path of a build. */
 export function unusedHeadersFileRules(
   rules: readonly HeadersFileRule[],
   { base, files }: Pick<Manifest, 'base' | 'files'>,
 ): readonly string[] {
   if (rules.length === 0) return []
-  const encoded = files.flatMap(({ path }) => namesOf(path).map((name) => encodePath(base + name)))
-  return rules
-    .filter(({ pattern: written }) => {
-      const pattern = parsePathPattern(written)
-      return !encoded.some((urlPath) => matchPath(pattern, urlPath) !== undefined)
-    })
-    .map(({ pattern }) => `the rule of _headers for ${pattern} matches no file of the build`)
+  const patterns = rules.map(({ pattern }) => parsePathPattern(pattern))
+  const index = indexPatterns(patterns)
+  const used = new Set<number>()
+  for (const urlPath of files.flatMap(({ path }) => namesOf(path).map((name) => encodePath(base + name)))) {
+    for (const place of findPlaces(index, urlPath)) {
+      if (!used.has(place) && matchPath(patterns[place] ?? [], urlPath) !== undefined) used.add(place)
+    }
+  }
+  const unused = rules.filter((_rule, place) => !used.has(place)).map(({ pattern }) => pattern)
+  if (unused.length === 0) return []
+  const [one, verb] = unused.length === 1 ? ['rule', 'matches'] : ['rules', 'match']
+  return [`the ${one} of _headers for ${firstNames(unused)} ${verb} no file of the build`]
 }
 
 type GlobMatcher = (path: string) => boolean

@@ -32,6 +32,15 @@ describe('parseHeadersFile', () => {
     expect(rules.flatMap(({ fields }) => Object.keys(fields))).toEqual([])
   })
 
+  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'takes %s as a name like any other',
+    (name) => {
+      const { rules, problems } = parseHeadersFile(`/*\n  ${name}: a\n  ${name}: b\n/x\n  ! ${name}`)
+      expect(problems).toEqual([])
+      expect(rules.map(({ fields }) => Object.entries(fields))).toEqual([[[name, 'a, b']], [[name, null]]])
+    },
+  )
+
   test('joins no cookies', () => {
     expect(parseHeadersFile('/*\n  Set-Cookie: a=1\n  set-cookie: b=2\n')).toEqual({
       rules: [{ pattern: '/*', fields: { 'Set-Cookie': 'a=1' } }],

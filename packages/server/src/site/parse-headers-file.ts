@@ -20,18 +20,18 @@ export interface ParsedFile<Rule> {
  * field that a path has twice is joined with a comma; `! Name` takes a default away.
  */
 export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
-  const rules: { pattern: string; fields: Record<string, string | null> }[] = []
+  const rules: { readonly pattern: string; readonly fields: WrittenFields }[] = []
   const problems: string[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const content = line.trim()
     const place = `_headers:${index + 1}`
     if (content === '' || content.startsWith('#')) continue
     if (!/^\s/.test(line)) {
-      if (content.startsWith('/')) rules.push({ pattern: content, fields: {} })
+      if (content.startsWith('/')) rules.push({ pattern: content, fields: new Map() })
       else {
         problems.push(`${place}: "${content}" is not a path; rules for other hosts are not supported`)
         // Its fields belong to no path of ours.
-        rules.push({ pattern: '', fields: {} })
+        rules.push({ pattern: '', fields: new Map() })
       }
       continue
     }
@@ -39,15 +39,23 @@ export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
     if (fields === undefined) problems.push(`${place}: a field before any path`)
     else problems.push(...readField(content, fields).map((problem) => `${place}: ${problem}`))
   }
-  return { rules: rules.filter(({ pattern }) => pattern !== ''), problems }
+  return {
+    rules: rules
+      .filter(({ pattern }) => pattern !== '')
+      .map(({ pattern, fields }) => ({ pattern, fields: Object.fromEntries(fields.values()) })),
+    problems,
+  }
 }
 
-function readField(content: string, fields: Record<string, string | null>): string[] {
+/** By lower-case name: the name as it was first written, and the value. A map, for a name may be `constructor`. */
+type WrittenFields = Map<string, readonly [name: string, value: string | null]>
+
+function readField(content: string, fields: WrittenFields): string[] {
   const removed = /^!\s*(\S+)$/.exec(content)?.[1]
   if (removed !== undefined) {
     const problem = fieldProblem(removed, '')
     if (problem !== undefined) return [problem]
-    fields[removed] = null
+    fields.set(removed.toLowerCase(), [removed, null])
     return []
   }
   const colon = content.indexOf(':')
@@ -58,11 +66,11 @@ function readField(content: string, fields: Record<string, string | null>): stri
     return ['Basic-Auth is not supported; put a proxy that knows users in front']
   const problem = fieldProblem(name, value)
   if (problem !== undefined) return [problem]
-  const existing = Object.keys(fields).find((known) => known.toLowerCase() === name.toLowerCase()) ?? name
-  const before = fields[existing]
+  const key = name.toLowerCase()
+  const [existing = name, before] = fields.get(key) ?? []
   // RFC 9110 §5.3: the one field whose lines cannot be joined.
-  if (typeof before === 'string' && existing.toLowerCase() === 'set-cookie')
+  if (typeof before === 'string' && key === 'set-cookie')
     return ['a second Set-Cookie of one path is not supported: cookies cannot be joined']
-  fields[existing] = before === undefined || before === null ? value : `${before}, ${value}`
+  fields.set(key, [existing, before === undefined || before === null ? value : `${before}, ${value}`])
   return []
 }

@@ -49,6 +49,12 @@ describe('matchRedirect', () => {
     ['/*', '/new/:splat', '/news/a', '/new/news/a'],
     ['/:section/*', '/:splat', '/a/b', '/b'],
     ['/:page', '/lost?was=:page', '/a', '/lost?was=a'],
+    ['/find/:what', '/search?q=:what', '/find/a&admin=1', '/search?q=a%26admin%3D1'],
+    ['/find/:what', '/search?q=:what', '/find/a+b;c%C3%BC%2Fd', '/search?q=a%2Bb%3Bc%C3%BC%2Fd'],
+    ['/find/*', '/search?q=:splat&p=1', '/find/a/b', '/search?q=a%2Fb&p=1'],
+    ['/find/*', '/#/:splat', '/find/a/b&c', '/#/a/b%26c'],
+    ['/find/*', '/:splat?q=:splat#:splat', '/find/a=/b', '/a=/b?q=a%3D%2Fb#a%3D/b'],
+    ['/find/:what', '/new/:what/x', '/find/a%3Fb%23c', '/new/a%3Fb%23c/x'],
     ['/blog/:year/:slug', '/blog/:slug/:year', '/blog/2026/hi', '/blog/hi/2026'],
   ])('%s → %s on %s gives %s', (from, to, path, expected) => {
     expect(location(from, to, path)).toBe(expected)

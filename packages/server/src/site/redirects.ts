@@ -1,6 +1,7 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
+import { findPlaces, indexPatterns, type PatternIndex } from './pattern-index.ts'
 import type { Entry, RedirectPattern, Resource } from './site.ts'
 
 /** What a path got from the first rule that matches it. */
@@ -8,8 +9,8 @@ export interface RedirectMatch {
   readonly status: RedirectStatus
   readonly location: string
   readonly target: Resource | undefined
-  /** What all paths of the rule begin with, percent-encoded; absent where no rule is meant, but a fallback. */
-  readonly start?: string | undefined
+  /** Absent where no rule is meant, but a fallback. */
+  readonly rule?: RedirectPattern
 }
 
 /** The rules that can count, ready for matching, and a line for each that cannot. */
@@ -40,29 +41,55 @@ export function compileRedirects(
     !isRewrite(pattern) ||
     pattern.target !== undefined ||
     leaveOut(pattern, `the build has no file ${pattern.to} to answer ${pattern.status} with`)
-  let patterns = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
-  for (const pattern of patterns) {
-    if (isRewrite(pattern) || !leadsBack(pattern, patterns, table)) continue
+  const all = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
+  const endless = new Set<RedirectPattern>()
+  for (const pattern of all) {
+    if (isRewrite(pattern) || !leadsBack(pattern, { all, endless, table })) continue
     leaveOut(pattern, `${pattern.to} leads back to it, without an end`)
-    patterns = patterns.filter((each) => each !== pattern)
+    endless.add(pattern)
   }
-  return { patterns, problems }
+  return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
 }
 
 /** The first pattern that matches a percent-encoded path, with its variables filled in. */
-export function matchRedirect(patterns: readonly RedirectPattern[], path: string): RedirectMatch | undefined {
-  for (const pattern of patterns) {
-    const variables = match(pattern.form, path)
-    if (variables === undefined) continue
+export function matchRedirect(
+  patterns: readonly RedirectPattern[],
+  path: string,
+  leftOut?: ReadonlySet<RedirectPattern>,
+): RedirectMatch | undefined {
+  for (const place of findPlaces(indexOf(patterns), path)) {
+    const pattern = patterns[place]
+    const variables = pattern === undefined ? undefined : match(pattern.form, path)
+    if (pattern === undefined || variables === undefined || leftOut?.has(pattern) === true) continue
     const { status, target } = pattern
     const location = fill(pattern.to, variables)
     // What a client put into the path must not make the location another host's.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
     if (target === undefined && neverEnds(pattern, path, location)) continue
-    return { status, location, target, start: pattern.form[0] }
+    return { status, location, target, rule: pattern }
   }
   return undefined
 }
+
+/** Those that count whatever the build has; the same list each time. */
+export function forcedRedirects(patterns: readonly RedirectPattern[]): readonly RedirectPattern[] {
+  const known = forced.get(patterns)
+  if (known !== undefined) return known
+  const found = patterns.filter(({ force }) => force)
+  forced.set(patterns, found)
+  return found
+}
+const forced = new WeakMap<readonly RedirectPattern[], readonly RedirectPattern[]>()
+
+/** Made when a list is first asked, and kept beside it. */
+function indexOf(patterns: readonly RedirectPattern[]): PatternIndex {
+  const known = indexes.get(patterns)
+  if (known !== undefined) return known
+  const index = indexPatterns(patterns.map(({ form }) => form))
+  indexes.set(patterns, index)
+  return index
+}
+const indexes = new WeakMap<readonly RedirectPattern[], PatternIndex>()
 
 function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,
@@ -99,9 +126,29 @@ function match(pattern: PathPattern, path: string): ReadonlyMap<string, string> 
   return matchPath(pattern, path) ?? (pattern.at(-2) === '*' ? matchPath(pattern, `${path}/`) : undefined)
 }
 
+/**
+ * Puts values into their places. They are percent-encoded as parts of a path, which cannot end it; a query reads `&`,
+ * `=` and `+` of its own, so there each is encoded as one value, and in a fragment too, but for its slashes.
+ */
 function fill(to: string, variables: ReadonlyMap<string, string>): string {
-  return to.replaceAll(/:([A-Za-z]\w*)/g, (placeholder, name: string) => {
-    return variables.get(name) ?? (name === 'splat' ? variables.get('*') : undefined) ?? placeholder
+  const [, place = '', query = '', fragment = ''] = /^([^?#]*)([^#]*)(.*)$/s.exec(to) ?? []
+  return [
+    fillPart(place, variables),
+    fillPart(query, variables, inQuery),
+    fillPart(fragment, variables, inFragment),
+  ].join('')
+}
+
+/** What a path may hold and these read as more than a value; of escapes the percent sign stays. */
+const inQuery = /[^\w.~!'()*%-]/g
+const inFragment = /[^\w.~!'()*%/-]/g
+
+function fillPart(part: string, variables: ReadonlyMap<string, string>, escaped?: RegExp): string {
+  return part.replaceAll(/:([A-Za-z]\w*)/g, (placeholder, name: string) => {
+    const value = variables.get(name) ?? (name === 'splat' ? variables.get('*') : undefined) ?? placeholder
+    return escaped === undefined || value === placeholder
+      ? value
+      : value.replaceAll(escaped, encodeURIComponent)
   })
 }
 
@@ -116,20 +163,23 @@ function neverEnds({ form, image }: RedirectPattern, path: string, location: str
   return next.length > path.length && isOwn && match(form, next) !== undefined
 }
 
+interface RedirectWays {
+  readonly all: readonly RedirectPattern[]
+  /** Those of them that were found to be endless, and do not count. */
+  readonly endless: ReadonlySet<RedirectPattern>
+  readonly table: ReadonlyMap<string, Entry>
+}
+
 /** Whether a rule of one path comes back to it. Of rules for many paths `neverEnds` takes care. */
-function leadsBack(
-  pattern: RedirectPattern,
-  patterns: readonly RedirectPattern[],
-  table: ReadonlyMap<string, Entry>,
-): boolean {
-  const [path, variable] = pattern.form
+function leadsBack({ form, to }: RedirectPattern, { all, endless, table }: RedirectWays): boolean {
+  const [path, variable] = form
   if (path === undefined || variable !== undefined) return false
-  const forced = patterns.filter(({ force }) => force)
-  let place = pathWithin(pattern.to)
+  let place = pathWithin(to)
   for (let count = 1; count < mostRedirects && place !== undefined; count += 1) {
     if (place === path) return true
     const entry = table.get(place)
-    const found = matchRedirect(entry === undefined ? patterns : forced, place) ?? entry
+    const patterns = entry === undefined ? all : forcedRedirects(all)
+    const found = matchRedirect(patterns, place, endless) ?? entry
     place =
       found !== undefined && 'location' in found && !isRewrite(found) ? pathWithin(found.location) : undefined
   }

@@ -6,13 +6,16 @@ import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/mani
 import express from 'express'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
+import { decide } from '../../src/site/decide.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
+import { millisecondsOf } from '../support/hostile-texts.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { requestOf } from '../support/request-of.ts'
 import { startListener } from '../support/start-listener.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -225,6 +228,56 @@ describe('_headers and _redirects', () => {
       'the rule of _headers for /users/* matches no file of the build',
       'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
     ])
+  })
+
+  test('take names of Object.prototype as names, and values of a path as one value', async () => {
+    const server = await startServer(
+      await buildFixture({
+        ...files,
+        _headers: '/about\n  constructor: a\n  toString: b\n  __proto__: c\n',
+        _redirects: '/find/:what /search?q=:what 302\n/old/* /new/:splat 302\n',
+      }),
+    )
+    const { field } = await rawRequest(server.port, { target: '/about.html' })
+    expect(['constructor', 'toString', '__proto__'].map((name) => field(name))).toEqual(['a', 'b', 'c'])
+    const places = await Promise.all(
+      ['/find/x%26admin%3D1', '/find/x%23y?z', '/old/a/b%3Fc%23d'].map(async (target) =>
+        (await rawRequest(server.port, { target })).field('Location'),
+      ),
+    )
+    expect(places).toEqual(['/search?q=x%26admin%3D1', '/search?q=x%23y', '/new/a/b%3Fc%23d'])
+  })
+
+  test('make a line of each kind, though 100,000 count for nothing, and an unknown path asks few of them', async () => {
+    const warnings: string[] = []
+    const lines = Array.from({ length: 100_000 }, (_line, index) => index)
+    const directory = await buildFixture({
+      ...files,
+      _headers: lines.map((index) => `/none/${index}\n  X-A: ${index}\n`).join(''),
+      _redirects: lines
+        .map(
+          (index) => `/gone/${index} /nowhere-${index}.html 200\n/left/${index}/* /right/${index}/:splat\n`,
+        )
+        .join(''),
+    })
+    const before = process.cpuUsage()
+    const site = await loadSite(directory, { onWarning: (message) => warnings.push(message) })
+    const { user } = process.cpuUsage(before)
+    expect(user / 1e6).toBeLessThan(10)
+    expect(warnings).toEqual([
+      'the rules of _headers for /none/0, /none/1, /none/2 and 99997 more match no file of the build',
+      expect.stringMatching(/^the redirect of \/gone\/0 never counts: .*; and 99997 more like these$/),
+    ])
+    const port = await startListener(createHandler(site))
+    const found = await rawRequest(port, { target: '/left/99999/x' })
+    expect([found.status, found.field('Location')]).toEqual([301, '/right/99999/x'])
+    const asked = 2000
+    const milliseconds = millisecondsOf(() => {
+      for (let index = 0; index < asked; index += 1)
+        decide(site, requestOf({ target: `/left/x${index}/y` }), 'none')
+    })
+    // A walk through them all takes 10 ms and more for each.
+    expect(milliseconds / asked).toBeLessThan(1)
   })
 
   test('leave what the build has to the build: `/* /index.html 200` keeps its files and its redirects', async () => {
