@@ -1,3 +1,4 @@
+import { mismatch, show } from './mismatch.ts'
 import { pathProblem } from './path-problem.ts'
 
 const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
@@ -101,7 +102,7 @@ export class DocumentReader {
 
   /** Notes that something else was expected here. */
   expected(expected: string): void {
-    this.problem(`expected ${expected}, found ${show(this.value)}`)
+    this.problem(mismatch(expected, this.value))
   }
 
   /** Notes what is wrong here. */
@@ -121,22 +122,4 @@ function placeOf(place: string, key: string | number): string {
   if (typeof key === 'number') return `${place}[${key}]`
   const own = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
   return place === '' ? own.replace(/^\./, '') : place + own
-}
-
-/** A value as it is quoted in a message; programs hand over what no JSON can hold, too. */
-export function show(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
-  if (typeof value === 'bigint') return `${value}n`
-  const text = toJson(value) ?? 'an object that JSON leaves out'
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text
-}
-
-function toJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    // A cycle, or a BigInt within.
-    return 'an object that JSON cannot show'
-  }
 }

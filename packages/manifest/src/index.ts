@@ -1,3 +1,4 @@
+export { byteSizeForm, byteSizeOf, type ByteSize } from './byte-size.ts'
 export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
 export { isBasePath } from './is-base-path.ts'
 export {
@@ -41,6 +42,7 @@ export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isNegative } from './is-negative.ts'
 export { isPageType, mediaTypeOf } from './media-type-of.ts'
+export { mismatch } from './mismatch.ts'
 export { nearestName } from './nearest-name.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'
 export {

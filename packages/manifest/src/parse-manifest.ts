@@ -11,7 +11,8 @@ import {
   type Selection,
   stateDirectory,
 } from './manifest.ts'
-import { DocumentReader, show } from './document-reader.ts'
+import { DocumentReader } from './document-reader.ts'
+import { show } from './mismatch.ts'
 import { isFieldValue } from './field-grammar.ts'
 import { isBasePath } from './is-base-path.ts'
 import { readGlob, readServingRules } from './read-serving-rules.ts'

@@ -1,6 +1,7 @@
-import { type DocumentReader, show } from './document-reader.ts'
+import type { DocumentReader } from './document-reader.ts'
 import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { globProblem } from './glob-problem.ts'
+import { show } from './mismatch.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {
   fallbacks,

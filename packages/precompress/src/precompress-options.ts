@@ -1,4 +1,4 @@
-import type { AppType, ContentCoding, ManifestLink, ServingRules } from '@serve-dist/manifest'
+import type { AppType, ByteSize, ContentCoding, ManifestLink, ServingRules } from '@serve-dist/manifest'
 
 /** How far a pass has come. */
 export interface Progress {
@@ -68,18 +68,18 @@ export interface PrecompressOptions extends DescribeOptions {
    */
   readonly codings?: readonly ContentCoding[]
   /**
-   * Files below this size, in bytes, get no variants.
+   * Files below this size get no variants: bytes, or a text such as `'1kb'`.
    *
    * @default 256
    */
-  readonly minimumSize?: number
+  readonly minimumSize?: ByteSize
   /**
    * How many bytes of originals may be in memory at once; the codecs may take 3.5 times as much beside them, so 288 MiB
    * by default, whatever the number of files, and 12 to 17 MiB for each thread. A file above either is compressed alone.
    *
    * @default 67_108_864 (64 MiB)
    */
-  readonly bytesInFlight?: number
+  readonly bytesInFlight?: ByteSize
   /**
    * Whether results of earlier passes are used, and those of this one kept for the next. It changes no byte.
    *
@@ -98,7 +98,7 @@ export interface PrecompressOptions extends DescribeOptions {
    *
    * @default 536_870_912 (512 MiB)
    */
-  readonly cacheSize?: number
+  readonly cacheSize?: ByteSize
   /**
    * Whether what is written has reached the disk before the manifest names it, so that a machine that loses
    * power keeps the promise too.

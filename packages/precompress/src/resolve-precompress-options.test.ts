@@ -47,8 +47,11 @@ describe('resolvePrecompressOptions', () => {
       { codings: ['deflate'] },
       'option "codings": expected a list of "zstd", "br", "gzip", found ["deflate"]',
     ],
-    [{ minimumSize: 1.5 }, 'option "minimumSize": expected a whole number of bytes, found 1.5'],
-    [{ bytesInFlight: 0 }, 'option "bytesInFlight": expected a whole number of bytes, at least 1, found 0'],
+    [{ minimumSize: 1.5 }, 'option "minimumSize": expected a size such as 65536, 64k or 1.5 MB, found 1.5'],
+    [
+      { bytesInFlight: 0 },
+      'option "bytesInFlight": expected a size such as 65536, 64k or 1.5 MB, not 0, found 0',
+    ],
     [
       { serving: { earlyhints: true } },
       'option serving.earlyhints: there is no such rule; did you mean "earlyHints"?',
@@ -59,6 +62,24 @@ describe('resolvePrecompressOptions', () => {
     const problems = problemsOf(options)
     expect(problems).toHaveLength(1)
     expect(problems[0]?.startsWith(expected)).toBe(true)
+  })
+
+  test('reads sizes as the command does', () => {
+    const sizes = { minimumSize: '1kb', bytesInFlight: '1.5 MB', cacheSize: '64m' }
+    expect(resolvePrecompressOptions(sizes)).toMatchObject({
+      minimumSize: 1000,
+      bytesInFlight: 1_500_000,
+      cacheSize: 67_108_864,
+    })
+  })
+
+  test.each([
+    ['include', '*.js', ', found a string; write ["*.js"]'],
+    ['exclude', '*.map', ', found a string; write ["*.map"]'],
+    ['codings', 'br', ', found a string; write ["br"]'],
+  ])('says that %s is a list', (name, value, end) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(/^option "\w+": expected a list/)])
+    expect(problemsOf({ [name]: value })[0]?.endsWith(end)).toBe(true)
   })
 
   test('takes patterns that begin with an extended one', () => {

@@ -1,9 +1,12 @@
 import {
+  byteSizeForm,
+  byteSizeOf,
   checkServingRules,
   contentCodings,
   globProblem,
   isBasePath,
   isNegative,
+  mismatch,
   OperatorError,
   pathProblem,
 } from '@serve-dist/manifest'
@@ -12,11 +15,13 @@ import type { PrecompressOptions } from './precompress-options.ts'
 /** Only the files decide `appType`, and the folder `cacheDirectory`; `serving` and `signal` may be left out. */
 type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'signal'
 
-/** Every option with a value. */
+const sizes = ['minimumSize', 'bytesInFlight', 'cacheSize'] as const
+
+/** Every option with a value; sizes in bytes. */
 export type ResolvedPrecompressOptions = Readonly<
-  Required<Omit<PrecompressOptions, WithoutDefault>> & {
+  Required<Omit<PrecompressOptions, WithoutDefault | (typeof sizes)[number]>> & {
     [Name in WithoutDefault]: PrecompressOptions[Name] | undefined
-  }
+  } & Record<(typeof sizes)[number], number>
 >
 
 const codingNames = contentCodings.map(({ name }) => name)
@@ -48,7 +53,7 @@ type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
 const isFunction: Check = ['a function', (value) => typeof value === 'function']
 const isBoolean: Check = ['true or false', (value) => typeof value === 'boolean']
-const isByteCount: Check = ['a whole number of bytes', (value) => isWhole(value, 0)]
+const isByteSize: Check = [byteSizeForm, (value) => Number.isSafeInteger(byteSizeOf(value))]
 const patterns =
   'a list of glob patterns relative to the folder, such as "assets/**", with three stars in a segment at most'
 
@@ -67,7 +72,7 @@ const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving
     (value) => typeof value === 'string' && isBasePath(value),
   ],
   appType: [
-    `one of ${appTypes.map(show).join(', ')}`,
+    `one of ${appTypes.map(quote).join(', ')}`,
     (value) => value === undefined || appTypes.some((appType) => appType === value),
   ],
   assetsDirectory: [
@@ -76,17 +81,17 @@ const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving
   ],
   isHashed: isFunction,
   codings: [
-    `a list of ${codingNames.map(show).join(', ')}`,
+    `a list of ${codingNames.map(quote).join(', ')}`,
     (value) => Array.isArray(value) && value.every((item) => codingNames.some((coding) => coding === item)),
   ],
-  minimumSize: isByteCount,
-  bytesInFlight: ['a whole number of bytes, at least 1', (value) => isWhole(value, 1)],
+  minimumSize: isByteSize,
+  bytesInFlight: [`${byteSizeForm}, not 0`, (value) => isByteSize[1](value) && byteSizeOf(value) !== 0],
   cache: isBoolean,
   cacheDirectory: [
     'a folder, such as "node_modules/.cache/serve-dist"',
     (value) => value === undefined || (typeof value === 'string' && value !== ''),
   ],
-  cacheSize: isByteCount,
+  cacheSize: isByteSize,
   durable: isBoolean,
   linksOf: isFunction,
   signal: ['an AbortSignal', (value) => value === undefined || value instanceof AbortSignal],
@@ -101,7 +106,9 @@ const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving
  */
 export function resolvePrecompressOptions(options: PrecompressOptions): ResolvedPrecompressOptions {
   const known = Object.keys(defaults)
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const given = Object.entries(options)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, isSizeName(name) ? (byteSizeOf(value) ?? value) : value])
   const resolved: ResolvedPrecompressOptions = { ...defaults, ...Object.fromEntries(given) }
   const problems = [
     ...Object.keys(options)
@@ -110,7 +117,7 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
     ...servingProblems(resolved.serving),
     ...Object.entries(checks).flatMap(([name, [expected, holds]]) => {
       const value: unknown = Reflect.get(resolved, name)
-      return holds(value) ? [] : [`option "${name}": expected ${expected}, found ${show(value)}`]
+      return holds(value) ? [] : [`option "${name}": ${mismatch(expected, value)}`]
     }),
   ]
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
@@ -136,10 +143,10 @@ function isInnerPattern(pattern: string): boolean {
   return globProblem(pattern) === undefined && !/^!?(?:\/|[A-Za-z]:|(?:\.\/)*\.\.(?:\/|$))/.test(pattern)
 }
 
-function isWhole(value: unknown, minimum: number): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum
+function isSizeName(name: string): boolean {
+  return sizes.some((size) => size === name)
 }
 
-function show(value: unknown): string {
-  return JSON.stringify(value) ?? String(value)
+function quote(text: string): string {
+  return JSON.stringify(text)
 }

@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { mismatch, OperatorError } from '@serve-dist/manifest'
 
 /** What is wrong with the value of an option, one text each, to be written behind the option's name. */
 export type OptionCheck = (value: unknown) => readonly string[]
@@ -18,7 +18,7 @@ export function readOptions<Options extends object>(
   checks: OptionChecks<Options>,
 ): Options {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new OperatorError('SD_OPTION_INVALID', `options: expected an object, found ${show(given)}`)
+    throw new OperatorError('SD_OPTION_INVALID', `options: ${mismatch('an object', given)}`)
   }
   const known = new Map(Object.entries<OptionCheck>(checks))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
@@ -34,11 +34,11 @@ export function readOptions<Options extends object>(
 
 /** A value that only some hold for. */
 export function expecting(expected: string, holds: (value: unknown) => boolean): OptionCheck {
-  return (value) => (holds(value) ? [] : [`: expected ${expected}, found ${show(value)}`])
+  return (value) => (holds(value) ? [] : [`: ${mismatch(expected, value)}`])
 }
 
 export function oneOf(...choices: readonly string[]): OptionCheck {
-  const names = choices.map(show)
+  const names = choices.map((choice) => JSON.stringify(choice))
   return expecting(`${names.slice(0, -1).join(', ')} or ${names.at(-1)}`, (value) =>
     choices.some((choice) => choice === value),
   )
@@ -74,7 +74,7 @@ export function readableBy(parse: (value: never) => unknown): OptionCheck {
 /** Options within an option. */
 export function optionsFor(resolve: (value: never) => unknown): OptionCheck {
   return (value) => {
-    if (typeof value !== 'object' || value === null) return [`: expected an object, found ${show(value)}`]
+    if (typeof value !== 'object' || value === null) return [`: ${mismatch('an object', value)}`]
     try {
       Reflect.apply(resolve, undefined, [value])
       return []
@@ -83,9 +83,4 @@ export function optionsFor(resolve: (value: never) => unknown): OptionCheck {
       return error.problems.map((problem) => `.${problem}`)
     }
   }
-}
-
-function show(value: unknown): string {
-  if (typeof value === 'function') return 'a function'
-  return typeof value === 'number' ? String(value) : JSON.stringify(value)
 }

@@ -30,6 +30,11 @@ describe('resolveServeDistOptions', () => {
     })
   })
 
+  test('reads sizes as the command does', () => {
+    const { precompress } = resolveServeDistOptions({ minimumSize: '1kb', cacheSize: '1g' })
+    expect(precompress).toEqual({ minimumSize: 1000, cacheSize: 1024 ** 3 })
+  })
+
   test('fills in the defaults', () => {
     expect(resolveServeDistOptions({})).toEqual({
       precompress: {},
@@ -57,10 +62,10 @@ describe('resolveServeDistOptions', () => {
       { outDir: 'x' },
       /^serveDist option "outDir": unknown; the options are include, .* Vite's configuration$/,
     ],
-    [null, /^serveDist options: expected an object such as \{ minimumSize: 2048 \}, found null$/],
+    [null, /^serveDist options: expected an object such as \{ minimumSize: '2kb' \}, found null$/],
     ['br', /^serveDist options: expected an object .*, found "br"$/],
     [[], /^serveDist options: expected an object .*, found \[\]$/],
-    [() => {}, /^serveDist options: expected an object .*, found \(\) => /],
+    [() => {}, /^serveDist options: expected an object .*, found a function$/],
     [{ minimumSize: -1 }, /^serveDist option "minimumSize"/],
     [{ codings: ['deflate'] }, /^serveDist option "codings"/],
     [
@@ -72,7 +77,19 @@ describe('resolveServeDistOptions', () => {
     [{ preload: true }, /^serveDist option "preload": expected false or/],
     [{ preload: null }, /^serveDist option "preload": expected false or/],
     [{ preload: { font: true } }, /^serveDist option "preload": expected false or/],
-    [{ budgets: 'total=1kb' }, /^serveDist option "budgets": expected a list/],
+    [
+      { budgets: 'total=1kb' },
+      /^serveDist option "budgets": expected a list .+, found a string; write \["total=1kb"\]$/,
+    ],
+    [
+      { include: '*.js' },
+      /^serveDist option "include": expected a list .+, found a string; write \["\*\.js"\]$/,
+    ],
+    [
+      { serving: { immutable: 'a/**' } },
+      /serving\.immutable: expected a list, found a string; write \["a\/\*\*"\]$/,
+    ],
+    [{ minimumSize: 'big' }, /^serveDist option "minimumSize": expected a size such as .+, found "big"$/],
     [{ budgets: ['total=much'] }, /^serveDist budget "total=much": "much" is not a size/],
   ])('refuses %j', (options, expected) => {
     // What JavaScript may pass in spite of the types.

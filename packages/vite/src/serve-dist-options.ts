@@ -1,4 +1,4 @@
-import { OperatorError, servingRuleNames, nearestName } from '@serve-dist/manifest'
+import { mismatch, nearestName, OperatorError, servingRuleNames } from '@serve-dist/manifest'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 
@@ -53,7 +53,7 @@ type PassOptionName = (typeof passOptionNames)[number]
 
 /** All options, resolved. */
 export interface ServeDistSettings {
-  readonly precompress: Pick<PrecompressOptions, PassOptionName>
+  readonly precompress: Pick<PrecompressOptions, PassOptionName> & { readonly minimumSize?: number }
   readonly preload: Required<PreloadOptions> | false
   readonly budgets: readonly Budget[]
   readonly pass: boolean
@@ -76,24 +76,24 @@ const names: readonly string[] = [...passOptionNames, ...Object.keys(checks)]
 export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
   if (!isObject(options)) {
     throw wrongOptions([
-      `serveDist options: expected an object such as { minimumSize: 2048 }, found ${show(options)}`,
+      `serveDist options: ${mismatch("an object such as { minimumSize: '2kb' }", options)}`,
     ])
   }
   const { preload = {}, budgets = [], pass = true, ...others } = options
   const problems = Object.keys(others)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
-  const precompress = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
-  collect(problems, () => resolvePrecompressOptions(precompress))
+  const given = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
+  const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(given))) ?? []
   const own: Record<string, unknown> = { preload, budgets, pass }
   for (const [name, [expected, holds]] of Object.entries(checks)) {
     if (holds(own[name])) continue
-    problems.push(`serveDist option "${name}": expected ${expected}, found ${show(own[name])}`)
+    problems.push(`serveDist option "${name}": ${mismatch(expected, own[name])}`)
   }
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
   if (problems.length > 0) throw wrongOptions(problems)
   return {
-    precompress,
+    precompress: Object.fromEntries(resolved.filter(([name]) => given[name] !== undefined)),
     preload: preload === false ? false : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
     pass,
@@ -142,8 +142,4 @@ function isBoolean(value: unknown): boolean {
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string')
-}
-
-function show(value: unknown): string {
-  return JSON.stringify(value) ?? String(value)
 }

@@ -1,4 +1,4 @@
-import { globProblem, OperatorError } from '@serve-dist/manifest'
+import { byteSizeOf, globProblem, OperatorError } from '@serve-dist/manifest'
 import { type SizeColumn, sizeColumns } from '../builds/sizes.ts'
 
 /** The most that files may weigh together. */
@@ -12,21 +12,10 @@ export interface Budget {
   readonly column: SizeColumn
 }
 
-const units: ReadonlyMap<string, number> = new Map([
-  ['', 1],
-  ['b', 1],
-  ['kb', 1000],
-  ['mb', 1000 ** 2],
-  ['gb', 1000 ** 3],
-  ['kib', 1024],
-  ['mib', 1024 ** 2],
-  ['gib', 1024 ** 3],
-])
-
 /**
  * Reads budgets: `<glob or total>=<size>`, then `:` and what is weighed, one of `identity`, `gzip`, `br`,
  * `zstd`, `sent` and `smallest`. Without it `sent` is: what the server sends by default to a client that
- * accepts every coding. Units are `b`, `kb`, `mb`, `gb` of 1,000 and `kib`, `mib`, `gib` of 1,024.
+ * accepts every coding. Sizes are those of `byteSizeOf`.
  *
  * @throws {@link OperatorError} that names every one that is wrong.
  */
@@ -55,10 +44,7 @@ function parseBudget(text: string): Budget | string {
     const found = [column, ...others].join(':')
     return `"${found}" cannot be weighed; after the colon write one of ${sizeColumns.join(', ')}`
   }
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(size)
-  const unit = units.get(match?.[2]?.toLowerCase() ?? '')
-  if (match === null || unit === undefined) {
-    return `"${size}" is not a size; write for example 150kb, 1.5mb or 64kib`
-  }
-  return { text, files, limit: Math.round(Number(match[1]) * unit), column: known }
+  const limit = byteSizeOf(size)
+  if (limit === undefined) return `"${size}" is not a size; write for example 150kb, 1.5mb or 64kib`
+  return { text, files, limit, column: known }
 }

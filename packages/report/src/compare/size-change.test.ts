@@ -11,7 +11,7 @@ describe('parseNoise', () => {
     expect(parseNoise(text)).toEqual(noise)
   })
 
-  test.each(['', 'some', '-1%', '1kb', '1%,,2'])('refuses "%s" and says how it is written', (text) => {
+  test.each(['', 'some', '-1%', '1xb', '1%,,2'])('refuses "%s" and says how it is written', (text) => {
     expect(() => parseNoise(text)).toThrow('write for example 0.1%,64b')
   })
 })

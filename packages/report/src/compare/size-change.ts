@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { byteSizeOf, OperatorError } from '@serve-dist/manifest'
 import { bySizeColumn, type BySizeColumn, type Sizes } from '../builds/sizes.ts'
 
 /** What a change means for who downloads it. */
@@ -59,13 +59,14 @@ function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Ve
 export function parseNoise(text: string): Noise {
   const noise = { ...defaultNoise }
   for (const part of text.split(',')) {
-    const match = /^\s*(\d+(?:\.\d+)?)\s*(%|b|)\s*$/i.exec(part)
-    if (match === null) {
+    const percent = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(part)?.[1]
+    const value = percent === undefined ? byteSizeOf(part) : Number(percent)
+    if (value === undefined) {
       throw new OperatorError('SD_OPTION_INVALID', [
         `noise "${text}": "${part}" is neither a percentage nor bytes; write for example 0.1%,64b`,
       ])
     }
-    noise[match[2] === '%' ? 'percent' : 'bytes'] = Number(match[1])
+    noise[percent === undefined ? 'bytes' : 'percent'] = value
   }
   return noise
 }

@@ -1,23 +1,21 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
 // How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
 
-const byteUnits: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** Nobody has more cores; a mistyped number must not start thousands of processes. */
 const mostWorkers = 1024
 
-/** Bytes with an optional binary unit: `65536`, `64k`, `64KiB`, `1.5m`, `2 GB`. */
+/** Bytes with an optional unit: `65536`, `64k`, `64KiB`, `1.5 MB`. */
 export function parseByteSize(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?$/i.exec(text.trim())
-  const unit = byteUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
-  const bytes = Math.round(Number(match?.[1]) * unit)
-  if (Number.isSafeInteger(bytes)) return bytes
-  throw new TypeError(`expected a size such as 65536, 64k or 1.5m, found "${text}"`)
+  const bytes = byteSizeOf(text)
+  if (bytes !== undefined) return bytes
+  throw new TypeError(`expected ${byteSizeForm}, found "${text}"`)
 }
 
 /** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */

@@ -16,6 +16,13 @@ describe('resolveLoadSiteOptions', () => {
     })
   })
 
+  test('reads sizes as the command does', () => {
+    expect(resolveLoadSiteOptions({ memoryBudget: '1kb', largestBody: '1k' })).toMatchObject({
+      memoryBudget: 1000,
+      largestBody: 1024,
+    })
+  })
+
   test('keeps what is given', () => {
     const rules = { prefer: 'smallest' } as const
     const more = { unlisted: 'warn', noManifest: true } as const
@@ -27,9 +34,10 @@ describe('resolveLoadSiteOptions', () => {
     ['{"verify":"md5"}', 'verify: expected "size" or "hash", found "md5"'],
     ['{"rules":{"prefer":"br"}}', 'rules.prefer: expected one of "order", "smallest", found "br"'],
     ['{"rules":{"perfer":"order"}}', 'rules.perfer: there is no such rule; did you mean "prefer"?'],
-    ['{"memoryBudget":-1}', 'memoryBudget: expected a number of bytes, 0 or more, found -1'],
-    ['{"memoryBudget":"64m"}', 'memoryBudget: expected a number of bytes, 0 or more, found "64m"'],
-    ['{"largestBody":null}', 'largestBody: expected a number of bytes, 0 or more, found null'],
+    ['{"memoryBudget":-1}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found -1'],
+    ['{"memoryBudget":"64x"}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found "64x"'],
+    ['{"largestBody":null}', 'largestBody: expected a size such as 65536, 64k or 1.5 MB, found null'],
+    ['{"rules":{"cors":"*.js"}}', 'rules.cors: expected a list, found a string; write ["*.js"]'],
   ])('refuses %s', (json, message) => {
     const given: LoadSiteOptions = JSON.parse(json)
     expect(() => resolveLoadSiteOptions(given)).toThrow(

@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { checkServingRules, type ServingRules } from '@serve-dist/manifest'
+import {
+  byteSizeForm,
+  byteSizeOf,
+  type ByteSize,
+  checkServingRules,
+  type ServingRules,
+} from '@serve-dist/manifest'
 import {
   aFunction,
   expecting,
@@ -19,15 +25,16 @@ export interface LoadSiteOptions {
    */
   readonly verify?: 'size' | 'hash'
   /**
-   * Bytes of bodies to hold in memory, smallest first; what does not fit is streamed from the disk.
+   * Bytes of bodies to hold in memory, or a text such as `'64m'`; smallest first, what does not fit is streamed from the
+   * disk.
    * @default 67_108_864 (64 MiB)
    */
-  readonly memoryBudget?: number
+  readonly memoryBudget?: ByteSize
   /**
    * Bytes of the largest body to hold in memory.
    * @default Infinity (the budget alone decides)
    */
-  readonly largestBody?: number
+  readonly largestBody?: ByteSize
   /**
    * How the build is to be served; what these rules say outranks the plugin's options in the manifest
    * and the build's `_headers` and `_redirects`.
@@ -55,7 +62,9 @@ export interface LoadSiteOptions {
 }
 
 /** `LoadSiteOptions` with nothing left open. */
-type ResolvedLoadSiteOptions = Required<LoadSiteOptions>
+type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName>> & Readonly<Record<SizeName, number>>
+
+type SizeName = 'memoryBudget' | 'largestBody'
 
 /** The defaults; the command's help shows the same. */
 export const loadDefaults: ResolvedLoadSiteOptions = {
@@ -68,11 +77,13 @@ export const loadDefaults: ResolvedLoadSiteOptions = {
   onWarning: (message) => process.stderr.write(`serve-dist: warning: ${message}\n`),
 }
 
+const byteSize = expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined)
+
 /** The checks of what every way of loading takes. */
 export const loadChecks: OptionChecks<LoadSiteOptions> = {
   verify: oneOf('size', 'hash'),
-  memoryBudget: numberOf('bytes'),
-  largestBody: numberOf('bytes'),
+  memoryBudget: byteSize,
+  largestBody: byteSize,
   rules: optionsFor((rules) => checkServingRules(rules, '')),
   unlisted: oneOf('refuse', 'warn', 'ignore'),
   noManifest: expecting('true or false', (value) => typeof value === 'boolean'),
@@ -85,7 +96,7 @@ export const loadChecks: OptionChecks<LoadSiteOptions> = {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSiteOptions {
-  return withReadRules(readOptions<ResolvedLoadSiteOptions>(options, loadDefaults, loadChecks))
+  return withReadValues(readOptions<ResolvedLoadSiteOptions>(options, loadDefaults, loadChecks))
 }
 
 /** How a folder is read at boot and at each reload. */
@@ -111,11 +122,17 @@ export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
 export function resolveSiteStoreOptions(options: SiteStoreOptions): ResolvedSiteStoreOptions {
   const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
   const checks = { ...loadChecks, openFiles: numberOf('files') }
-  return withReadRules(readOptions<ResolvedSiteStoreOptions>(options, defaults, checks))
+  return withReadValues(readOptions<ResolvedSiteStoreOptions>(options, defaults, checks))
 }
 
-function withReadRules<Options extends { readonly rules: ServingRules }>(options: Options): Options {
-  return { ...options, rules: checkServingRules(options.rules, 'rules') }
+function withReadValues<Options extends ResolvedLoadSiteOptions>(options: Options): Options {
+  const { memoryBudget, largestBody, rules } = options
+  return {
+    ...options,
+    memoryBudget: byteSizeOf(memoryBudget) ?? memoryBudget,
+    largestBody: byteSizeOf(largestBody) ?? largestBody,
+    rules: checkServingRules(rules, 'rules'),
+  }
 }
 
 /** Two builds are open while one replaces the other, and sockets must never lack descriptors. */

@@ -1,3 +1,4 @@
+import { mismatch } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
 import { type OptionCheck, readableBy } from '../read-options.ts'
@@ -41,7 +42,7 @@ function isNameOfHost(text: string): boolean {
 export const hostList: OptionCheck = (names) =>
   Array.isArray(names) && names.length > 0
     ? readableBy(createHostMatcher)(names.map(String))
-    : [`: expected a list of hosts, found ${JSON.stringify(names)}`]
+    : [`: ${mismatch('a list of hosts', names)}`]
 
 /** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before anybody else sees them. */
 export function allowHosts(listener: RequestListener, names: readonly string[] | undefined): RequestListener {

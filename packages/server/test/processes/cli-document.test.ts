@@ -31,6 +31,9 @@ set to nothing counts as not set.
 \`--host\` alone listens on all addresses, as in Vite. The next word is its value where it is an IP address, \`localhost\`, or
 a name with a dot and nothing of that name lies here; any other name is written \`--host=<name>\`.
 
+A size is a number of bytes, or has a unit: \`kb\`, \`mb\`, \`gb\` of 1,000; \`k\`, \`m\`, \`g\` or \`kib\`, \`mib\`, \`gib\` of
+1,024. Options of the plugin and of hosts take the same texts (\`minimumSize: '1kb'\`).
+
 An error is one message on standard error, \`serve-dist:\` and its [code](errors.md) first and the cure last, and exit
 code 1. \`report\` and \`check\` end with 1 for what they find, too.`
 

@@ -173,7 +173,7 @@ describe('serve-dist', () => {
       'a size that is none',
       ['--memory-budget', 'lots'],
       {},
-      /expected a size such as 65536, 64k or 1\.5m, found "lots"/,
+      /expected a size such as 65536, 64k or 1\.5 MB, found "lots"/,
     ],
     ['two folders', ['a', 'b'], {}, /: expected \[dir\], found "a" "b"\n/],
     [

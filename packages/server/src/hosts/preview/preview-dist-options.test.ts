@@ -35,8 +35,8 @@ describe('previewDist', () => {
     ],
     ['{"verify":"md5"}', 'previewDist option verify: expected "size" or "hash", found "md5"'],
     [
-      '{"memoryBudget":"64m"}',
-      'previewDist option memoryBudget: expected a number of bytes, 0 or more, found "64m"',
+      '{"memoryBudget":"64x"}',
+      'previewDist option memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found "64x"',
     ],
     [
       '{"rules":{"perfer":"smallest"}}',

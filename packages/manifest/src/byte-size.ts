@@ -1,0 +1,30 @@
+/** Bytes, or a text with a unit: `65536`, `'64k'`, `'1.5 MB'`. */
+export type ByteSize = number | string
+
+const units: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g'].flatMap((letter, index): [string, number][] => [
+    [letter, 1024 ** (index + 1)],
+    [`${letter}b`, 1000 ** (index + 1)],
+    [`${letter}ib`, 1024 ** (index + 1)],
+  ]),
+])
+
+/** What is expected where {@link byteSizeOf} answers `undefined`. */
+export const byteSizeForm = 'a size such as 65536, 64k or 1.5 MB'
+
+/**
+ * Whole bytes of a size as people write it, in plugin, command and budgets alike: `kb`, `mb` and `gb` are of 1,000, `kib` or
+ * `k` and so on of 1,024. `undefined` where it is none.
+ */
+export function byteSizeOf(size: unknown): number | undefined {
+  if (typeof size === 'number') return size === Infinity || isCount(size) ? size : undefined
+  const match = typeof size === 'string' ? /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(size.trim()) : null
+  const bytes = Math.round(Number(match?.[1]) * (units.get(match?.[2]?.toLowerCase() ?? '') ?? Number.NaN))
+  return isCount(bytes) ? bytes : undefined
+}
+
+function isCount(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0
+}
