@@ -18,6 +18,11 @@ describe('createFetchHandler', () => {
     expect(answer instanceof Response && (await answer.text())).toBe('a')
   })
 
+  test('leaves out the fragment of a URL, which no server is told', async () => {
+    const answer = await createFetchHandler(site)(new Request('http://example.org/a.txt#b?c'))
+    expect(await answer?.text()).toBe('a')
+  })
+
   test('answers neither an unknown path nor a method that is not ours', () => {
     const handle = createFetchHandler(site)
     expect(handle(new Request('http://example.org/b.txt'))).toBeUndefined()

@@ -136,7 +136,8 @@ function readFields({ method, url, headers }: Request): RequestFields {
   const origin = url.indexOf('/', url.indexOf('://') + 3)
   return {
     method,
-    target: origin === -1 ? '/' : url.slice(origin),
+    // A target has no fragment; the URL of a Request may.
+    target: origin === -1 ? '/' : url.slice(origin).replace(/#.*/s, ''),
     accept: field('accept'),
     acceptEncoding: field('accept-encoding'),
     ifMatch: field('if-match'),

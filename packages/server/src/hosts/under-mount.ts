@@ -9,7 +9,9 @@ import type { Answer } from '../site/site.ts'
  */
 export function underMount(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
-  const { path, query } = splitTarget(request.originalUrl)
+  const target = splitTarget(request.originalUrl)
+  if (target === undefined) return answer
+  const { path, query } = target
   const mount = mountOf(request, path)
   // It must not make the location another host's.
   if (!/^\/[^/\\]/.test(mount)) return answer
@@ -51,8 +53,8 @@ function placedLinks(links: string, mount: string): string {
  * whole path was put back, the build has that base.
  */
 function mountOf(request: IncomingMessage, path: string): string {
-  const { path: rest } = splitTarget(request.url ?? '')
-  if (rest === path) return ''
+  const rest = splitTarget(request.url ?? '')?.path
+  if (rest === undefined || rest === path) return ''
   if ('baseUrl' in request && typeof request.baseUrl === 'string') return request.baseUrl
   return rest.length > 1 && path.endsWith(rest) ? path.slice(0, -rest.length) : ''
 }

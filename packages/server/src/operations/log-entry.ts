@@ -1,4 +1,4 @@
-import { firstField } from '../protocol/request-head.ts'
+import { firstField, requestHost } from '../protocol/request-head.ts'
 import type { Exchange } from './exchange.ts'
 
 /** One line of the access log in JSON, without its level and its time. */
@@ -65,7 +65,7 @@ interface LoggedFields {
 
 function readLoggedFields(fields: readonly string[]): LoggedFields {
   return {
-    host: firstField(fields, ':authority') ?? firstField(fields, 'host'),
+    host: requestHost(fields),
     referer: firstField(fields, 'referer'),
     userAgent: firstField(fields, 'user-agent'),
   }

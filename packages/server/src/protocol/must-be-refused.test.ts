@@ -14,7 +14,6 @@ describe('mustBeRefused', () => {
     ['a port that is not told', ['Host', 'a:']],
     ['the highest port', ['Host', 'a:65535']],
     ['a port with zeros before it', ['Host', 'a:000080']],
-    ['an empty Host, which a client without a name sends', ['Host', '']],
     ['chunks', ['Host', 'a', 'transfer-encoding', 'Chunked']],
   ])('lets %s pass', (_what, fields) => {
     expect(mustBeRefused(fields)).toBe(false)
@@ -22,6 +21,8 @@ describe('mustBeRefused', () => {
 
   test.each([
     ['no Host', ['X-Host', 'a', 'Cookie', 'a=b']],
+    ['an empty Host', ['Host', '']],
+    ['a Host of a port alone', ['Host', ':80']],
     ['two Hosts', ['Host', 'a', 'Accept', '*/*', 'HOST', 'a']],
     ['a Host with a path', ['Host', 'a/b']],
     ['a Host with a user', ['Host', 'a@b']],
@@ -45,6 +46,7 @@ describe('mustBeRefused', () => {
   test('refuses chunks in HTTP/1.0 (RFC 9112 §6.1)', () => {
     expect(mustBeRefused(['Transfer-Encoding', 'chunked'], 0)).toBe(true)
     expect(mustBeRefused(['Host', 'a'], 0)).toBe(false)
+    expect(mustBeRefused(['Host', ''], 0)).toBe(true)
   })
 
   test('lets HTTP/1.0 pass without a Host', () => {

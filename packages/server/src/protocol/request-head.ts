@@ -2,7 +2,7 @@
 type RawFields = readonly string[]
 
 /** Where the next value of a field stands in a raw list, or -1; nothing is copied, for it runs on every request. */
-function findField(fields: RawFields, name: string, from = 0): number {
+export function findField(fields: RawFields, name: string, from = 0): number {
   for (let index = from; index + 1 < fields.length; index += 2) {
     if (isNamed(fields[index] ?? '', name)) return index + 1
   }
@@ -37,22 +37,23 @@ export function isNamed(name: string, lowerCase: string): boolean {
 
 /** A request target taken apart (RFC 9112 §3.2). */
 export interface RequestTarget {
-  /** Of an absolute form alone, as the authority. */
-  readonly scheme: string | undefined
+  /** Whom an absolute form asks, without a user. */
   readonly authority: string | undefined
-  /** As it was sent; `/` where an absolute form has none. */
+  /** As it was sent; `/` where an absolute form has none, `''` in asterisk form. */
   readonly path: string
-  /** With its question mark, without a fragment; `''` without one. */
+  /** With its question mark; `''` without one. */
   readonly query: string
 }
 
-const targetForm = /^(?:([a-z][a-z\d+.-]*):\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?/i
+/** Asterisk form, absolute form of HTTP's own schemes, or origin form; none of them has a fragment. */
+const targetForm = /^(?:\*|(?:https?:\/\/(?:[^/?#@]*@)?([^/?#@]*))?(\/[^?#]*)?(\?[^#]*)?)$/i
 
-/** Takes a request target apart; in asterisk form (`*`) and authority form all of it is the path. */
-export function splitTarget(target: string): RequestTarget {
-  const [, scheme, authority, path = '', query = ''] = targetForm.exec(target) ?? []
-  const isEmpty = path === '' && authority !== undefined
-  return { scheme: scheme?.toLowerCase(), authority, path: isEmpty ? '/' : path, query }
+/** Takes a request target apart; `undefined` for what is none of these forms. */
+export function splitTarget(target: string): RequestTarget | undefined {
+  const form = targetForm.exec(target)
+  if (form === null) return undefined
+  const [, authority, path = authority === undefined ? '' : '/', query = ''] = form
+  return { authority, path, query }
 }
 
 /** What a `Host` field or an authority names. */
@@ -67,7 +68,7 @@ export interface Host {
 
 /** RFC 3986 §3.2.2, §3.2.3: a name, an IPv4 address or one in brackets, and a port that exists. */
 const hostForm =
-  /^(\[(?:[\da-f:.]+|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(0*(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])?))?$/i
+  /^(\[(?:[\da-f:.]+|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+)(?::(0*(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])?))?$/i
 const plainName = /^(?:[a-z\d_](?:[a-z\d._-]{0,252}[a-z\d_.])?|\[[\da-f:.]{2,45}\])$/i
 
 /** Reads a host with or without a port; `undefined` for what is malformed. */
@@ -76,19 +77,14 @@ export function readHost(text: string): Host | undefined {
   return name === undefined ? undefined : { name, port, isPlain: plainName.test(name) }
 }
 
-/**
- * The host that a request is for, without a user: an absolute form outranks `Host` (RFC 9112 §3.2.2), as does
- * `:authority` (RFC 9113 §8.3.1).
- */
-export function requestHost(target: string, fields: RawFields): string | undefined {
-  const { authority } = splitTarget(target)
-  if (authority !== undefined) return authority.replace(/^[^@]*@/, '')
+/** The host that a request is for: HTTP/2 has `:authority` in the place of `Host` (RFC 9113 §8.3.1). */
+export function requestHost(fields: RawFields): string | undefined {
   return firstField(fields, ':authority') ?? firstField(fields, 'host')
 }
 
 /**
  * Whether a request that Node's parser lets through has to be answered with 400: no `Host`, more than
- * one or a malformed one (RFC 9112 §3.2), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
+ * one, an empty or a malformed one (RFC 9112 §3.2, RFC 9110 §4.2.1), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
  * its body ends (§6.3), or any in HTTP/1.0, where somebody on the way may not know the field (§6.1).
  *
  * @param minorVersion - of HTTP/1.

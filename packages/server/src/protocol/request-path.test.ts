@@ -21,8 +21,6 @@ describe('parseRequestPath', () => {
     ['a query', '/a?b=c&d', '/a', '?b=c&d'],
     ['an empty query', '/a?', '/a', '?'],
     ['a query with question marks, slashes and escapes', '/a?b?c=//../%zz%00', '/a', '?b?c=//../%zz%00'],
-    ['a fragment, which no client should send', '/a#b?c', '/a', ''],
-    ['a fragment after a query', '/a?b#c', '/a', '?b'],
     ['escapes that were not needed', '/%61%2E%6a%73', '/a.js', ''],
     ['lower-case escapes', '/%c3%a9', '/%C3%A9', ''],
     ['raw octets of UTF-8, which Node hands over as Latin-1', '/\u00c3\u00a9', '/%C3%A9', ''],
@@ -41,6 +39,7 @@ describe('parseRequestPath', () => {
     ['dots that are no dot segments', '/.../a..b/..c/d..', '/.../a..b/..c/d..', ''],
     ['an absolute form', 'http://example.org/a?b', '/a', '?b'],
     ['an absolute form without a path', 'http://example.org', '/', ''],
+    ['an absolute form with a user', 'http://a:b@example.org/@c', '/@c', ''],
     ['an absolute form with only a query', 'HTTPS://example.org:8443?b', '/', '?b'],
   ])('reads %s', (_what, target, path, query) => {
     expect(parseRequestPath(target)).toEqual({ path, query })
@@ -60,6 +59,14 @@ describe('parseRequestPath', () => {
     ['an encoded surrogate', '/%ED%A0%80'],
     ['a cut sequence before a kept escape', '/%C3%2F'],
     ['a lone surrogate, as another host may hand over', '/\ud800'],
+    ['a fragment', '/a#b?c'],
+    ['a fragment after a query', '/a?b#c'],
+    ['a fragment of an absolute form', 'http://example.org#/a'],
+    ['another scheme', 'ftp://example.org/a'],
+    ['two users', 'http://a@b@example.org/a'],
+    ['the authority form', 'example.org:80'],
+    ['no slash first', 'a'],
+    ['an asterisk with more', '*/a'],
   ])('calls %s malformed', (_what, target) => {
     expect(parseRequestPath(target)).toBe('malformed')
   })
@@ -76,8 +83,6 @@ describe('parseRequestPath', () => {
     ['a backslash', '/a\\b'],
     ['a backslash first', '/\\a'],
     ['the asterisk form', '*'],
-    ['the authority form', 'example.org:80'],
-    ['no slash first', 'a'],
     ['nothing', ''],
     ['a query alone', '?a'],
     ['an absolute form with two slashes', 'http://example.org//a'],

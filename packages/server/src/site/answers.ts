@@ -5,7 +5,7 @@ import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
 // The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
 
-const allowedMethods = 'GET, HEAD, OPTIONS'
+export const allowedMethods = 'GET, HEAD, OPTIONS'
 // RFC 9110 §15; hosts without Node have no table of them.
 const reasons = {
   400: 'Bad Request',

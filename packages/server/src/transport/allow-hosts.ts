@@ -49,7 +49,7 @@ export function allowHosts(listener: RequestListener, names: readonly string[] |
   if (names === undefined) return listener
   const matches = createHostMatcher(names)
   return (request, response) => {
-    const host = requestHost(request.url ?? '', request.rawHeaders)
+    const host = requestHost(request.rawHeaders)
     if (host !== undefined && matches(host)) listener(request, response)
     else sendAnswer(response, misdirectedRequest)
   }

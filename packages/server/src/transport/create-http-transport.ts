@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { mustBeRefused } from '../protocol/request-head.ts'
 import { refuseWith } from './refuse-with.ts'
+import { settleTarget } from './settle-target.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 import { whenItsTurn } from '../send/when-its-turn.ts'
@@ -54,6 +55,12 @@ export function createHttpTransport(
       refuse(request, response, 417)
       return
     }
+    if (!takesUploads) {
+      // Nobody reads a body, so nobody asks for it: Node says with the answer that the connection ends.
+      answer(request, response)
+      ending.add(request.socket)
+      return
+    }
     // Behind an answer under way, Node would put a 100 between the head and the body of its own answer.
     whenItsTurn(response, () => {
       response.writeContinue()
@@ -102,5 +109,7 @@ function expectationsOf({ headers }: IncomingMessage): string[] {
 /** RFC 9110 §15.6.6: we do not know another major version. */
 function refusalOf(request: IncomingMessage): 400 | 505 | undefined {
   if (request.httpVersionMajor !== 1) return 505
-  return mustBeRefused(request.rawHeaders, request.httpVersionMinor) ? 400 : undefined
+  return mustBeRefused(request.rawHeaders, request.httpVersionMinor) || !settleTarget(request)
+    ? 400
+    : undefined
 }

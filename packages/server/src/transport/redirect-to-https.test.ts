@@ -15,9 +15,6 @@ describe('redirectToHttps', () => {
     // A path of another form than ours is still a path on this host.
     ['example.org', '//evil.example/', 'https://example.org//evil.example/'],
     ['example.org', '/\\evil.example', 'https://example.org/\\evil.example'],
-    ['example.org', 'http://evil.example/a?b', 'https://example.org/a?b'],
-    ['example.org', 'http://evil.example', 'https://example.org/'],
-    ['example.org', 'http://evil.example?b', 'https://example.org/?b'],
   ])('%j asked for %j is sent to %j', (host, target, location) => {
     expect(redirectToHttps(host, target, usual)).toBe(location)
   })
@@ -42,6 +39,8 @@ describe('redirectToHttps', () => {
     ['example.org', ''],
     ['example.org', 'evil.example:443'],
     ['example.org', 'javascript:alert(1)'],
+    ['example.org', 'http://evil.example/'],
+    ['example.org', '/a#b'],
   ])('%j asked for %j is sent nowhere', (host, target) => {
     expect(redirectToHttps(host, target, usual)).toBeUndefined()
   })

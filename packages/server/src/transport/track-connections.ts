@@ -1,9 +1,10 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { newConnectionGrace } from '../protocol/connection-limits.ts'
+import { allowedMethods } from '../site/answers.ts'
 import { resetOrDestroy, endsWithConnection } from '../send/reset-or-destroy.ts'
 import { destroySoonAsNode, lingeringClose } from './lingering-close.ts'
-import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
+import { statusOfParseError, tunnelRefused } from '../protocol/status-of-parse-error.ts'
 import { readPending, drainBacklog } from './drain-backlog.ts'
 
 /** Knows which connections of a server have an answer under way, and ends each of them in the right way. */
@@ -78,6 +79,18 @@ export function trackConnections(
     else if (socket.writable) socket.pause()
   })
 
+  // Behind CONNECT, Node leaves the connection to a tunnel, without the listeners that answers under way still need.
+  server.on('connect', ({ socket }) => {
+    socket.on('error', () => socket.destroy())
+    socket.on('timeout', () => socket.destroy())
+    socket.on('drain', () => connections.get(socket)?.last?.emit('drain'))
+    server.emit(
+      'clientError',
+      Object.assign(new Error('no tunnels are made'), { code: tunnelRefused }),
+      socket,
+    )
+  })
+
   /** Ends a connection from which nothing more can be read, or that took too long. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
@@ -102,7 +115,9 @@ export function trackConnections(
     } else {
       // 4. It has no answer yet.
       noteRefusal(socket, failure, isOfBody ? last : undefined)
-      const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
+      // RFC 9110 §15.5.6.
+      const allow = status === 405 ? `Allow: ${allowedMethods}\r\n` : ''
+      const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${allow}Connection: close\r\n\r\n`
       // After a 408 nothing may be read: the request could still become complete.
       if (status === 408) destroySoonAsNode(socket.end(refusal))
       else lingeringClose(socket, refusal)

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { arrayBuffersInUse } from '../support/array-buffers-in-use.ts'
-import { buildFixture } from '../support/build-fixture.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
@@ -12,6 +15,8 @@ const large = compressibleText(600_000)
 
 let held: StartedServer
 let streamed: StartedServer
+let uploads: StartedServer
+let encrypted: StartedServer
 beforeAll(async () => {
   const directory = await buildFixture({
     'index.html': 'page',
@@ -22,6 +27,11 @@ beforeAll(async () => {
   })
   held = await startServer(directory)
   streamed = await startServer(directory, { site: { memoryBudget: 0 } })
+  encrypted = await startServer(directory, { tls: await writeCertificate() })
+  const modules = await writeFixture({
+    'entry.mjs': 'export default (request, response) => void request.pipe(response)',
+  })
+  uploads = await startServer(directory, { ssr: join(modules, 'entry.mjs') })
 })
 
 /** Fails when the connection does not answer one more request as it should. */
@@ -178,48 +188,74 @@ describe('Upgrade', () => {
   )
 })
 
+test('a long pipeline over TLS may end in a 400 of Node, behind answers that are whole', async () => {
+  // Node feeds a parser that it has paused (HPE_PAUSED): seen in 20.20, 22.23, 24.21 and 26.10.
+  const connection = await openConnection(encrypted.port, dialTls)
+  const count = 3000
+  connection.send(formatRequest({ target: '/small.js' }).repeat(count - 1))
+  connection.send(formatRequest({ target: '/small.js', fields: { Connection: 'close' } }))
+  for (let index = 0; index < count; index += 1) {
+    const { status, body } = await connection.receive()
+    if (status === 400) break
+    expect([status, body.toString()]).toEqual([200, small])
+  }
+  expect(await connection.rest()).toHaveLength(0)
+})
+
 describe('Expect', () => {
-  test('100-continue is answered with 100, then with the answer', async () => {
-    const connection = await openConnection(held.port)
-    const fields = { Expect: '100-continue', 'Content-Length': '5' }
-    connection.send(formatRequest({ method: 'POST', target: '/', fields }))
-    const interim = await connection.receive()
-    expect(interim.status).toBe(100)
-    connection.send('12345')
-    const response = await connection.receive()
-    expect(response.status).toBe(405)
-    await expectUsable(connection)
-    connection.socket.destroy()
+  test('100-continue is answered at once where nobody reads a body, and the connection closed', async () => {
+    for (const [target, status] of [
+      ['/small.js', 405],
+      ['/unknown', 404],
+    ] as const) {
+      const connection = await openConnection(held.port)
+      const fields = { Expect: '100-continue', 'Content-Length': '5' }
+      connection.send(formatRequest({ method: 'POST', target, fields }))
+      const response = await connection.receive()
+      expect([response.status, response.field('Connection')]).toEqual([status, 'close'])
+      // A client may send its body all the same.
+      connection.send(`12345${formatRequest({ target: '/small.js' })}`)
+      expect(await connection.rest()).toHaveLength(0)
+    }
   })
 
-  test('100-continue behind an answer under way has its 100 before its own head', async () => {
+  test('100-continue behind an answer under way is answered behind it, and nothing behind that', async () => {
     for (const { port } of [held, streamed]) {
       const connection = await openConnection(port)
       const fields = { Expect: '100-continue', 'Content-Length': '5' }
       connection.send(
         formatRequest({ target: '/large.js' }) +
           formatRequest({ method: 'POST', target: '/small.js', fields }) +
-          '12345',
+          `12345${formatRequest({ target: '/small.js' })}`,
       )
-      const statuses = []
-      for (let index = 0; index < 3; index += 1) statuses.push((await connection.receive()).status)
-      expect(statuses).toEqual([200, 100, 405])
-      await expectUsable(connection)
-      connection.socket.destroy()
+      expect((await connection.receive()).status).toBe(200)
+      expect((await connection.receive()).status).toBe(405)
+      expect(await connection.rest()).toHaveLength(0)
     }
   })
 
-  test('100-continue behind an answer under way is answered before what is refused behind it', async () => {
-    const connection = await openConnection(held.port)
-    const fields = { Expect: '100-continue', 'Content-Length': '0' }
+  test('100-continue is answered with 100 where an application may read a body, then with the answer', async () => {
+    const connection = await openConnection(uploads.port)
+    const fields = { Expect: '100-continue', 'Content-Length': '5' }
+    connection.send(formatRequest({ method: 'POST', target: '/upload', fields }))
+    expect((await connection.receive()).status).toBe(100)
+    connection.send('12345')
+    expect((await connection.receive()).body.toString()).toBe('12345')
+    await expectUsable(connection)
+    connection.socket.destroy()
+  })
+
+  test('100-continue behind an answer under way has its 100 before its own head', async () => {
+    const connection = await openConnection(uploads.port)
+    const fields = { Expect: '100-continue', 'Content-Length': '5' }
     connection.send(
       formatRequest({ target: '/large.js' }) +
-        formatRequest({ method: 'POST', target: '/small.js', fields }) +
+        `${formatRequest({ method: 'POST', target: '/upload', fields })}12345` +
         'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
     )
     const statuses = []
     for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
-    expect(statuses).toEqual([200, 100, 405, 400])
+    expect(statuses).toEqual([200, 100, 200, 400])
     expect(await connection.rest()).toHaveLength(0)
   })
 

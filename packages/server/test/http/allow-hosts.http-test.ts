@@ -17,7 +17,7 @@ describe('allowed hosts', () => {
     expect((await rawRequest(server.port, { fields: { Host: host } })).status).toBe(200)
   })
 
-  test.each(['evil.example', 'apps.example', 'example.com.evil.example', '127.0.0.1', ''])(
+  test.each(['evil.example', 'apps.example', 'example.com.evil.example', '127.0.0.1'])(
     '%j is answered with 421, which no cache keeps',
     async (host) => {
       const response = await rawRequest(server.port, { fields: { Host: host } })

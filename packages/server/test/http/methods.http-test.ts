@@ -114,12 +114,6 @@ describe('any other method', () => {
     expect([response.status, response.field('Location')]).toEqual([405, undefined])
   })
 
-  test('CONNECT gets no tunnel', async () => {
-    await expect(rawRequest(server.port, { method: 'CONNECT', target: 'example.org:443' })).rejects.toThrow(
-      'closed',
-    )
-  })
-
   test('a method that HTTP does not have is refused with 400', async () => {
     const response = await rawRequest(server.port, { method: 'BREW', target: '/a.js' })
     expect(response.status).toBe(400)

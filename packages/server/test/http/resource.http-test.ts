@@ -77,7 +77,7 @@ describe('a single-page application', () => {
     ['a page by its name', '/about.html', html],
     ['a file with a query', '/names/plain.txt?v=1&x=%zz//', 'text/plain; charset=utf-8'],
     ['an absolute form', 'http://example.org/about', html],
-    ['an absolute form of another scheme and host', 'https://other.example:99/about?q', html],
+    ['an absolute form of https and another host', 'https://other.example:99/about?q', html],
     ["a user's own compressed file", '/data.csv.gz', 'application/gzip'],
     ['.well-known', '/.well-known/security.txt', 'text/plain; charset=utf-8'],
   ])('answers %s (%s) with 200', async (_what, target, type) => {

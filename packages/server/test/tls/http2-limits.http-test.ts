@@ -278,6 +278,8 @@ test.each([
   ['longer than 4096 bytes', { x: 'x'.repeat(5000) }, 431],
   ['with two hosts that differ', { host: 'other.example' }, 400],
   ['with two hosts that are one', { host: 'LOCALHOST' }, 200],
+  ['of another scheme, with a whole address as its path', { ':scheme': 'om', ':path': 'http://a/' }, 400],
+  ['of another scheme, with an asterisk as its path', { ':scheme': 'om', ':path': '*' }, 400],
 ])('a request %s is answered with its status', async (_what, fields, status) => {
   const connection = await open(port)
   connection.request(1, fields)

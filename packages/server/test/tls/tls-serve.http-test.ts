@@ -176,6 +176,23 @@ describe('redirects to HTTPS', () => {
     await server.close()
   })
 
+  test('take the host of a target in absolute form (RFC 9112 §3.2.2), and no fragment', async () => {
+    const redirectPort = await freePort()
+    const allowHosts = ['example.org']
+    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort }, allowHosts })
+    const tlsPort = new URL(server.url).port
+    const answerTo = async (target: string, Host: string): Promise<unknown[]> => {
+      const response = await rawRequest(redirectPort, { target, fields: { Host } })
+      return [response.status, response.field('Location')]
+    }
+    const target = `http://user@example.org:${redirectPort}//a?b`
+    expect(await answerTo(target, 'evil.example')).toEqual([308, `https://example.org:${tlsPort}//a?b`])
+    expect(await answerTo('http://evil.example/a', 'example.org')).toEqual([421, undefined])
+    expect(await answerTo('om://example.org/a', 'example.org')).toEqual([400, undefined])
+    expect(await answerTo('/a#b', 'example.org')).toEqual([400, undefined])
+    await server.close()
+  })
+
   test('are refused to a request whose host could be another one', async () => {
     const redirectPort = await freePort()
     const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
