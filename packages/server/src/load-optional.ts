@@ -23,10 +23,8 @@ export async function loadOptional<Module>(
 
 /** A package whose own dependency is missing is broken, and this command would not help. */
 function isNotFound(error: unknown, name: string): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    error.code === 'ERR_MODULE_NOT_FOUND' &&
-    error.message.includes(`'${name}'`)
-  )
+  if (!(error instanceof Error && 'code' in error)) return false
+  if (error.code === 'ERR_MODULE_NOT_FOUND') return error.message.includes(`'${name}'`)
+  // Yarn's PnP: "Required package: pino (via …" or the end of the line.
+  return error.code === 'MODULE_NOT_FOUND' && /^Required package: (\S+)/m.exec(error.message)?.[1] === name
 }
