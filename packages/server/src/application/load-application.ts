@@ -10,7 +10,7 @@ type Module = Readonly<Record<string, unknown>>
 /**
  * Loads the module that answers requests for which the build has nothing.
  *
- * @throws OperatorError when it does not exist, fails to load, starts a server of its own or exports no handler.
+ * @throws OperatorError when it does not exist, fails to load, waits for nothing, starts a server of its own or exports no handler.
  */
 export async function loadApplication(file: string): Promise<NodeHandler> {
   const path = resolve(file)
@@ -20,7 +20,7 @@ export async function loadApplication(file: string): Promise<NodeHandler> {
   }
   const ofNitro = await describeNitroServer(path)
   if (ofNitro !== undefined) throw unusable(`${file} ${ofNitro}`)
-  const module = await attempt(file, async (): Promise<Module> => await import(pathToFileURL(path).href))
+  const module = await attempt(file, async () => await watchLoading(file, import(pathToFileURL(path).href)))
   const problem = describeOtherServer(module)
   if (problem !== undefined) throw unusable(`${file} ${problem}`)
   const handler = await attempt(file, async () => await findHandler(module, path))
@@ -41,6 +41,29 @@ async function attempt<Result>(file: string, load: () => Promise<Result>): Promi
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     throw unusable(`${file}: cannot be loaded: ${reason}`, cause)
   }
+}
+
+/** Milliseconds after which the operator is told why nothing listens. */
+const loadingPatience = 5000
+
+/** A top-level await may never end: the operator is told of a long one, and one that nothing can end is an error. */
+async function watchLoading(file: string, loading: Promise<Module>): Promise<Module> {
+  const timer = setTimeout(() => {
+    const waiting = 'a top-level await in it, or in what it imports, has not ended'
+    process.stderr.write(
+      `serve-dist: still loading ${file} after ${loadingPatience / 1000} seconds: ${waiting}; nothing listens until then\n`,
+    )
+  }, loadingPatience).unref()
+  return await new Promise((succeed, fail) => {
+    const giveUp = (): void =>
+      fail(new Error('its top-level await never ends: nothing is left that could end it'))
+    // Otherwise Node ends with code 13 and names only our own program.
+    process.once('beforeExit', giveUp)
+    void loading.then(succeed, fail).finally(() => {
+      clearTimeout(timer)
+      process.off('beforeExit', giveUp)
+    })
+  })
 }
 
 /** What Nitro says of its output, beside the module's folder: its default preset listens as soon as it is imported. */

@@ -25,9 +25,17 @@ export async function startApplication(file: string, passOn: Application): Promi
 
 /** Prints an application's error, and the request during which it happened. */
 export function reportApplicationError(error: unknown, what: string): void {
-  const isTold = error instanceof Error && error.stack !== undefined && error.cause === undefined
-  const text = isTold ? error.stack : inspect(error)
-  process.stderr.write(`serve-dist: the application failed (${what}): ${text}\n`)
+  process.stderr.write(`serve-dist: the application failed (${what}): ${describeError(error)}\n`)
+}
+
+/** Anything can be thrown, also what throws when it is read. */
+function describeError(error: unknown): string {
+  try {
+    const isTold = error instanceof Error && error.stack !== undefined && error.cause === undefined
+    return isTold ? String(error.stack) : inspect(error)
+  } catch {
+    return 'an error that cannot be printed'
+  }
 }
 
 /**
@@ -46,30 +54,56 @@ export function mountApplication(
     const fail: Fail = (error) => {
       report(error, what)
       // A complete answer is sent.
-      if (response.writableEnded) return
-      if (response.headersSent) response.destroy()
-      else sendFailure(response)
+      if (response.headersSent && response.writableEnded) return
+      try {
+        Object.assign(response, before)
+        if (response.headersSent) response.destroy()
+        else sendFailure(response)
+      } catch (second) {
+        report(second, what)
+        cutOff()
+      }
     }
     const next = (error?: unknown): void => {
       // Connect applications call it for a path that is not theirs.
       if (error !== undefined && error !== null) fail(error)
-      else if (!response.headersSent && !response.destroyed) passOn(request, response)
+      else if (!response.headersSent && !response.destroyed) attempt(() => passOn(request, response))
+    }
+    const attempt = (act: () => unknown): void => {
+      try {
+        Promise.resolve(act()).catch(fail)
+      } catch (error) {
+        fail(error)
+      }
     }
     // Without a listener, an error such as a write after the end would end the process.
     response.on('error', (error) => report(error, what))
     if (request.httpVersionMajor === 1) response.destroy = destroyPart
+    // The application may wrap them, and compression may have begun: a failure is sent without either.
+    const before = methodsOf(response)
+    const cutOff = response.destroy.bind(response)
     noteApplication(response)
     nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)
-    currentRequest.run(fail, () => {
-      try {
-        Promise.resolve(handler(request, response, next)).catch(fail)
-      } catch (error) {
-        fail(error)
-      }
-    })
+    currentRequest.run(fail, attempt, () => handler(request, response, next))
   }
+}
+
+type Overwritable =
+  | 'writeHead'
+  | 'write'
+  | 'end'
+  | 'destroy'
+  | 'setHeader'
+  | 'removeHeader'
+  | 'getHeader'
+  | 'getHeaderNames'
+
+/** Those that {@link sendFailure} needs. */
+function methodsOf(response: Readonly<Record<Overwritable, unknown>>): object {
+  const { writeHead, write, end, destroy, setHeader, removeHeader, getHeader, getHeaderNames } = response
+  return { writeHead, write, end, destroy, setHeader, removeHeader, getHeader, getHeaderNames }
 }
 
 /** Handlers look for `Host`, in the place of which HTTP/2 has `:authority` (RFC 9113 §8.3.1). */
@@ -108,6 +142,8 @@ function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
 }
 
 function sendFailure(response: ServerResponse): void {
+  // Node refuses to write a wrong one. HTTP/2 has none (RFC 9113 §8.3.2).
+  if (response.req.httpVersionMajor === 1) response.statusMessage = ''
   for (const name of response.getHeaderNames()) {
     // A server that stops has set it.
     if (name !== 'connection') response.removeHeader(name)

@@ -16,14 +16,17 @@ export function fromFetch(answer: (request: Request) => unknown): NodeHandler {
   const checked = async (request: Request): Promise<Response> => {
     const response = await answer(request)
     if (response instanceof Response) return response
-    throw new TypeError(`expected a Response for ${request.url}, found ${typeof response}`)
+    throw new TypeError(
+      `expected a Response for ${request.url}, found ${typeof response}; a Node handler declares two parameters (request, response)`,
+    )
   }
   return (request, response, next) => {
     const { method = '', url = '', headers } = request
     // `Request` cannot represent these.
     if (forbidden.has(method) || !URL.canParse(`http://${headers.host ?? 'localhost'}${url}`)) return next()
-    // One place answers the errors of all kinds of handlers.
-    const onError = (error: unknown): void => next(error)
+    // One place answers the errors of all kinds of handlers; `next` takes these two for a request that is passed on.
+    const onError = (error: unknown): void =>
+      next(error ?? new Error(`the application threw ${String(error)}`))
     return createRequestListener(checked, { onError })(request, response)
   }
 }
