@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, readSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
 import { digestOf } from '../folder/describe-file.ts'
-import { writeNew } from '../folder/disk.ts'
+import { guarded, openRegular, writeNew } from '../folder/disk.ts'
 
 /** One result as the head of an entry holds it. */
 export interface StoredEncoding {
@@ -75,7 +75,7 @@ const head = Buffer.alloc(headRoom)
 /** Reads the entry of the original; `undefined` where the file is missing, damaged or of another original. */
 export function readEntry(path: string, original: string): FoundEntry | undefined {
   try {
-    const descriptor = openSync(path, 'r')
+    const descriptor = openRegular(path)
     try {
       const length = readSync(descriptor, head, 0, headRoom, 0)
       const contentStart = head.subarray(0, length).indexOf('\n') + 1
@@ -123,7 +123,7 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 async function readSlice(path: string, position: number, size: number): Promise<Buffer | undefined> {
-  const handle = await open(path, 'r').catch(() => undefined)
+  const handle = await open(path, constants.O_RDONLY | guarded).catch(() => undefined)
   try {
     const { buffer, bytesRead } = (await handle?.read(Buffer.alloc(size), 0, size, position)) ?? {}
     return bytesRead === size ? buffer : undefined

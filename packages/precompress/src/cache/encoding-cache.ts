@@ -60,8 +60,9 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
     try {
       change()
     } catch (error) {
-      // Another build may prune at this moment.
-      if (isMissing(error) && isFolder(directory)) return
+      // Another build may prune at this moment; or something else stands in the place of this one entry.
+      const isFolderThere = error instanceof Error && 'code' in error && error.code === 'EISDIR'
+      if (isFolderThere || (isMissing(error) && isFolder(directory))) return
       isWritable = false
       warn(`${directory}: results cannot be kept for the next build (${reasonOf(error)})`)
     }

@@ -1,6 +1,8 @@
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { entriesFolder, isTemporary } from './cache-entry.ts'
+import { guarded } from '../folder/disk.ts'
 
 /** What the cache may hold, and what a pass added to it. */
 export interface Pruning {
@@ -34,7 +36,7 @@ export async function pruneCache(
   if (!isDue && prunedAt !== Infinity) return
   await mkdir(directory, { recursive: true })
   // First, so that a build that ends at the same time leaves it to this one.
-  await writeFile(marker, '')
+  await (await open(marker, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | guarded)).close()
   if (!isDue) return
 
   const entries = await listEntries(directory)

@@ -1,5 +1,5 @@
 import { isMissing } from '@serve-dist/manifest'
-import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { rm, rmdir, unlink } from 'node:fs/promises'
 
 /** How a pass changes the build's folder; tests hand in one whose changes fail. */
@@ -25,6 +25,27 @@ export function writeNew(path: string, bytes: Uint8Array, makeParent: () => void
   } catch (error) {
     closeSync(descriptor)
     throw error
+  }
+}
+
+/** How a file is opened that another program may have replaced: no FIFO is waited for, no link is followed. */
+export const guarded: number = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+
+/** Opens a file of ours to read it; throws for whatever is no regular file. */
+export function openRegular(path: string): number {
+  const descriptor = openSync(path, constants.O_RDONLY | guarded)
+  if (fstatSync(descriptor).isFile()) return descriptor
+  closeSync(descriptor)
+  throw new Error('is no regular file')
+}
+
+/** The text of a file of ours. */
+export function readText(path: string): string {
+  const descriptor = openRegular(path)
+  try {
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -3,7 +3,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,6 +16,7 @@ import { findCacheDirectory } from '../cache/encoding-cache.ts'
 import { unusedFor } from '../cache/prune-cache.ts'
 import { writeFailure } from '../commit/create-stager.ts'
 import { digestOf } from '../folder/describe-file.ts'
+import { readText } from '../folder/disk.ts'
 import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } from './build-record.ts'
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
 
@@ -136,7 +136,7 @@ function readIfThere<Found>(
   warn: (message: string) => void,
 ): Found | undefined {
   try {
-    return parse(readFileSync(path, 'utf8'))
+    return parse(readText(path))
   } catch (error) {
     if (!isMissing(error))
       warn(

@@ -37,7 +37,13 @@ describe('describeInheritance', () => {
 
   test('names what is no longer immutable, and what nobody served before', () => {
     const earlier = manifestOf({ 'a.js': 'immutable', 'b.js': 'immutable', 'index.html': 'revalidate' })
-    const next = manifestOf({ 'a.js': 'immutable', 'b.js': 'revalidate', 'late.html': 'revalidate' })
+    const next = manifestOf({
+      'a.js': 'immutable',
+      'b.js': 'revalidate',
+      'late.html': 'revalidate',
+      _headers: 'revalidate',
+      _redirects: 'revalidate',
+    })
     expect(describeInheritance(earlier, next, isThere)).toEqual([
       'b.js changed under a hashed name: no longer immutable, so that browsers ask again',
       'late.html was not part of the build before and will be served; --exclude leaves files out',

@@ -126,7 +126,8 @@ export function describeInheritance(
   const changed = next.files.filter(
     ({ path, cache }) => cache === 'revalidate' && before.get(path)?.cache === 'immutable',
   )
-  const added = next.files.filter(({ path }) => !before.has(path))
+  // Rules of the server are no files that it sends.
+  const added = next.files.filter(({ path }) => !before.has(path) && !servingFiles.has(path))
   const listed = new Set(next.files.map(({ path }) => path))
   // Not those that a flag leaves out now. Scripts and styles go with every build.
   const gone = earlier.files.filter(

@@ -20,13 +20,16 @@ export interface UnlistedFiles {
 /** One line about files that nobody will get, with what mends it; `undefined` where there are none. */
 export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): string | undefined {
   if (unlisted.length === 0) return undefined
-  const what = unlisted.length === 1 ? '1 file is' : `${unlisted.length} files are`
   const rules = unlisted.filter((path) => servingFiles.has(path))
-  return [
-    `${root}: ${what} not in the manifest and will not be served: ${firstNames(foremost(unlisted))};`,
-    ...(rules.length > 0 ? [`what ${rules.join(' and ')} says does not count;`] : []),
-    `run: ${compressCommand(directory)} (--exclude leaves files out)`,
-  ].join(' ')
+  const files = unlisted.filter((path) => !servingFiles.has(path))
+  const what = files.length === 1 ? '1 file is' : `${files.length} files are`
+  const lost = [
+    ...(rules.length > 0 ? [`the rules of ${rules.join(' and ')} do not count: not in the manifest`] : []),
+    ...(files.length > 0
+      ? [`${what} not in the manifest and will not be served: ${firstNames(foremost(files))}`]
+      : []),
+  ]
+  return `${root}: ${lost.join('; ')}; run: ${compressCommand(directory)} (--exclude leaves files out)`
 }
 
 /**

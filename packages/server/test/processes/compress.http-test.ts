@@ -1,4 +1,5 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
@@ -48,6 +49,36 @@ describe('serve-dist compress', () => {
     )
     expect((await manifestOf(folder)).files[0]).toMatchObject({ path: 'a-1.js', cache: 'immutable' })
   })
+
+  test.skipIf(process.platform === 'win32')(
+    'waits for no FIFO and reads no folder among what the cache keeps',
+    async () => {
+      const root = await writeFixture({
+        'package.json': '{}',
+        'dist/a.js': script,
+        'dist/b.js': `${script}//`,
+      })
+      const folder = join(root, 'dist')
+      const cache = join(root, 'node_modules/.cache/serve-dist')
+      await compress(folder)
+      const entries = (await readdir(join(cache, 'entries-1'), { recursive: true })).filter(
+        (name) => name.length > 60,
+      )
+      const [first = '', second = ''] = entries.map((name) => join(cache, 'entries-1', name))
+      await mkdir(join(cache, 'records/folder.json'), { recursive: true })
+      for (const path of [first, second, join(cache, 'pruned')]) await rm(path)
+      for (const name of ['a.js', 'b.js'])
+        for (const end of ['.zst', '.br', '.gz']) await rm(join(folder, name + end))
+      await rm(join(folder, '.serve-dist/manifest.json'))
+      await mkdir(second)
+      const pipes = [first, join(cache, 'pruned'), join(cache, 'records/pipe.json')]
+      execFileSync('mkfifo', [...pipes, join(folder, '.serve-dist/record.json')])
+      const { stderr } = await compress('--cache-size', '1', folder)
+      for (const name of ['records/pipe.json', 'records/folder.json', '.serve-dist/record.json'])
+        expect(stderr).toContain(`${name} cannot be read: `)
+      expect(await pathsOf(folder)).toEqual(['a.js', 'b.js'])
+    },
+  )
 
   test('says what is lost where no record is, and keeps the globs that mend it', async () => {
     const folder = await writeFixture(files)
