@@ -22,6 +22,9 @@ describe('createHostMatcher', () => {
     ['example.com.evil.example', false],
     ['example.com@evil.example', false],
     ['evil.example', false],
+    ['evil.example%2Fx.apps.example', false],
+    ["'onload=x.apps.example", false],
+    ['evil.example,a.apps.example', false],
     ['', false],
   ])('%s: %s', (host, expected) => {
     expect(matches(host)).toBe(expected)

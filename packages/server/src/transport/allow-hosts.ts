@@ -28,7 +28,10 @@ export function createHostMatcher(names: readonly string[]): HostMatcher {
     else exact.add(plain)
   }
   return (host) => {
-    const name = readHost(host)?.name.toLowerCase().replace(/\.$/, '') ?? ''
+    // Escapes and other signs may be read as another host by whoever builds a URL of it.
+    const { name: sent = '', isPlain = false } = readHost(host) ?? {}
+    if (!isPlain) return false
+    const name = sent.toLowerCase().replace(/\.$/, '')
     return exact.has(name) || suffixes.some((suffix) => name.endsWith(suffix) && name.length > suffix.length)
   }
 }

@@ -135,6 +135,7 @@ describe('--access-log json', () => {
       ['GET /b HTTP/1.1\r\n\r\n', { status: 400, target: '/b' }],
       ['GET / HTTP/2.0\r\nHost: a\r\n\r\n', { status: 505, host: 'a', protocol: 'HTTP/2.0' }],
       [`${head}X: ${'a'.repeat(17_000)}\r\n\r\n`, { status: 431, method: '', error: 'HPE_HEADER_OVERFLOW' }],
+      [`CONNECT${head.slice(3)}\r\n`, { status: 405, method: '', error: 'ERR_TUNNEL_REFUSED' }],
       ['hello\r\n\r\n', { status: 400, method: '', target: '', error: 'HPE_INVALID_METHOD' }],
     ]
     const entries = await entriesOf([], async (port) => {
