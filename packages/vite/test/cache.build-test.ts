@@ -1,10 +1,21 @@
+import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
-import { application, createProject } from './support/project.ts'
+import { application, createProject, prose } from './support/project.ts'
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
+
+const program = fileURLToPath(new URL('../../server/bin/serve-dist.js', import.meta.url))
+
+/** The last line of `serve-dist compress`, run where the folder is named from. */
+async function compress(cwd: string, folder: string): Promise<string | undefined> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, 'compress', folder], { cwd })
+  return stdout.trimEnd().split('\n').at(-1)
+}
 
 describe.each(vites)('the cache of builds by $name', ({ load }) => {
   test('stands where the command looks, and changes no byte', async () => {
@@ -26,6 +37,25 @@ describe.each(vites)('the cache of builds by $name', ({ load }) => {
     })
     const digests = ({ files }: typeof cold) => files.flatMap(({ variants }) => variants)
     expect(digests(await project.manifest())).toEqual(digests(cold))
+  })
+
+  test('is the one of the command, which encodes only what came after the build', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    await build(project.config({ plugins: [serveDist()] }))
+    const variants = (await project.manifest()).files.flatMap((file) => file.variants).length
+    await project.write('dist/about.html', prose('about'))
+    expect(await compress(project.root, 'dist')).toContain(`${variants + 3} variants (3 written, `)
+    // As a framework copies a build that was compressed before.
+    const sources = (await project.manifest()).files.map(({ path }) => path)
+    const contents = await Promise.all(sources.map((path) => project.read(`dist/${path}`)))
+    await rm(join(project.root, 'dist'), { recursive: true })
+    for (const [index, path] of sources.entries())
+      await project.write(`packages/site/out/${path}`, contents[index] ?? '')
+    const summary = await compress(join(project.root, 'packages/site'), 'out')
+    expect(summary).toContain(
+      `${variants + 3} variants (${variants + 3} written, ${variants + 3} from the cache`,
+    )
   })
 
   test('can be left out', async () => {
