@@ -1,4 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
+import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
   askAgedPages,
@@ -16,11 +17,16 @@ import { type Proxy, seenProxies } from './seen-proxies.ts'
 import { createSiteClient, type SiteAccess } from './site-client.ts'
 import { describeObservations, type Observation } from './site-findings.ts'
 import type { SiteFindingCode } from './site-words.ts'
-import { CheckStopped, stopAt, stopUnreachable, stopWithoutPage } from './stop-at.ts'
+import { CheckStopped, stopAt, stopAtLimit, stopUnreachable, stopWithoutPage } from './stop-at.ts'
 
-export interface CheckSiteOptions extends Omit<SiteAccess, 'origin'> {
+export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> {
   /** Whether every file is asked for. */
   readonly all: boolean
+  /**
+   * Milliseconds for the whole check.
+   * @default by the plan: a minute, and a second for each request and for each 100 kB
+   */
+  readonly timeLimit?: number
   /** Called before the first request. */
   readonly onPlan: (plan: RequestPlan) => void
   /** Called after each request with how many there were. */
@@ -39,11 +45,19 @@ export interface CheckSiteOptions extends Omit<SiteAccess, 'origin'> {
  */
 export async function checkSite(address: URL, site: Site, options: CheckSiteOptions): Promise<CheckReport> {
   const target = address.href
-  const client = createSiteClient({ ...options, origin: address })
+  // 1. The plan.
+  const plan = planRequests(site, options)
+  const wanted = options.timeLimit ?? Math.round(60_000 + plan.requests * 1000 + plan.bytes / 100)
+  const timeLimit = Math.min(wanted, longestTimeout)
+  const signal = AbortSignal.timeout(timeLimit)
+  const client = createSiteClient({ ...options, origin: address, signal })
   const seen = new Set<Proxy>()
   let requests = 0
   const ask: AskedSite['ask'] = async (question) => {
-    const answer = await client.ask(question)
+    const answer = await client.ask(question).catch((error: unknown) => {
+      if (signal.aborted) stopAtLimit(address, { timeLimit, asked: requests, planned: plan.requests })
+      throw error
+    })
     requests += 1
     options.onProgress(requests)
     for (const proxy of seenProxies(answer.fields)) seen.add(proxy)
@@ -51,8 +65,6 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     return answer
   }
   try {
-    // 1. The plan.
-    const plan = planRequests(site, options)
     const [first] = plan.targets
     if (first === undefined)
       throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: no file to ask for`)

@@ -7,7 +7,7 @@ import { createSiteClient, type SiteClient } from './site-client.ts'
 const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'
 
 /** A client of a site that answers each request with what `answer` writes. */
-async function clientOf(answer: (socket: Socket) => void): Promise<SiteClient> {
+async function clientOf(answer: (socket: Socket) => void, scheme = 'http'): Promise<SiteClient> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}))
@@ -16,13 +16,14 @@ async function clientOf(answer: (socket: Socket) => void): Promise<SiteClient> {
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
-  const origin = new URL(`http://127.0.0.1:${address.port}`)
+  const origin = new URL(`${scheme}://127.0.0.1:${address.port}`)
   const client = createSiteClient({
     origin,
     fields: {},
     address: undefined,
     insecure: false,
     concurrency: 1,
+    signal: new AbortController().signal,
   })
   onTestFinished(() => {
     client.close()
@@ -76,6 +77,26 @@ describe('a site that means no good', () => {
     await begun
     await vi.advanceTimersByTimeAsync(41_000)
     expect(await failure).toEqual(new Error('no whole answer within 40 s'))
+  })
+
+  test('drips in the handshake of TLS', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let drop: (() => void) | undefined
+    const begun = new Promise<void>((resolve) => {
+      drop = resolve
+    })
+    const drips = setInterval(() => sent?.write('\u0000'), 20)
+    onTestFinished(() => clearInterval(drips))
+    let sent: Socket | undefined
+    const client = await clientOf((socket) => {
+      // The head of a record of 16 kB.
+      socket.write(Buffer.from([22, 3, 3, 64, 0]), () => drop?.())
+      sent = socket
+    }, 'https')
+    const failure = client.negotiatedProtocol().catch((error: unknown) => error)
+    await begun
+    await vi.advanceTimersByTimeAsync(31_000)
+    expect(await failure).toEqual(new Error('no TLS within 30 s'))
   })
 
   test('changes the protocol that nobody asked to change', async () => {

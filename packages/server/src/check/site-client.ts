@@ -16,6 +16,8 @@ export interface SiteAccess {
   /** Whether any certificate will do. */
   readonly insecure: boolean
   readonly concurrency: number
+  /** Ends every request, at the end of the whole check's time. */
+  readonly signal: AbortSignal
 }
 
 /** One request. */
@@ -65,7 +67,8 @@ function mostBytesOf(size: number): number {
   return 2 * size + spareBytes
 }
 
-export function createSiteClient({ origin, fields, address, insecure, concurrency }: SiteAccess): SiteClient {
+export function createSiteClient(access: SiteAccess): SiteClient {
+  const { origin, fields, address, insecure, concurrency, signal } = access
   const isSecure = origin.protocol === 'https:'
   const lookup: LookupFunction | undefined =
     address === undefined
@@ -91,7 +94,7 @@ export function createSiteClient({ origin, fields, address, insecure, concurrenc
     await new Promise((resolve, reject) => {
       const asked = request(
         // As it is: `new URL` would repair paths.
-        { ...reach, ...hostOf(origin), path, method, agent: isApart === true ? false : agent },
+        { ...reach, ...hostOf(origin), path, method, signal, agent: isApart === true ? false : agent },
         (response) => {
           receive(response, size)
             .then(resolve, reject)
@@ -138,8 +141,12 @@ export function createSiteClient({ origin, fields, address, insecure, concurrenc
           resolve(socket.alpnProtocol === false ? 'http/1.1' : (socket.alpnProtocol ?? 'http/1.1'))
           socket.destroy()
         })
-        socket.setTimeout(patience, () => socket.destroy(new Error('no answer')))
-        socket.once('error', reject)
+        // In all: a handshake that drips is never silent.
+        const deadline = setTimeout(
+          () => socket.destroy(new Error(`no TLS within ${patience / 1000} s`)),
+          patience,
+        )
+        socket.once('error', reject).once('close', () => clearTimeout(deadline))
       })
     },
     close: () => agent.destroy(),

@@ -34,6 +34,18 @@ export function stopWithoutPage(url: URL, { status }: Pick<Received, 'status'>):
   if (status >= 500) stop(url, `answers ${status}; start the site, or mend what stands in front of it`)
 }
 
+/** Ends the check of a site that answers so slowly, or in drips, that it would never end. */
+export function stopAtLimit(
+  url: URL,
+  { timeLimit, asked, planned }: Readonly<Record<'timeLimit' | 'asked' | 'planned', number>>,
+): never {
+  const seconds = Math.ceil(timeLimit / 1000)
+  stop(
+    url,
+    `answered ${asked} of up to ${planned} requests in ${seconds} s, which is too slow to check; look at its load and the way to it, or leave out --all`,
+  )
+}
+
 /** Ends the check where nobody answers. */
 export function stopUnreachable(url: URL, error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error)

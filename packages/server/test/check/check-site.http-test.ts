@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, request as sendRequest, type RequestListener } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { checkSite } from '../../src/check/check-site.ts'
+import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
@@ -66,6 +68,31 @@ describe('serve-dist check of a site', () => {
       /^asking http:\/\/\S+ for 7 of 7 files of \S+: up to (\d+) requests, \d+ kB, 4 at a time\n$/,
     )
     expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
+  })
+
+  test('ends the check of a site that drips', async () => {
+    const site = await loadSite(await buildFixture(files, hashed))
+    const address = await listen((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html' })
+      const drips = setInterval(() => response.write('x'), 20)
+      response.on('close', () => clearInterval(drips))
+    })
+    const report = await checkSite(new URL(address), site, {
+      fields: {},
+      address: undefined,
+      insecure: false,
+      concurrency: 4,
+      all: false,
+      timeLimit: 300,
+      onPlan: () => {},
+      onProgress: () => {},
+    })
+    expect(report).toMatchObject({
+      findings: [],
+      stopped: expect.stringMatching(
+        / answered 0 of up to \d+ requests in 1 s, which is too slow to check; /,
+      ),
+    })
   })
 
   test('asks under the base of the build', async () => {
