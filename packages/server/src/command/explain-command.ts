@@ -11,7 +11,7 @@ import { loadSite } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { notFound } from '../site/answers.ts'
-import { fallbackFor } from '../site/decide.ts'
+import { decideNotFound, fallbackFor } from '../site/decide.ts'
 import { isMissingAsset } from '../site/is-missing-asset.ts'
 import type { Site } from '../site/site.ts'
 import type { ExplainFlags } from './flags.ts'
@@ -83,7 +83,7 @@ async function explainAnswer(
       : say(8, `the application ${ssr} is asked`, 'As middleware: What is passed on')
   const isOurs = ssr === undefined || isAsset
   return {
-    answer: isOurs ? notFound : undefined,
+    answer: ssr === undefined ? decideNotFound(site, request, fallback) : isAsset ? notFound : undefined,
     steps: [...steps, ...(onDisk === undefined ? [] : [unlisted]), last],
     outcome: { status: isOurs ? notFound.status : undefined },
   }

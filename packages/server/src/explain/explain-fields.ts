@@ -42,6 +42,12 @@ function explainField(
   if (resource !== undefined && (override?.value === value || isExtended)) {
     return { why: describeRule(site, resource, name), row: rowOf(ruleFor(site, resource, name)) }
   }
+  if (name === 'Vary' && value.includes('Sec-Fetch-Mode')) {
+    return {
+      why: 'under this path navigations get a page, other requests do not',
+      row: 'Fallbacks: Any GET or HEAD of a path that answers navigations otherwise',
+    }
+  }
   if (name === 'Cache-Control') return explainFreshness(status, value)
   if (name === 'Content-Type' && resource === undefined) {
     return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }

@@ -28,7 +28,8 @@ export function explainUnknownPath(site: Site, request: RequestFields, unknown: 
     return { steps: [absence, step], outcome: { status } }
   }
   const match = matchRule(site, path, fallback)
-  const standIn = chooseStandIn(site, request, unknown)
+  const choice = chooseStandIn(site, unknown)
+  const standIn = choice?.isForNavigations === true && !isNavigation(request) ? undefined : choice
   const isByRule = match !== undefined && standIn?.location === match.location
   const steps = [
     absence,

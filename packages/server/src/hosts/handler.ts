@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
-import { decide, fallbackFor } from '../site/decide.ts'
+import { decide, decideNotFound, fallbackFor } from '../site/decide.ts'
 import { findOnDisk } from './find-on-disk.ts'
 import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
@@ -51,6 +51,8 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
 
     // 8. The disk, or the next middleware.
     if (answer === undefined && fileSystemFallback) void answerFromDisk(request, response, next)
+    else if (answer === undefined && next === undefined)
+      finish(request, response, decideNotFound(site, fields, fallback))
     else finish(request, response, answer, next)
   }
 
@@ -84,7 +86,9 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
       // Another build may have been swapped in meanwhile.
       const site = holder.current
       const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
-      finish(request, response, found ?? decide(site, fields, fallback), next)
+      const answer = found ?? decide(site, fields, fallback)
+      const last = next === undefined ? decideNotFound(site, fields, fallback) : undefined
+      finish(request, response, answer ?? last, next)
     } catch (error) {
       sendFailure(response, error, report)
     }

@@ -46,6 +46,13 @@ describe('overrideFields', () => {
 })
 
 describe('extendVary', () => {
+  test('takes a list, of which it has nothing twice', () => {
+    expect(extendVary('accept, Origin', 'Accept-Encoding, Accept, Sec-Fetch-Mode')).toBe(
+      'accept, Origin, Accept-Encoding, Sec-Fetch-Mode',
+    )
+    expect(extendVary('*', 'Accept-Encoding, Accept')).toBe('*')
+  })
+
   test.each([
     ['', 'Accept-Encoding'],
     ['Origin', 'Origin, Accept-Encoding'],

@@ -45,12 +45,19 @@ export function overrideFields(fields: readonly string[], overrides: FieldOverri
   return result
 }
 
-/** The members of a `Vary` with one more; `*` says everything already. */
-export function extendVary(existing: string, name: string): string {
-  const members = existing
+/** The members of a `Vary` with more of them; `*` says everything already. */
+export function extendVary(existing: string, more: string): string {
+  const members = membersOf(existing)
+  for (const name of membersOf(more)) {
+    const isThere = members.some((known) => known === '*' || known.toLowerCase() === name.toLowerCase())
+    if (!isThere) members.push(name)
+  }
+  return members.join(', ')
+}
+
+function membersOf(list: string): string[] {
+  return list
     .split(',')
     .map((member) => member.trim())
     .filter((member) => member !== '')
-  const isThere = members.some((member) => member === '*' || member.toLowerCase() === name.toLowerCase())
-  return isThere ? members.join(', ') : [...members, name].join(', ')
 }

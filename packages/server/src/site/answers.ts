@@ -1,5 +1,5 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
-import { overrideFields } from '../protocol/field-list.ts'
+import { extendVary, overrideFields } from '../protocol/field-list.ts'
 import { okAnswer } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
@@ -78,6 +78,24 @@ export function notAcceptable(resource: Resource): Answer {
 /** 412 (RFC 9110 §13.1). */
 export function preconditionFailed(resource: Resource): Answer {
   return resource.varies ? varying412 : plain412
+}
+
+/** The fields that tell a navigation from other requests (`is-navigation.ts`). */
+const navigationFields = ['Accept', 'Sec-Fetch-Mode']
+
+const varied = new WeakMap<Answer, Answer>()
+
+/** An answer that navigations get and other requests do not, or the other way round (RFC 9110 §12.5.5). */
+export function varyingByNavigation(answer: Answer): Answer {
+  const known = varied.get(answer)
+  if (known !== undefined) return known
+  const fields = [...answer.fields]
+  const found = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'vary')
+  const at = found === -1 ? fields.push('Vary', '') - 2 : found
+  fields[at + 1] = navigationFields.reduce(extendVary, fields[at + 1] ?? '')
+  const made = { ...answer, fields }
+  varied.set(answer, made)
+  return made
 }
 
 /** A refusal by its status alone, which no person reads. */

@@ -10,6 +10,7 @@ import {
   preconditionFailed,
   rangeNotSatisfiable,
   redirectTo,
+  varyingByNavigation,
 } from './answers.ts'
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
@@ -134,11 +135,23 @@ function decideUnknown(
     const isKnown = match !== undefined && match.status !== 404 && match.target?.isPage !== true
     return isKnown ? decideOtherMethod(request.method, match.target) : undefined
   }
-  const standIn = chooseStandIn(site, request, { path, fallback })
-  if (standIn?.target === undefined) return standIn && redirectTo(standIn, query)
-  return standIn.status === 404
-    ? notFoundPage(standIn.target, request)
-    : decideResource(standIn.target, request)
+  const standIn = chooseStandIn(site, { path, fallback })
+  if (standIn === undefined || (standIn.isForNavigations && !isNavigation(request))) return undefined
+  if (standIn.target === undefined) return redirectTo(standIn, query)
+  const answer =
+    standIn.status === 404 ? notFoundPage(standIn.target, request) : decideResource(standIn.target, request)
+  return answer !== undefined && standIn.isForNavigations ? varyingByNavigation(answer) : answer
+}
+
+/**
+ * The 404 of a path that `decide` answers nothing for, where no other host is asked. Its `Vary` says where a navigation
+ * would have got a page: a cache must keep the two apart.
+ */
+export function decideNotFound(site: Site, request: RequestFields, fallback: Fallback | undefined): Answer {
+  const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
+  if (typeof parsed === 'string') return notFound
+  const standIn = chooseStandIn(site, { path: parsed.path, fallback })
+  return standIn?.isForNavigations === true ? varyingByNavigation(notFound) : notFound
 }
 
 /** The rule for a path that the table does not have; one without force yields to a file on the disk. */
@@ -151,28 +164,37 @@ export function matchRule(
   return matchRedirect(rules, path)
 }
 
+/** What stands in for a path that is unknown. */
+export interface StandIn extends RedirectMatch {
+  /** Whether other requests get none of it: an HTML page never stands in for a script or an image. */
+  readonly isForNavigations: boolean
+}
+
 /** Chooses what GET and HEAD of an unknown path get: what the rule says, the build's 404 page, or the fallback. */
 export function chooseStandIn(
   site: Site,
-  request: RequestFields,
   { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
-): RedirectMatch | undefined {
+): StandIn | undefined {
   const match = matchRule(site, path, fallback)
-  if (match !== undefined && (match.status === 404 || match.target?.isPage !== true)) return match
+  if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
+    return { ...match, isForNavigations: false }
 
-  // An HTML page never stands in for a missing script or image, nor for a hashed asset, unless a rule is about these.
-  if (!isNavigation(request)) return undefined
+  const isForNavigations = true
+  // Nor does a page stand in for a hashed asset, unless a rule is about these.
   const mayGetPage = !isAsset(site, path)
-  if (match !== undefined && (mayGetPage || isAsset(site, match.rule?.form[0]))) return match
+  if (match !== undefined && (mayGetPage || isAsset(site, match.rule?.form[0])))
+    return { ...match, isForNavigations }
 
   if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base)) return undefined
   const isSinglePage = fallback === 'spa' && mayGetPage
   if (isSinglePage && site.singlePage !== undefined) {
-    return { status: 200, location: '200.html', target: site.singlePage }
+    return { status: 200, location: '200.html', target: site.singlePage, isForNavigations }
   }
-  if (site.notFound !== undefined) return { status: 404, location: '404.html', target: site.notFound }
+  if (site.notFound !== undefined) {
+    return { status: 404, location: '404.html', target: site.notFound, isForNavigations }
+  }
   return isSinglePage && site.index !== undefined
-    ? { status: 200, location: 'index.html', target: site.index }
+    ? { status: 200, location: 'index.html', target: site.index, isForNavigations }
     : undefined
 }
 

@@ -21,9 +21,11 @@ export function rulingFor(
   for (const rule of rules?.redirects ?? []) {
     const groups = isKnown && rule.force !== true ? undefined : formOf(rule).exec(path)
     if (!groups) continue
-    const to = rule.to.replaceAll(/:([a-z]+)/g, (whole, name: string) =>
-      name in (groups.groups ?? {}) ? (groups.groups?.[name] ?? '') : whole,
-    )
+    const to = rule.to.replaceAll(/:([a-z]+)/g, (whole, name: string, at: number) => {
+      if (!(name in (groups.groups ?? {}))) return whole
+      const value = groups.groups?.[name] ?? ''
+      return rule.to.slice(0, at).includes('?') ? encodeURIComponent(decodeURIComponent(value)) : value
+    })
     return { status: rule.status ?? 308, to, isAboutAssets: rule.from.startsWith('/assets/') }
   }
   return undefined

@@ -107,7 +107,7 @@ function answerWithBody(
   pages: ReadonlyMap<string, Page>,
 ): SoakAnswer {
   const { method } = request
-  const { base, appType, assetsDirectory } = manifest
+  const { base, assetsDirectory } = manifest
   const read = readTarget(request.target)
   if (read === 'malformed') return problem(400, 'Bad Request')
   if (read === 'unclean') return problem(404, 'Not Found')
@@ -116,7 +116,7 @@ function answerWithBody(
   const found = find(read.path, base, pages)
   const ruling = rulingFor(manifest.serving, escapePath(read.path), found !== undefined)
   const isAsset = read.path.startsWith(`${base}${assetsDirectory}/`)
-  const byRule = ruling && answerByRule(request, ruling, { query: read.query, found, isAsset, pages })
+  const byRule = ruling && answerByRule(request, ruling, { query: read.query, found, pages })
   if (byRule !== undefined) return byRule
   if (found !== undefined && method === 'OPTIONS') {
     return optionsAnswer
@@ -127,20 +127,40 @@ function answerWithBody(
   }
   if (found !== undefined) return answerWithPage(found, request)
 
-  // An unknown path: only a navigation below the base gets a page.
-  if (!isRead || !isNavigation(request) || !read.path.startsWith(base)) return problem(404, 'Not Found')
+  // An unknown path: only a navigation gets a page, and a cache is told so.
+  const answerNavigation = isRead ? pageFor(read.path, { manifest, ruling, isAsset, pages }) : undefined
+  if (answerNavigation === undefined) return problem(404, 'Not Found')
+  const answer = isNavigation(request) ? answerNavigation(request) : problem(404, 'Not Found')
+  const vary = [answer.fields['vary'] ?? [], 'Accept', 'Sec-Fetch-Mode'].flat().join(', ')
+  return { ...answer, fields: { ...answer.fields, vary } }
+}
+
+interface UnknownPath {
+  readonly manifest: Manifest
+  readonly ruling: Ruling | undefined
+  readonly isAsset: boolean
+  readonly pages: ReadonlyMap<string, Page>
+}
+
+/** What answers a navigation to an unknown path: the page of a rule, of a 404, or of a single-page application. */
+function pageFor(
+  path: string,
+  { manifest: { base, appType }, ruling, isAsset, pages }: UnknownPath,
+): ((request: SoakRequest) => SoakAnswer) | undefined {
+  const ruled = ruling?.status === 200 ? pages.get(ruling.to.slice(1)) : undefined
+  if (ruled !== undefined && isPage(ruled) && (!isAsset || ruling?.isAboutAssets === true))
+    return (request) => answerWithPage(ruled, request)
+  if (!path.startsWith(base)) return undefined
   const notFound = pages.get('404.html')
-  if (notFound !== undefined) return answerNotFound(notFound, request)
-  const index = pages.get('index.html')
-  if (appType === 'spa' && index !== undefined && !isAsset) return answerWithPage(index, request)
-  return problem(404, 'Not Found')
+  if (notFound !== undefined) return (request) => answerNotFound(notFound, request)
+  const index = appType === 'spa' && !isAsset ? pages.get('index.html') : undefined
+  return index && ((request) => answerWithPage(index, request))
 }
 
 interface RuledPath {
   readonly query: string
   /** What the build has under the path. */
   readonly found: Page | string | undefined
-  readonly isAsset: boolean
   readonly pages: ReadonlyMap<string, Page>
 }
 
@@ -148,7 +168,7 @@ interface RuledPath {
 function answerByRule(
   request: SoakRequest,
   ruling: Ruling,
-  { query, found, isAsset, pages }: RuledPath,
+  { query, found, pages }: RuledPath,
 ): SoakAnswer | undefined {
   const { method } = request
   const isRead = method === 'GET' || method === 'HEAD'
@@ -156,11 +176,7 @@ function answerByRule(
   if (ruling.status === 404 && target !== undefined)
     return isRead ? answerNotFound(target, request) : problem(404, 'Not Found')
   if (ruling.status === 200 && target !== undefined && isPage(target)) {
-    if (found === undefined) {
-      const mayGetPage = isRead && isNavigation(request) && (!isAsset || ruling.isAboutAssets)
-      return mayGetPage ? answerWithPage(target, request) : undefined
-    }
-    if (typeof found !== 'string' && !isPage(found)) return undefined
+    if (found === undefined || (typeof found !== 'string' && !isPage(found))) return undefined
   }
   if (method === 'OPTIONS') return optionsAnswer
   if (!isRead) return problem(405, 'Method Not Allowed', { allow })
