@@ -175,6 +175,19 @@ export default defineConfig({
           hookTimeout: 600_000,
         },
       },
+      {
+        test: {
+          // The packed packages, installed by each package manager in a project of its own.
+          name: 'installers',
+          env,
+          include: ['e2e/installers/*.test.ts'],
+          globalSetup: 'e2e/installers/support/global-setup.ts',
+          fileParallelism: false,
+          sequence: { groupOrder: 12 },
+          testTimeout: 60_000,
+          hookTimeout: 240_000,
+        },
+      },
     ],
   },
 })

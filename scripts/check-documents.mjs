@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { blocksOf } from './document-blocks.mjs'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runCommand } from './run-command.mjs'
 
@@ -67,7 +68,7 @@ if (problems.length === 0) console.log(`✓ ${documents.length} documents, ${blo
 else process.exitCode = 1
 
 /** @typedef {{ path: string, text: string }} Document */
-/** @typedef {{ place: string, language: string, code: string }} Block */
+/** @import { Block } from './document-blocks.mjs' */
 
 /** @returns {Promise<Document[]>} */
 async function readDocuments() {
@@ -75,19 +76,6 @@ async function readDocuments() {
   const spared = [':!.changeset', ':!docs/decisions', ':!*CHANGELOG.md']
   const paths = await trackedFiles('*.md', ...spared)
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
-}
-
-/**
- * @param {Document} document
- * @returns {Block[]}
- */
-function blocksOf({ path, text }) {
-  const found = text.matchAll(/^( *)```(\w+)\n(.*?)^\1```$/gms)
-  return Array.from(found, ({ index, 2: language = '', 3: code = '' }) => ({
-    place: `${path}:${text.slice(0, index).split('\n').length}`,
-    language,
-    code,
-  }))
 }
 
 /** @param {readonly Block[]} typed */

@@ -22,6 +22,7 @@ import { spawn } from 'node:child_process'
  * @typedef {object} ProgramPlace
  * @property {string} [cwd]
  * @property {Readonly<Record<string, string | undefined>>} [environment] Added to the environment of this process.
+ * @property {boolean} [isGroup] Signals reach what it starts as well: `npx` hands none on. Not on Windows.
  */
 
 /**
@@ -33,7 +34,7 @@ import { spawn } from 'node:child_process'
  * @throws Error with what it printed, when it ends before.
  */
 export async function startProgram(command, place) {
-  const { child, ended, output } = spawnProgram(command, place)
+  const { child, ended, output, signalAll } = spawnProgram(command, place)
   /** @type {URL} */
   const url = await new Promise((resolve, reject) => {
     child.stdout.on('data', () => {
@@ -48,7 +49,7 @@ export async function startProgram(command, place) {
     output,
     isAlive: () => child.exitCode === null && child.signalCode === null,
     stop: () => {
-      child.kill('SIGTERM')
+      signalAll('SIGTERM')
       return ended
     },
   }
@@ -69,14 +70,20 @@ export function runProgram(command, place) {
  * @param {readonly string[]} command
  * @param {ProgramPlace} [place]
  */
-function spawnProgram([file = '', ...args], { cwd, environment } = {}) {
+function spawnProgram([file = '', ...args], { cwd, environment, isGroup = false } = {}) {
   const env = { ...process.env, ...environment }
   const child = spawn(file, args, {
     ...(cwd !== undefined && { cwd }),
     env,
+    detached: isGroup,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const kill = () => child.kill('SIGKILL')
+  /** @param {NodeJS.Signals} signal */
+  const signalAll = (signal) => {
+    if (!isGroup || child.pid === undefined) child.kill(signal)
+    else if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, signal)
+  }
+  const kill = () => signalAll('SIGKILL')
   process.once('exit', kill)
   let output = ''
   let errors = ''
@@ -88,5 +95,5 @@ function spawnProgram([file = '', ...args], { cwd, environment } = {}) {
     child.once('close', (exitCode) => resolve({ exitCode, output, errors }))
   })
   void ended.then(() => process.removeListener('exit', kill))
-  return { child, ended, output: () => ({ exitCode: child.exitCode, output, errors }) }
+  return { child, ended, signalAll, output: () => ({ exitCode: child.exitCode, output, errors }) }
 }

@@ -6,7 +6,7 @@ import { runStep } from './run-step.mjs'
 
 const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging']
 const tests = ['unit', 'unit-precompress', 'http', 'speed', 'build', 'e2e']
-const furtherTests = ['vites', 'runtimes', 'e2e-more', 'frameworks', 'slow']
+const furtherTests = ['vites', 'runtimes', 'e2e-more', 'frameworks', 'installers', 'slow']
 const furtherChecks = ['check:documents', 'check:http', 'check:h2spec']
 const furtherTimeLimit = 30 * 60_000
 

@@ -1,0 +1,96 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { findRuntime } from '../../src/find-runtime.ts'
+import { npmCommand, npxCommand } from '../../../scripts/npm-command.mjs'
+import { pnpmCommand } from '../../../scripts/pnpm-command.mjs'
+
+type Command = readonly [string, ...string[]]
+
+/** A program that installs packages, and runs those of a project. */
+export interface Installer {
+  readonly name: string
+  /** Programs that its commands call, by the names that people type. */
+  readonly programs: Readonly<Record<string, Command>>
+  /** The command for what the documents say in npm's words. */
+  readonly translate: (line: string) => string
+  /** What its project has beside a package.json, for registries of these addresses. */
+  readonly files: (registries: Registries) => Readonly<Record<string, string>>
+}
+
+interface Registries {
+  /** Of the packages whose names begin with `@serve-dist/`. */
+  readonly ours: string
+  readonly others: string
+}
+
+const npmrc = ({ ours, others }: Registries): string => `registry=${others}\n@serve-dist:registry=${ours}\n`
+const yarn = createRequire(import.meta.url).resolve('@yarnpkg/cli-dist/bin/yarn.js')
+const bun = findRuntime('bun')
+
+/** Those whose programs this machine has. */
+export const installers: readonly Installer[] = [
+  {
+    name: 'npm',
+    programs: { npm: npmCommand(), npx: npxCommand('--yes') },
+    translate: (line) => line,
+    files: (registries) => ({ '.npmrc': npmrc(registries) }),
+  },
+  {
+    name: 'pnpm, with nothing hoisted',
+    programs: { pnpm: pnpmCommand() },
+    translate: inWordsOf('pnpm add', 'pnpm exec', 'pnpm dlx'),
+    files: (registries) => ({ '.npmrc': npmrc(registries), 'pnpm-workspace.yaml': 'hoist: false\n' }),
+  },
+  {
+    name: "Yarn 4's PnP",
+    programs: { yarn: [process.execPath, yarn] },
+    translate: inWordsOf('yarn add', 'yarn', 'yarn dlx'),
+    files: ({ ours, others }) => ({
+      'yarn.lock': '',
+      '.yarnrc.yml': `
+npmRegistryServer: ${JSON.stringify(others)}
+npmScopes:
+  serve-dist:
+    npmRegistryServer: ${JSON.stringify(ours)}
+unsafeHttpWhitelist: ${JSON.stringify([ours, others].map((url) => new URL(url).hostname))}
+enableTelemetry: false
+`,
+    }),
+  },
+  ...(bun === undefined
+    ? []
+    : [
+        {
+          name: 'Bun',
+          programs: { bun: [bun], bunx: [bun, 'x'] } satisfies Record<string, Command>,
+          translate: inWordsOf('bun add', 'bunx', 'bunx'),
+          files: (registries: Registries) => ({
+            '.npmrc': npmrc(registries),
+            // `bunx` reads no file of the project.
+            '../config/.bunfig.toml': `[install.scopes]\nserve-dist = ${JSON.stringify(registries.ours)}\n`,
+          }),
+        },
+      ]),
+]
+
+/** `npx` runs what is installed, or fetches a package with a scope. */
+function inWordsOf(add: string, run: string, fetchAndRun: string): Installer['translate'] {
+  return (line) =>
+    line
+      .replace(/^npm install --save-dev/, `${add} --dev`)
+      .replace(/^npm install/, add)
+      .replace(/^npx (?=@)/, `${fetchAndRun} `)
+      .replace(/^npx/, run)
+      .replace(/^pnpm add --dev/, 'pnpm add --save-dev')
+}
+
+/** Folders of an installer's own: what one run has packed must not serve the next. */
+export function cachesIn(folder: string): Readonly<Record<string, string>> {
+  return {
+    npm_config_cache: path.join(folder, 'npm'),
+    XDG_CONFIG_HOME: path.join(folder, 'config'),
+    XDG_CACHE_HOME: path.join(folder, 'caches'),
+    YARN_GLOBAL_FOLDER: path.join(folder, 'yarn'),
+    BUN_INSTALL_CACHE_DIR: path.join(folder, 'bun'),
+  }
+}
