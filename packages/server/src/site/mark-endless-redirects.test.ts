@@ -15,7 +15,8 @@ function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (
     const answer = decide(site, requestOf({ target: place }), 'none')
     statuses.push(answer?.status)
     const index = answer?.fields.indexOf('Location') ?? -1
-    place = index === -1 ? undefined : answer?.fields[index + 1]
+    // A client sends no fragment.
+    place = index === -1 ? undefined : answer?.fields[index + 1]?.replace(/#.*/s, '')
   }
   return statuses
 }

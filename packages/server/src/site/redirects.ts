@@ -189,6 +189,7 @@ function leadsBack({ form, to }: RedirectPattern, { all, endless, table }: Redir
 /** The path that a location names on this host, in the form that keys the table. */
 function pathWithin(location: string): string | undefined {
   if (!location.startsWith('/')) return undefined
-  const parsed = parseRequestPath(location)
+  // A location may have a fragment, the request that follows it has none.
+  const parsed = parseRequestPath(location.replace(/#.*/s, ''))
   return typeof parsed === 'string' ? undefined : parsed.path
 }
