@@ -54,6 +54,19 @@ describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
     expect((await project.classes('out'))['about/index.html']).toBe('immutable')
   })
 
+  test('keeps what a framework promises of its names beside another build for browsers', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    const [plugins, other] = [[recordingPlugin({}, 'astro')], [recordingPlugin({})]]
+    await build(project.config({ plugins, build: { assetsDir: '_astro' } }))
+    await build(project.config({ plugins: other, build: { outDir: 'admin' } }))
+    await deploy(project)
+    const log = createRecordingLogger()
+    const promises = ['about/**']
+    await finishBuild({ folder: 'out', root: project.root, options: {}, framework: 'astro', promises, log })
+    expect((await project.classes('out'))['about/index.html']).toBe('immutable')
+  })
+
   test('fails where the folder is over its budget, and makes nothing with `pass: false`', async () => {
     const project = await createProject({ 'out/index.html': prose('page') })
     const logger = createRecordingLogger()

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { recordsOf } from '../record/record-build.ts'
+import { isPromiseBroken, recordsOf } from '../record/record-build.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from '../serve-dist-options.ts'
 import type { PassRequest } from './pass-request.ts'
 import { runPasses } from './run-pass.ts'
@@ -23,8 +23,6 @@ export async function finishBuild(build: FinishBuildOptions): Promise<void> {
   const settings = resolveServeDistOptions(options)
   if (!settings.pass) return
   const records = recordsOf(root)
-  // The plugin takes a promise back where the user's own patterns break it.
-  const isBroken = records.some(({ role, promises }) => role === 'client' && promises.length === 0)
-  const promises = isBroken ? [] : (build.promises ?? [])
+  const promises = isPromiseBroken(root) ? [] : (build.promises ?? [])
   await runPasses([{ ...facts, promises, folder: resolve(root, folder), root, settings, records }])
 }

@@ -22,6 +22,8 @@ export interface RecordedFolder {
   /** Of the project. */
   readonly root: string
   readonly record: BuildRecord
+  /** Whether a pattern of the user breaks what the framework promises of names in it. */
+  readonly breaksPromise: boolean
 }
 
 /** All that the plugin remembers of one environment. */

@@ -10,7 +10,16 @@ import { describeFolder, type WrittenOutput } from './written-output.ts'
 const recorded = new Map<string, RecordedFolder>()
 
 export function recordsOf(root: string): BuildRecord[] {
-  return [...recorded.values()].filter((entry) => entry.root === root).map(({ record }) => record)
+  return foldersOf(root).map(({ record }) => record)
+}
+
+/** Whether a pattern of the user breaks what a framework promises; a build that was promised nothing breaks nothing. */
+export function isPromiseBroken(root: string): boolean {
+  return foldersOf(root).some(({ breaksPromise }) => breaksPromise)
+}
+
+function foldersOf(root: string): RecordedFolder[] {
+  return [...recorded.values()].filter((entry) => entry.root === root)
 }
 
 /** What the record of a build takes from elsewhere. */
@@ -29,7 +38,7 @@ export async function recordBuild(
   const { root } = config
   const { include, exclude = [], codings, minimumSize, serving } = settings.precompress
   // A user's own patterns may break what the framework promises: then only what the bundler hashed counts.
-  const isBroken = outputs.some((output) => breaksPromise(output, facts.promises))
+  const breaksPromise = outputs.some((output) => hasUnhashedNames(output, facts.promises))
   const folders: RecordedFolder[] = []
   for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
     const left = [...exclude, ...privateFolders(config, folder)]
@@ -39,12 +48,12 @@ export async function recordBuild(
       ...(minimumSize !== undefined && { minimumSize }),
       ...(serving && { serving }),
       ...facts,
-      ...(isBroken && { promises: [] }),
+      ...(breaksPromise && { promises: [] }),
       role: environment.config.consumer,
       selection: { ...(include && { include }), ...(left.length > 0 && { exclude: left }) },
       ...(await describeFolder(folder, outputs)),
     }
-    const entry = { folder, root, record: writeRecord(folder, all, { root }) }
+    const entry = { folder, root, record: writeRecord(folder, all, { root }), breaksPromise }
     recorded.set(folder, entry)
     folders.push(entry)
   }
@@ -52,7 +61,7 @@ export async function recordBuild(
 }
 
 /** Whether a chunk without a hash lies where all names should have one. */
-function breaksPromise({ graph, stems }: WrittenOutput, promises: readonly string[]): boolean {
+function hasUnhashedNames({ graph, stems }: WrittenOutput, promises: readonly string[]): boolean {
   const roots = promises.flatMap((glob) => (glob.endsWith('/**') ? glob.slice(0, -2) : []))
   return [...graph.keys()].some((name) => !stems.has(name) && roots.some((root) => name.startsWith(root)))
 }
