@@ -2,6 +2,7 @@ import { isatty } from 'node:tty'
 import { describeReload } from '../load/describe-reload.ts'
 import { markManifest } from '../load/mark-manifest.ts'
 import type { ReloadOutcome } from '../load/open-site-store.ts'
+import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
 import { watchBuild } from '../load/watch-build.ts'
 
 /** What makes the command look for a new build, besides SIGHUP. */
@@ -83,9 +84,8 @@ function onHangUp(act: () => void): () => void {
     process.off('SIGHUP', onSignal)
     process.kill(process.pid, 'SIGHUP')
   }
-  // The listener of `bin/serve-dist.js`, for the time until here.
-  process.removeAllListeners('SIGHUP')
-  process.on('SIGHUP', onSignal)
+  // That of `bin/serve-dist.js` is for the time until here.
+  replaceSignalListeners('SIGHUP', onSignal)
   return () => {
     process.on('SIGHUP', () => {})
     process.off('SIGHUP', onSignal)

@@ -1,8 +1,13 @@
+import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
+
 /** Stops what was started; settles when it has stopped. */
 type Stop = () => Promise<void>
 
 /** With the exit codes that shells give them. */
-const signals = { SIGTERM: 143, SIGINT: 130 }
+const signals = [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const
 
 /**
  * Ends the process on SIGTERM and SIGINT, also as PID 1, which gets no default handlers. The first signal stops what was
@@ -13,10 +18,9 @@ const signals = { SIGTERM: 143, SIGINT: 130 }
 export function stopOnSignal(): (stop: Stop) => void {
   let stop: Stop | undefined
   let isStopping = false
-  for (const [signal, code] of Object.entries(signals)) {
-    // The listener of `bin/serve-dist.js`, for the time until here.
-    process.removeAllListeners(signal)
-    process.on(signal, () => {
+  for (const [signal, code] of signals) {
+    // That of `bin/serve-dist.js` is for the time until here.
+    replaceSignalListeners(signal, () => {
       if (stop === undefined) process.exit(code)
       if (isStopping) process.exit(1)
       isStopping = true

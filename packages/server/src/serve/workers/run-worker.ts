@@ -1,6 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import type { StagedSiteStore } from '../../load/open-site-store.ts'
 import type { MayListen, StagedServer } from '../serve.ts'
+import { replaceSignalListeners } from '../replace-signal-listeners.ts'
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
 
 /**
@@ -11,8 +12,7 @@ import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './wor
 export async function runWorker(start: (mayListen: MayListen) => Promise<StagedServer>): Promise<void> {
   // Terminals and systemd signal all processes at once; the primary passes on to workers what they must do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.removeAllListeners(signal)
-    process.on(signal, () => {})
+    replaceSignalListeners(signal, () => {})
   }
   let server: StagedServer | undefined
   const mayListen: MayListen = async (store, readMetrics) => {

@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { replaceSignalListeners } from '../../src/serve/replace-signal-listeners.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page' })
+})
+
+describe('replaceSignalListeners', () => {
+  test('loses no signal that has arrived but was not handed on yet', async () => {
+    const calls: string[] = []
+    process.once('SIGHUP', () => calls.push('old'))
+    const received = new Promise<void>((resolve) => {
+      // The system delivers a process's signal to itself before `kill` returns; Node hands it on in a later turn.
+      process.kill(process.pid, 'SIGHUP')
+      replaceSignalListeners('SIGHUP', () => {
+        calls.push('new')
+        resolve()
+      })
+    })
+    await received
+    process.removeAllListeners('SIGHUP')
+    expect(calls).toEqual(['new'])
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a signal during the boot', () => {
+  // Before the command's own first listener, the system ends it.
+  const stop = `const { on, off } = process
+    const stop = () => { if (process.listenerCount('SIGTERM') > 0) process.kill(process.pid, 'SIGTERM') }`
+  const phases = {
+    'as a listener is removed': `process.off = function (...given) { stop(); return off.apply(this, given) }`,
+    'as a listener is added': `process.on = function (...given) { stop(); return on.apply(this, given) }`,
+    'as the folder is read': `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module'; const { readFile } = fs.promises
+      fs.promises.readFile = (...given) => { stop(); return readFile(...given) }; syncBuiltinESMExports()`,
+    'as workers start': `import cluster from 'node:cluster'; const { fork } = cluster
+      cluster.fork = function (...given) { stop(); return fork.apply(this, given) }`,
+  }
+
+  test.each(
+    Object.entries(phases)
+      .flatMap(([phase, source]) => [[], ['--workers', '2']].map((flags) => ({ phase, source, flags })))
+      .filter(({ phase, flags }) => phase !== 'as workers start' || flags.length > 0),
+  )('ends the command $phase, $flags', async ({ source, flags }) => {
+    const preload = `${stop}; ${source}`
+    const isOfPrimary = `if (process.env.SERVE_DIST_WORKER === undefined) await import(${JSON.stringify(dataUrl(preload))})`
+    const begin = performance.now()
+    const command = spawnCommand([directory, '--port', '0', ...flags], {
+      nodeOptions: ['--import', dataUrl(isOfPrimary)],
+    })
+    const { code } = await command.exited
+    expect(code).toBe(143)
+    expect(performance.now() - begin).toBeLessThan(8000)
+  })
+})
+
+function dataUrl(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`
+}
