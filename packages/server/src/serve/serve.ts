@@ -1,8 +1,10 @@
+import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
 import { isMissingAsset } from '../site/is-missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
+import { ownQueue } from '../transport/drain-backlog.ts'
 import { listen } from '../transport/listen.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from '../load/open-site-store.ts'
@@ -46,7 +48,7 @@ export interface RunningServer {
  * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  return await serveStaged(options, async () => {})
+  return await serveStaged(options)
 }
 
 /** A server of a worker: which build it serves is decided for all of them. */
@@ -59,7 +61,7 @@ export interface StagedServer extends RunningServer {
 export type MayListen = (store: StagedSiteStore, readMetrics: Operations['readMetrics']) => Promise<void>
 
 /** As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for. */
-export async function serveStaged(options: ServeOptions, mayListen: MayListen): Promise<StagedServer> {
+export async function serveStaged(options: ServeOptions, mayListen?: MayListen): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
@@ -106,7 +108,7 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
     await transport.drain(0)
     return giveUp(error)
   }
-  await mayListen(store, async () => (await operations?.readMetrics()) ?? 'they are off').catch(hangUp)
+  await mayListen?.(store, async () => (await operations?.readMetrics()) ?? 'they are off').catch(hangUp)
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirects =
@@ -118,6 +120,11 @@ export async function serveStaged(options: ServeOptions, mayListen: MayListen): 
           allowHosts: hosts,
           watcher: operations,
         }).catch(hangUp)
+  // A service manager's socket outlives us, and workers of another cluster may go on.
+  if (resolved.descriptor === undefined && (mayListen !== undefined || !cluster.isWorker)) {
+    ownQueue(transport.server)
+    if (redirects !== undefined) ownQueue(redirects.transport.server)
+  }
   operations?.becomeReady(store)
 
   const reload = oneAtATime(async () => {

@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { serve } from '../../src/serve/serve.ts'
+import { type RunningServer, serve } from '../../src/serve/serve.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { isReset } from '../support/is-reset.ts'
 import { openConnection } from '../support/open-connection.ts'
+import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
 import type { StartedServer } from '../support/start-server.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -32,6 +34,21 @@ async function millisecondsToClose(server: StartedServer): Promise<number> {
   const begin = performance.now()
   await server.close()
   return performance.now() - begin
+}
+
+/** What becomes of clients that connect in the very moment in which a server stops. */
+async function connectWhileStopping(server: RunningServer, port: number): Promise<string[]> {
+  const closed = server.close()
+  const outcomes = Array.from({ length: 40 }, async () => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.write(formatRequest({ fields: { Connection: 'close' } }))
+    return await buffer(socket).then(
+      (answer) => answer.toString('latin1', 9, 12),
+      (error: NodeJS.ErrnoException) => String(error.code),
+    )
+  })
+  await closed
+  return (await Promise.all(outcomes)).toSorted()
 }
 
 describe('close', () => {
@@ -128,6 +145,35 @@ describe('close', () => {
     await server.close()
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'refuses connections that come in the same moment, but for one or two, and resets none',
+    async () => {
+      const server = await start()
+      const outcomes = await connectWhileStopping(server, server.port)
+      expect(new Set(outcomes)).toEqual(new Set(['200', 'ECONNREFUSED']))
+      expect(outcomes.indexOf('ECONNREFUSED')).toBeLessThanOrEqual(3)
+    },
+  )
+
+  test('leaves the queue of a socket as it is on which somebody else goes on to listen', async () => {
+    const socket = await openListeningSocket()
+    const command = spawnCommand([directory], { inherited: socket.descriptor })
+    await command.listening
+    command.child.kill('SIGTERM')
+    await command.exited
+    const begin = performance.now()
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const client = connect({ port: socket.port, host: '127.0.0.1' })
+        await once(client, 'connect')
+        client.destroy()
+      }),
+    )
+    // Linux repeats what it has dropped after a second.
+    expect(performance.now() - begin).toBeLessThan(900)
+    socket.close()
   })
 
   test('destroys what has not finished after the grace period', async () => {
