@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { byteSizeOf } from './byte-size.ts'
+import { byteSizeOf, formatBytes } from './byte-size.ts'
 
 describe('byteSizeOf', () => {
   test.each([
@@ -35,5 +36,31 @@ describe('byteSizeOf', () => {
     ['1kb'],
   ])('refuses %j', (size) => {
     expect(byteSizeOf(size)).toBeUndefined()
+  })
+})
+
+describe('formatBytes', () => {
+  test.each([
+    [0, '0 B'],
+    [1, '1 B'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [1234, '1.2 kB'],
+    [999_949, '999.9 kB'],
+    [1_000_000, '1.0 MB'],
+    [67_108_864, '67.1 MB'],
+    [2_500_000_000, '2.5 GB'],
+    [7_200_000_000_000, '7200.0 GB'],
+  ])('writes %d as %s', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text)
+  })
+
+  test('never writes a thousand of a unit that has a next one', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 999_000_000_000 }), (bytes) => {
+        expect(formatBytes(bytes)).toMatch(/^\d{1,3}(?:\.\d)? (?:B|kB|MB|GB)$/)
+      }),
+      { examples: [[999_999], [999_950], [999_999_999], [1000]] },
+    )
   })
 })

@@ -28,3 +28,18 @@ export function byteSizeOf(size: unknown): number | undefined {
 function isCount(number: number): boolean {
   return Number.isSafeInteger(number) && number >= 0
 }
+
+const decimalUnits = ['B', 'kB', 'MB', 'GB']
+
+/** Bytes for people, in decimal decimalUnits as Vite prints them: `980 B`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  let value = bytes / 1000
+  let power = 1
+  // 999 950 B would be rounded to `1000.0 kB`.
+  while (value >= 999.95 && power < decimalUnits.length - 1) {
+    value /= 1000
+    power += 1
+  }
+  return `${value.toFixed(1)} ${decimalUnits[power]}`
+}

@@ -1,4 +1,4 @@
-export { byteSizeForm, byteSizeOf, type ByteSize } from './byte-size.ts'
+export { byteSizeForm, byteSizeOf, type ByteSize, formatBytes } from './byte-size.ts'
 export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
 export { isBasePath } from './is-base-path.ts'
 export {
@@ -37,7 +37,7 @@ export {
 } from './serving-rules.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isMissing, reasonOf } from './file-error.ts'
-export { firstNames } from './first-names.ts'
+export { count, firstNames } from './first-names.ts'
 export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isNegative } from './is-negative.ts'

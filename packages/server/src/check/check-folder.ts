@@ -1,11 +1,11 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { count, OperatorError } from '@serve-dist/manifest'
 import { loadOptional } from '../load-optional.ts'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSite } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
 import type { Site } from '../site/site.ts'
-import { type CheckReport, count, type Finding, inOrder, nameSome } from './finding.ts'
+import { type CheckReport, type Finding, inOrder, nameSome } from './finding.ts'
 import { findAbsentFiles } from './page-files.ts'
 import { findSecretFiles } from './secret-files.ts'
 

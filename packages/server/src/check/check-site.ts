@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { count, OperatorError } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
@@ -11,7 +11,7 @@ import {
   failedAt,
   questionFor,
 } from './ask-site.ts'
-import { type CheckReport, count, inOrder } from './finding.ts'
+import { type CheckReport, inOrder } from './finding.ts'
 import { planRequests, type RequestPlan } from './plan-requests.ts'
 import { type Proxy, seenProxies } from './seen-proxies.ts'
 import { createSiteClient, type SiteAccess } from './site-client.ts'

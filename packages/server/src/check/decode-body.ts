@@ -1,7 +1,7 @@
+import { formatBytes } from '@serve-dist/manifest'
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import * as zlib from 'node:zlib'
-import { sizeText } from './finding.ts'
 
 /** What a body is without its coding: its digest, or why nobody knows. */
 export type DecodedBody = { readonly sha256: string } | 'broken' | 'unknown'
@@ -39,7 +39,7 @@ export async function decodeBody(
     return coding === 'zstd' ? await decodeZstdInWasm(bytes, size) : 'unknown'
   } catch (error) {
     if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw new Error(`more than ${sizeText(mostBytes)} when decoded`, { cause: error })
+      throw new Error(`more than ${formatBytes(mostBytes)} when decoded`, { cause: error })
     // Whatever the decoder dislikes, a browser would too.
     return 'broken'
   }

@@ -34,14 +34,3 @@ export function nameSome(names: readonly string[], most = 2): string {
   if (left > 0) return `${names.slice(0, most).join(', ')} and ${left} more`
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')
 }
-
-/** `1 file`, `2 files`. */
-export function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
-}
-
-/** Bytes for a person. */
-export function sizeText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  return bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
-}

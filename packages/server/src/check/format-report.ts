@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { type CheckReport, count } from './finding.ts'
+import { count } from '@serve-dist/manifest'
+import type { CheckReport } from './finding.ts'
 
 export interface FormatOptions {
   readonly colors: boolean

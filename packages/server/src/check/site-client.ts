@@ -1,10 +1,10 @@
+import { formatBytes } from '@serve-dist/manifest'
 import { createHash } from 'node:crypto'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { connect } from 'node:tls'
 import { type DecodedBody, decodeBody } from './decode-body.ts'
-import { sizeText } from './finding.ts'
 
 /** How a site is reached. */
 export interface SiteAccess {
@@ -168,7 +168,7 @@ async function receive(response: http.IncomingMessage, expected: number): Promis
     if (!Buffer.isBuffer(chunk)) throw new TypeError('a response without a decoder has buffers')
     hash.update(chunk)
     size += chunk.length
-    if (size > mostBytes) throw new Error(`more than ${sizeText(mostBytes)} of body`)
+    if (size > mostBytes) throw new Error(`more than ${formatBytes(mostBytes)} of body`)
     // A film is hashed and let go; what has a coding is text, and is decoded as a whole.
     if (coding !== 'identity') chunks.push(chunk)
   }

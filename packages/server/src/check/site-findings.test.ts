@@ -16,7 +16,7 @@ describe('describeObservations', () => {
       { code: 'stripped', path, detail: 'br', bytes: 2000, of: 1000 },
     ])
     expect(sentences(stripped)).toEqual([
-      "codings lost on the way: zstd and br of /a.js, /b.js and 2 more: a browser loads 12 kB of these 4 files in place of 4 kB; let the client's Accept-Encoding through to serve-dist",
+      "codings lost on the way: zstd and br of /a.js, /b.js and 2 more: a browser loads 12.0 kB of these 4 files in place of 4.0 kB; let the client's Accept-Encoding through to serve-dist",
     ])
   })
 

@@ -1,4 +1,5 @@
-import { count, type Finding, nameSome, sizeText } from './finding.ts'
+import { count, formatBytes } from '@serve-dist/manifest'
+import { type Finding, nameSome } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
 import { type SiteFindingCode, siteWords } from './site-words.ts'
 
@@ -52,5 +53,5 @@ function costOfBytes(observations: readonly Observation[]): string {
   const [lost, least] = [sum('bytes'), sum('of')]
   if (lost === 0) return 'browsers lose nothing by it, other clients load more'
   const files = byPath.size === 1 ? 'it' : `these ${count(byPath.size, 'file')}`
-  return `a browser loads ${sizeText(least + lost)} of ${files} in place of ${sizeText(least)}`
+  return `a browser loads ${formatBytes(least + lost)} of ${files} in place of ${formatBytes(least)}`
 }

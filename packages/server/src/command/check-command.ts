@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
+import { count, formatBytes, manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
-import { count, type CheckReport, sizeText } from '../check/finding.ts'
+import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSite } from '../load/load-site.ts'
 import { readRules } from '../load/read-rules.ts'
@@ -83,7 +83,7 @@ async function checkAddress(
     onPlan(plan) {
       requests = plan.requests
       const files = `${plan.targets.length} of ${count(plan.files, 'file')}`
-      const cost = `up to ${count(requests, 'request')}, ${sizeText(plan.bytes)}, ${concurrency} at a time`
+      const cost = `up to ${count(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
       stderr.write(`asking ${address.href} for ${files} of ${build}: ${cost}\n`)
     },
     onProgress(done) {

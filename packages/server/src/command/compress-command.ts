@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
+  count,
   firstNames,
   isPageType,
   type Manifest,
@@ -78,13 +79,13 @@ export function describeKnowledge(
   }: Pick<FinishReport, 'source' | 'recordedAt' | 'hashedNames' | 'manifest'>,
   now: Date = new Date(),
 ): string {
-  const count = `${hashedNames} hashed ${hashedNames === 1 ? 'name' : 'names'} known`
+  const known = `${count(hashedNames, 'hashed name')} known`
   if (recordedAt !== undefined) {
     const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
-    return `${count} from the build of ${localTime(new Date(recordedAt), now)}${where}`
+    return `${known} from the build of ${localTime(new Date(recordedAt), now)}${where}`
   }
   const others = source === 'manifest' ? 'the earlier manifest' : 'other builds of this project'
-  if (hashedNames > 0) return `${count} from ${others}; no record of a build of this folder found`
+  if (hashedNames > 0) return `${known} from ${others}; no record of a build of this folder found`
   const globs = manifest.serving?.immutable ?? []
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
@@ -112,7 +113,7 @@ export function describeLoss({ files }: Manifest): string | undefined {
   )
   const [first] = compressed
   if (first === undefined) return undefined
-  return `${compressed.length === 1 ? '1 file' : `${compressed.length} files`} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+  return `${count(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */

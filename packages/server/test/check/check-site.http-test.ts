@@ -65,7 +65,7 @@ describe('serve-dist check of a site', () => {
     })
     const { stderr } = await runCheck([counting, '--build', directory])
     expect(stderr).toMatch(
-      /^asking http:\/\/\S+ for 7 of 7 files of \S+: up to (\d+) requests, \d+ kB, 4 at a time\n$/,
+      /^asking http:\/\/\S+ for 7 of 7 files of \S+: up to (\d+) requests, \d+\.\d kB, 4 at a time\n$/,
     )
     expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
   })
