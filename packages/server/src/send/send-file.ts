@@ -34,7 +34,7 @@ export async function sendFile(
 }
 
 async function sendNow(
-  response: ServerResponse & { readonly stallTimeout?: number },
+  response: ServerResponse,
   content: FileContent,
   { lease, writeHead }: { readonly lease: FileLease | undefined; readonly writeHead: () => void },
 ): Promise<void> {
@@ -47,8 +47,7 @@ async function sendNow(
     const write = createWriter(response)
     // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for
     // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
-    const { stallTimeout = connectionLimits.socketTimeout } = response
-    deadline = setTimeout(() => response.destroy(), stallTimeout).unref()
+    deadline = setTimeout(() => response.destroy(), connectionLimits.socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, content.end - content.first))
     for await (const chunk of readRange(file, content, buffer)) {

@@ -37,12 +37,18 @@ export interface RawHttp2 {
   readonly closed: Promise<void>
 }
 
-/** Opens TLS with ALPN h2, and sends the preface with settings (identifier, value). */
+/**
+ * Opens TLS with ALPN h2, and sends the preface with settings (identifier, value).
+ *
+ * @param allowHalfOpen - whether its half stays open when the server closes its own.
+ */
 export async function openRawHttp2(
   port: number,
   settings: readonly (readonly [identifier: number, value: number])[] = [],
+  allowHalfOpen = false,
 ): Promise<RawHttp2> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  socket.allowHalfOpen = allowHalfOpen
   const frames: Frame[] = []
   const changes = new EventEmitter()
   let received = Buffer.alloc(0)

@@ -231,7 +231,7 @@ describe('a stream of HTTP/2 is reset', () => {
     expect(connection.frames.some(isReset(255))).toBe(false)
   })
 
-  test('when there are too many in the process; the client may ask again', async () => {
+  test('when there are too many in the process, which sessions share', async () => {
     const connections = await Promise.all([open(port, [[4, 0]]), open(port, [[4, 0]])])
     for (const connection of connections) {
       for (let stream = 1; stream <= 2 * 100; stream += 2)
@@ -240,10 +240,15 @@ describe('a stream of HTTP/2 is reset', () => {
     await vi.waitFor(() => {
       expect(connections.flatMap(({ frames }) => frames.filter(isRefusal))).toHaveLength(50)
     })
-    const codes = connections.flatMap(({ frames }) =>
+    const [first = [], second = []] = connections.map(({ frames }) =>
       frames.filter(isRefusal).map(({ payload }) => payload.readUInt32BE()),
     )
-    expect(new Set(codes)).toEqual(new Set([refusedStream]))
+    // Those that came last were not begun: their client may ask again.
+    expect([...first, ...second].toSorted((a, b) => a - b)).toEqual([
+      ...Array.from({ length: 25 }, () => refusedStream),
+      ...Array.from({ length: 25 }, () => cancel),
+    ])
+    await expectAlive()
     for (const { socket } of connections) socket.destroy()
     await vi.waitFor(expectAlive)
   })
@@ -290,10 +295,30 @@ test.each([
 test.each([
   ['with a host that is none', { ':authority': 'a/b' }],
   ['without a host', { ':authority': '' }],
+  ['with LF in its path', { ':path': '/a\nb' }],
+  ['with NUL in its path', { ':path': '/a\0b' }],
+  ['with a name in upper case', { 'X-Name': 'a' }],
+  ['with a field about the connection', { connection: 'close' }],
 ])('a request %s has its stream reset by nghttp2', async (_what, fields) => {
   const connection = await open(port)
   connection.request(1, fields)
   expect(await connection.find(isReset(1))).toBeDefined()
+})
+
+// RFC 9113 §8.2.1 wants the stream reset, but nghttp2 drops such a field in silence, and Node has no word of it.
+test.each([
+  ['with LF', { x: 'a\nb: c' }],
+  ['with CR', { x: 'a\rb' }],
+  ['with NUL', { x: 'a\0b' }],
+  ['with a space in its name', { 'x y': 'a' }],
+])('a field %s is left out by nghttp2', async (_what, fields) => {
+  const { port: echoPort } = await startTlsServer((request, response) =>
+    response.end(request.rawHeaders.join(' ')),
+  )
+  const connection = await open(echoPort)
+  connection.request(1, { before: '1', ...fields, after: '2' })
+  const { payload } = await connection.find(({ type }) => type === frameTypes.data)
+  expect(payload.toString()).toMatch(/ before 1 after 2$/)
 })
 
 /** The status is the first field, indexed or in three octets (RFC 7541 §6). */

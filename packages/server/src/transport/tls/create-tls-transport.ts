@@ -1,18 +1,16 @@
 import { constants as cryptoConstants } from 'node:crypto'
-import {
-  constants as http2Constants,
-  createSecureServer,
-  type Http2ServerRequest,
-  type ServerHttp2Session,
-} from 'node:http2'
+import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { connectionLimits, newConnectionGrace } from '../../protocol/connection-limits.ts'
 import { createHttpTransport } from '../create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 import { http2Limits } from '../../protocol/http2-limits.ts'
+import { Http2Request } from './http2-request.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
+import { limitSilence } from './limit-silence.ts'
+import { limitStreams } from './limit-streams.ts'
 import { refuseWith } from '../refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
@@ -35,26 +33,27 @@ export function createTlsTransport(
   const http1 = createHttpTransport(listener, { ...options, responseClass: Http1TlsResponse })
   const { limits = connectionLimits } = options
   const refusals = { 400: refuseWith(400, options.watcher), 431: refuseWith(431, options.watcher) }
-  const sessions = new Map<ServerHttp2Session, TLSSocket>()
+  const sessions = new Set<ServerHttp2Session>()
+  const streams = limitStreams(limits, options.takesUploads)
+  const silence = limitSilence(limits, streams)
   const sockets = new Set<Socket>()
   const handshaking = new Map<string, Socket>()
   // Node does not say which socket a TLS socket wraps: tell them by the peer, which a unix socket's has no name for.
   const isHandshaking = (socket: Socket): boolean =>
     socket.remotePort === undefined ? socket.bytesRead === 0 : handshaking.get(peerOf(socket)) === socket
   let isClosing = false
-  let streams = 0
 
   const server = createSecureServer({
     ...secureContextOf(credentials),
     ...http2Limits,
     // Fields count as over HTTP/1.1, and 32 bytes more for each (RFC 9113 §6.5.2).
     settings: { ...http2Limits.settings, maxHeaderListSize: limits.maxHeaderSize },
+    Http2ServerRequest: Http2Request,
     Http2ServerResponse: Http2Response,
     ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((ours) => protocols.includes(ours)),
     handshakeTimeout: limits.headersTimeout,
   })
   server.maxConnections = limits.maximumConnections
-  server.setTimeout(limits.keepAliveTimeout)
   server.on('drop', () => options.watcher?.noteDrop())
   server.on('listening', () => http1.server.emit('listening'))
   server.on('connection', (socket: Socket) => {
@@ -78,35 +77,31 @@ export function createTlsTransport(
   let opened: ServerHttp2Session | undefined
   server.on('session', (session) => {
     opened = session
+    sessions.add(session)
     limitSession(session)
     session.once('close', () => sessions.delete(session))
     if (isClosing) closeAfterRequest(session)
   })
   server.on('secureConnection', (socket: TLSSocket) => {
     handshaking.delete(peerOf(socket))
-    if (opened !== undefined) sessions.set(opened, socket)
+    if (opened !== undefined) silence.add(opened, socket)
     opened = undefined
   })
-  server.on('timeout', (session: ServerHttp2Session) => {
-    const socket = sessions.get(session)
-    session.destroy()
-    // Otherwise Node would wait until the client has read the rest.
-    setTimeout(() => socket?.destroy(), 1000).unref()
-  })
   server.on('stream', (stream) => {
-    streams += 1
-    stream.once('close', () => (streams -= 1))
-    // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
-    if (streams > limits.maximumStreams) stream.close(http2Constants.NGHTTP2_REFUSED_STREAM)
+    if (stream.session !== undefined) streams.add(stream, stream.session)
   })
-  server.on('request', (request: Http2ServerRequest, response: Http2Response) => {
+  server.on('request', (request: Http2Request, response: Http2Response) => {
     if (response.stream.closed) return
-    response.stallTimeout = limits.socketTimeout
+    streams.observe(request, response)
     const refusal = refusalOverHttp2(request, limits.maxHeaderSize)
     // Node's compatibility API has what a handler for HTTP/1.1 uses.
     const answer = refusal === undefined ? listener : refusals[refusal]
     Reflect.apply(answer, undefined, [request, response])
   })
+  const sweeping = setInterval(() => {
+    streams.sweep()
+    silence.sweep()
+  }, limits.connectionsCheckingInterval).unref()
 
   return {
     scheme: 'https',
@@ -125,10 +120,11 @@ export function createTlsTransport(
         NetServer.prototype.close.call(server, resolve)
       })
       const http1Closed = http1.drain(gracePeriod)
-      for (const session of sessions.keys()) closeAfterRequest(session)
+      for (const session of sessions) closeAfterRequest(session)
       setTimeout(() => destroyAll([...sockets].filter(isHandshaking)), newConnectionGrace).unref()
       await Promise.all([http1Closed, closed])
       clearTimeout(deadline)
+      clearInterval(sweeping)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
-import { endInSlices, isBeingSliced } from './end-in-slices.ts'
+import { isBeingSliced, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** An answer over HTTP/1.1 and TLS. */
 export class Http1TlsResponse<
@@ -13,7 +13,10 @@ export class Http1TlsResponse<
   }
 
   override end(...given: readonly unknown[]): this {
-    endInSlices(this, given, (method, ...slice) => callAs(ServerResponse.prototype, method, this, slice))
+    writeInSlices(this, ['end', ...given], {
+      call: (method, ...slice) => callAs(ServerResponse.prototype, method, this, slice),
+      room: () => sliceSize,
+    })
     return this
   }
 }

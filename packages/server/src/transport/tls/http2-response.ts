@@ -1,43 +1,50 @@
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import { connectionLimits } from '../../protocol/connection-limits.ts'
 import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
-import { endInSlices, isBeingSliced } from './end-in-slices.ts'
+import { isBeingSliced, isSliced, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** An answer over HTTP/2. */
 export class Http2Response<
   Request extends Http2ServerRequest = Http2ServerRequest,
 > extends Http2ServerResponse<Request> {
-  /** Milliseconds that its client may stall. */
-  stallTimeout: number = connectionLimits.socketTimeout
-  #deadline: NodeJS.Timeout | undefined
+  #handedOver = 0
+
+  /** Bytes of its body that its client has taken, or that were given up. */
+  get taken(): number {
+    return this.#handedOver - this.stream.writableLength
+  }
 
   override write(...given: readonly unknown[]): boolean {
-    if (!wasEnded(this)) return callAs(Http2ServerResponse.prototype, 'write', this, given) === true
+    if (!wasEnded(this)) return this.#handOver('write', given)
     // Node would give up what it was ended with.
     refuseLateWrite(this, given)
     return false
   }
 
   override end(...given: readonly unknown[]): this {
-    endInSlices(this, given, (method, ...slice) => {
-      this.#postponeDeadline()
-      callAs(Http2ServerResponse.prototype, method, this, slice)
-    })
+    this.#handOver('end', given)
     return this
   }
 
-  /** A stream may stall while its session goes on: Node's own time limits look at the session alone. */
-  #postponeDeadline(): void {
-    if (this.#deadline !== undefined) {
-      this.#deadline.refresh()
-    } else if (!this.stream.destroyed) {
-      const deadline = setTimeout(
-        () => this.stream.close(constants.NGHTTP2_CANCEL),
-        this.stallTimeout,
-      ).unref()
-      this.#deadline = deadline
-      this.once('close', () => clearTimeout(deadline))
-    }
+  #handOver(method: 'write' | 'end', [body, ...rest]: readonly unknown[]): boolean {
+    const { stream } = this
+    const room = (): number => sliceSize - stream.writableLength
+    const isLongText = typeof body === 'string' && body.length > room()
+    const coding = typeof rest[0] === 'string' && Buffer.isEncoding(rest[0]) ? rest[0] : 'utf8'
+    return writeInSlices(this, [method, isLongText ? Buffer.from(body, coding) : body, ...rest], {
+      room,
+      call: (called, ...slice) => {
+        const before = stream.writableLength
+        const result = callAs(Http2ServerResponse.prototype, called, this, slice)
+        if (called === 'write') this.#handedOver += stream.writableLength - before
+        return result
+      },
+      drained: () => this.emit('drain'),
+    })
+  }
+
+  /** While slices are still to be written, an application must not take one of them for all. */
+  override emit(...given: Parameters<Http2ServerResponse['emit']>): boolean {
+    return given[0] === 'drain' && isSliced(this) ? false : super.emit(...given)
   }
 
   /** Without a code Node would say that all went well (RFC 9113 §7), and a part could be taken for the whole. */

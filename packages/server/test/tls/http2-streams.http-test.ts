@@ -1,0 +1,285 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { connectionLimits } from '../../src/protocol/connection-limits.ts'
+import type { RequestListener } from '../../src/transport/transport.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { http2Request } from '../support/http2-request.ts'
+import {
+  endHeaders,
+  endStream,
+  type Frame,
+  frameTypes,
+  openRawHttp2,
+  type RawHttp2,
+  uint32,
+} from '../support/open-raw-http2.ts'
+import { type StartedTlsServer, startTlsServer } from '../support/start-tls-server.ts'
+
+const limits = {
+  ...connectionLimits,
+  headersTimeout: 350,
+  requestTimeout: 400,
+  uploadTimeout: 500,
+  keepAliveTimeout: 900,
+  socketTimeout: 500,
+  connectionsCheckingInterval: 50,
+  maximumStreams: 40,
+}
+/** Longer than all of them together. */
+const long = 2600
+
+const noError = 0
+const cancel = 8
+
+let serveFiles: RequestListener
+beforeAll(async () => {
+  const directory = await buildFixture({
+    'index.html': 'page',
+    'large.bin': Buffer.alloc(400_000, 'abcdefg'),
+  })
+  const handle = createHandler(await loadSite(directory))
+  serveFiles = (request, response) => handle(request, response)
+})
+
+const opened: { destroy(): void }[] = []
+afterEach(() => {
+  for (const each of opened.splice(0)) each.destroy()
+})
+
+const serve = (listener: RequestListener, takesUploads = true): Promise<StartedTlsServer> =>
+  startTlsServer(listener, { takesUploads, limits })
+
+async function openRaw(...given: Parameters<typeof openRawHttp2>): Promise<RawHttp2> {
+  const connection = await openRawHttp2(...given)
+  opened.push(connection.socket)
+  return connection
+}
+
+function openSession(port: number): ClientHttp2Session {
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  opened.push(session)
+  return session
+}
+
+/** Sends something on the session now and then, until it is over. */
+function keepBusy({ send, socket }: RawHttp2, frame: Partial<Frame> & Pick<Frame, 'type'>): void {
+  const timer = setInterval(() => send(frame), 150)
+  socket.once('close', () => clearInterval(timer))
+}
+
+const ping = { type: frameTypes.ping, payload: Buffer.alloc(8) }
+
+/** The code that a stream is reset with. */
+async function resetOf({ find }: RawHttp2, stream: number): Promise<number> {
+  const frame = await find((each) => each.type === frameTypes.resetStream && each.stream === stream)
+  return frame.payload.readUInt32BE()
+}
+
+const never: RequestListener = () => {}
+
+describe('a request over HTTP/2 that never ends', () => {
+  test.each([
+    ['an application wants its body', true],
+    ['nobody wants its body', false],
+  ])('is reset when its time is over, though its session is used: %s', async (_whose, takesUploads) => {
+    const { port } = await serve(never, takesUploads)
+    const connection = await openRaw(port)
+    keepBusy(connection, ping)
+    connection.request(1, { ':method': 'POST' }, endHeaders)
+    expect(await resetOf(connection, 1)).toBe(cancel)
+  })
+
+  test('is reset though a byte of it comes now and then', async () => {
+    const { port } = await serve((request) => void request.resume())
+    const connection = await openRaw(port)
+    connection.request(1, { ':method': 'POST' }, endHeaders)
+    keepBusy(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
+    expect(await resetOf(connection, 1)).toBe(cancel)
+  })
+
+  test('is over at once where a file answers', async () => {
+    const { port } = await serve(serveFiles, false)
+    const connection = await openRaw(port)
+    connection.request(1, { ':method': 'POST' }, endHeaders)
+    expect(await resetOf(connection, 1)).toBe(noError)
+  })
+
+  test.each([
+    ['an application wants its body', true],
+    ['nobody wants its body', false],
+  ])('takes nothing from others, however many there are: %s', async (_whose, takesUploads) => {
+    const { port } = await serve((request, response) => {
+      if (request.method === 'GET') response.end('answer')
+    }, takesUploads)
+    const attackers = await Promise.all(Array.from({ length: 4 }, () => openRaw(port)))
+    for (const attacker of attackers) {
+      keepBusy(attacker, ping)
+      for (let stream = 1; stream < 2 * 30; stream += 2)
+        attacker.request(stream, { ':method': 'POST' }, endHeaders)
+    }
+    await vi.waitFor(() => {
+      const refused = attackers.flatMap(({ frames }) =>
+        frames.filter(({ type }) => type === frameTypes.resetStream),
+      )
+      expect(refused).toHaveLength(4 * 30 - limits.maximumStreams)
+    })
+    expect((await http2Request(port)).status).toBe(200)
+    const session = openSession(port)
+    const answers = Array.from({ length: 8 }, async () => {
+      const [fields] = await once(session.request({}), 'response')
+      return fields[':status']
+    })
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 8 }, () => 200))
+  })
+})
+
+test('an upload over HTTP/2 that makes progress for longer than every limit comes whole', async () => {
+  const { port } = await serve((request, response) => {
+    let length = 0
+    request.on('data', (chunk: Buffer) => (length += chunk.length))
+    request.on('end', () => response.end(String(length)))
+  })
+  const stream = openSession(port).request({ ':method': 'POST' })
+  const begun = performance.now()
+  let sent = 0
+  while (performance.now() - begun < long) {
+    stream.write(Buffer.alloc(20_000))
+    sent += 20_000
+    await delay(50)
+  }
+  stream.end()
+  const [answer] = await once(stream, 'data')
+  expect(String(answer)).toBe(String(sent))
+})
+
+/** Ways in which an application answers with more than nothing. */
+const answers: Readonly<Record<string, RequestListener>> = {
+  'a few bytes, and the end': (_request, response) => response.end('answer'),
+  'a few bytes, and no end': (_request, response) => void response.write('answer'),
+  'more and more': (_request, response) => {
+    const timer = setInterval(() => response.write('answer'), 50)
+    response.once('close', () => clearInterval(timer))
+  },
+  'a stream': (_request, response) => void Readable.from(pieces()).pipe(response),
+  'a long text in one piece': (_request, response) => response.end('x'.repeat(600_000)),
+  'large pieces': (_request, response) => {
+    response.write(Buffer.alloc(300_000))
+    response.write('x'.repeat(200_000))
+    response.end(Buffer.alloc(100_000))
+  },
+  'thousands of pieces at once': (_request, response) => {
+    for (let count = 0; count < 6000; count += 1) response.write('x'.repeat(100))
+    response.end()
+  },
+}
+
+function* pieces(): Generator<Buffer> {
+  for (let count = 0; count < 20; count += 1) yield Buffer.alloc(30_000)
+}
+
+describe('an answer over HTTP/2 of an application', () => {
+  test.each(Object.entries(answers))(
+    'is reset when its client takes none of it, though its session is used: %s',
+    async (_what, listener) => {
+      const { port } = await serve(listener)
+      const connection = await openRaw(port, [[4, 0]])
+      keepBusy(connection, ping)
+      connection.request(1)
+      expect(await resetOf(connection, 1)).toBe(cancel)
+    },
+  )
+
+  test.each(['a stream', 'a long text in one piece', 'large pieces', 'thousands of pieces at once'])(
+    'comes whole to a client that reads slowly, for longer than every limit: %s',
+    async (what) => {
+      const { port } = await serve(answers[what] ?? never)
+      const connection = await openRaw(port, [[4, 10_000]])
+      connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 30) })
+      keepBusy(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
+      const begun = performance.now()
+      connection.request(1)
+      await connection.find(({ stream, flags }) => stream === 1 && (flags & endStream) > 0)
+      const body = connection.frames.filter(({ type }) => type === frameTypes.data)
+      expect(body.reduce((sum, { payload }) => sum + payload.length, 0)).toBe(600_000)
+      expect(performance.now() - begun).toBeGreaterThan(long)
+    },
+  )
+
+  test('may be an event now and then, with longer than every limit between two', async () => {
+    const { port } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('first')
+      setTimeout(() => response.end('second'), long)
+    })
+    const session = openSession(port)
+    const stream = session.request({})
+    const [first] = await once(stream, 'data')
+    const [second] = await once(stream, 'data')
+    expect([String(first), String(second)]).toEqual(['first', 'second'])
+  })
+
+  test('that waits for events is given up when its client does not answer a PING', async () => {
+    const { server, port } = await serve((_request, response) => void response.write('first'))
+    const connection = await openRaw(port)
+    connection.request(1)
+    await connection.find(({ type }) => type === frameTypes.ping)
+    await connection.closed
+    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0))
+  })
+
+  test('has room for more when all its slices have left', async () => {
+    const { port } = await serve((_request, response) => {
+      expect(response.write(Buffer.alloc(300_000))).toBe(false)
+      response.once('drain', () => response.end(String(response.writableLength)))
+    })
+    const { body } = await http2Request(port)
+    expect(body.subarray(300_000).toString()).toBe('0')
+  })
+})
+
+describe('a socket is closed', () => {
+  test.each([
+    ['idle', false],
+    ['with an answer under way', true],
+  ])('when its client says GOAWAY and keeps it open, 20 of 20: %s', async (_what, hasAnswer) => {
+    const { server, port } = await serve((_request, response) =>
+      setTimeout(() => response.end('answer'), 700),
+    )
+    const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(port, [], true)))
+    for (const { request, send } of connections) {
+      if (hasAnswer) request(1)
+      send({ type: frameTypes.goAway, payload: Buffer.alloc(8) })
+    }
+    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0), 5000)
+    const answered = connections.filter(({ frames }) =>
+      frames.some(({ flags, stream }) => stream === 1 && flags === 1),
+    )
+    expect(answered).toHaveLength(hasAnswer ? 20 : 0)
+  })
+
+  test('when we said GOAWAY, and its client is silent', async () => {
+    const transport = await serve(serveFiles)
+    const { server, port } = transport
+    const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(port, [], true)))
+    for (const { request } of connections) request(1)
+    await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))
+    const begun = performance.now()
+    await transport.drain(30_000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await connectionsOf(server)).toBe(0)
+  })
+})
+
+function connectionsOf(server: StartedTlsServer['server']): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => {
+      if (error) reject(error)
+      else resolve(count)
+    })
+  })
+}
