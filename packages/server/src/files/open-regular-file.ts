@@ -1,4 +1,5 @@
-import { type BigIntStats, close, constants, fstat, open, type Stats } from 'node:fs'
+import { type BigIntStats, close, constants, fstat, open, readlinkSync, type Stats } from 'node:fs'
+import { lstat, realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /** How files are opened: without O_NONBLOCK, a FIFO in a file's place would be waited for, for ever. */
@@ -48,6 +49,29 @@ export async function openRegularFile(path: string): Promise<OpenedFile> {
     await closeDescriptor(descriptor)
     throw error
   }
+}
+
+/**
+ * Where an open file really lies: links may have been moved between a look at a path and its opening.
+ *
+ * @param path - by which it was opened.
+ * @returns `undefined` where the path leads to another file by now, and the system does not tell of open ones.
+ */
+export async function realPathOf(
+  { descriptor, stats }: OpenedFile,
+  path: string,
+): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    try {
+      // Memory of the kernel: nothing is waited for.
+      return readlinkSync(`/proc/self/fd/${descriptor}`)
+    } catch {
+      // `/proc` is not mounted.
+    }
+  }
+  const real = await realpath(path)
+  const found = await lstat(real, { bigint: true })
+  return found.dev === stats.dev && found.ino === stats.ino ? real : undefined
 }
 
 /** A file as `stat` sees it: another content shows as another size, time or inode. */

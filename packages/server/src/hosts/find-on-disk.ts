@@ -1,10 +1,15 @@
-import { realpath, stat } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { contentCodings, isPageType, mediaTypeOf, pathProblem } from '@serve-dist/manifest'
 import { decideResource } from '../site/decide.ts'
 import { overridesFor } from '../site/field-rules.ts'
-import { fingerprintOf } from '../files/open-regular-file.ts'
+import {
+  closeDescriptor,
+  fingerprintOf,
+  openRegularFile,
+  realPathOf,
+} from '../files/open-regular-file.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import { servingFiles } from '../load/read-serving-files.ts'
@@ -34,21 +39,37 @@ function filesNamed(path: string): readonly string[] {
 }
 
 async function describeOnDisk(site: Site, path: string): Promise<Resource | undefined> {
+  const named = join(site.directory, path)
   try {
-    const [root, file] = await Promise.all([realpath(site.directory), realpath(join(site.directory, path))])
-    const inside = file
-      .slice(root.length + 1)
-      .split(sep)
-      .join('/')
-    if (!file.startsWith(root + sep) || pathProblem(inside) !== undefined) return undefined
-    const isSelected = selectionOf(site.selection)
-    if (!isSelected(path) || !isSelected(inside) || isOfServer(root, inside)) return undefined
-    const found = await stat(file, { bigint: true })
-    return found.isFile() ? describeFile(site, path, { file, stats: found }) : undefined
+    const opened = await openRegularFile(named)
+    try {
+      // What was opened is compared: a link may be moved after any look at the path.
+      const [root, file] = await Promise.all([realpath(site.directory), realPathOf(opened, named)])
+      if (file?.startsWith(root + sep) !== true || !isServed(site, path, { root, file })) return undefined
+      return describeFile(site, path, { file, stats: opened.stats })
+    } finally {
+      await closeDescriptor(opened.descriptor)
+    }
   } catch {
     // Not there, or not to be read: unknown, like any other path.
     return undefined
   }
+}
+
+/** Whether the build would serve a file, by the path that is asked for and by that where the file really lies. */
+function isServed(
+  site: Site,
+  path: string,
+  { root, file }: { readonly root: string; readonly file: string },
+): boolean {
+  const inside = file
+    .slice(root.length + 1)
+    .split(sep)
+    .join('/')
+  const isSelected = selectionOf(site.selection)
+  return (
+    pathProblem(inside) === undefined && isSelected(path) && isSelected(inside) && !isOfServer(root, inside)
+  )
 }
 
 /** Whether a folder that the file lies in, below the build's own, is what a build wrote for a server. */

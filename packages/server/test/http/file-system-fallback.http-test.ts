@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -111,6 +113,30 @@ describe('fileSystemFallback', () => {
     await symlink(join(directory, '.serve-dist'), join(directory, 'state'))
     for (const target of ['/shown.txt', '/shown/secret.txt', '/state/manifest.json'])
       expect((await rawRequest(server.port, { target })).status).toBe(404)
+  })
+
+  test('serves no file outside, however fast folders and links are exchanged', async () => {
+    const outside = await writeFixture({ 'late.txt': 'secret' })
+    await mkdir(join(directory, 'real'))
+    await writeFile(join(directory, 'real/late.txt'), 'public')
+    await symlink(outside, join(directory, 'link'))
+    const exchange = `
+      const { renameSync } = require('node:fs')
+      for (;;) for (const name of ['real', 'link']) renameSync(name, 'late'), renameSync('late', name)`
+    const exchanger = spawn(process.execPath, ['-e', exchange], { cwd: directory, stdio: 'ignore' })
+    const bodies = new Map<string, number>()
+    const end = performance.now() + 3000
+    while (performance.now() < end) {
+      const answers = Array.from({ length: 20 }, () => rawRequest(server.port, { target: '/late/late.txt' }))
+      for (const { body, status } of await Promise.all(answers)) {
+        const got = `${status} ${body.toString()}`
+        bodies.set(got, (bodies.get(got) ?? 0) + 1)
+      }
+    }
+    exchanger.kill('SIGKILL')
+    await once(exchanger, 'exit')
+    expect(bodies.get('200 public')).toBeGreaterThan(0)
+    expect([...bodies.keys()].filter((got) => got.includes('secret'))).toEqual([])
   })
 
   test('has no time of its last change, which differs between replicas, and ignores conditions on one', async () => {
