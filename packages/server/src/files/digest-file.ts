@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { read } from 'node:fs'
+import { type BigIntStats, read } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { changeTimeOf, fingerprintOf, statDescriptor } from './open-regular-file.ts'
 
 /** Bytes that are read and hashed without looking at the event loop: a quarter of a millisecond. */
 export const largestAtOnce: number = 256 * 1024
@@ -24,4 +26,21 @@ export async function digestFile(descriptor: number, size: number, body?: Uint8A
     position += bytesRead
   }
   return digest.digest('hex')
+}
+
+/** Milliseconds, with some to spare, within which two writes have the same time: a tick of the kernel's clock. */
+const tick = 30
+
+/**
+ * The digest of an open file to which nobody writes meanwhile; `undefined` where somebody does.
+ *
+ * @param stats - what it was when it was looked at: as long as that stays, the digest does.
+ */
+export async function digestUnchanged(descriptor: number, stats: BigIntStats): Promise<string | undefined> {
+  // What is written within the tick of the last change cannot be told from it: such bytes must be read, too.
+  if (Date.now() - Number(stats.ctimeMs) < tick) await setTimeout(tick)
+  const digest = await digestFile(descriptor, Number(stats.size))
+  const after = await statDescriptor(descriptor)
+  const isSame = fingerprintOf(after) === fingerprintOf(stats) && changeTimeOf(after) === changeTimeOf(stats)
+  return isSame ? digest : undefined
 }

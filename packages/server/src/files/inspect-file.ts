@@ -1,7 +1,16 @@
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
-import { digestFile } from './digest-file.ts'
+import { sep } from 'node:path'
+import { digestUnchanged } from './digest-file.ts'
 import { keepFile } from './kept-file.ts'
-import { closeDescriptor, expectRegular, fingerprintOf, readingFlags } from './open-regular-file.ts'
+import {
+  changeTimeOf,
+  closeDescriptor,
+  expectRegular,
+  fingerprintOf,
+  linklessFlags,
+  type OpenedFile,
+  realPathOf,
+} from './open-regular-file.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 
 /** A file or a variant, as the manifest tells of it. */
@@ -14,10 +23,30 @@ export interface ExpectedFile {
 
 /** What becomes of a file besides a look at its existence and size. */
 export interface FileInspection {
-  /** Whether its digest is compared. */
-  readonly isHashed: boolean
+  /** The real path of the folder that it must lie in. */
+  readonly root: string
+  readonly verify: Verification
+  /** Those of earlier looks. */
+  readonly known: KnownDigests
+  /** Takes that of this file. */
+  readonly digests: KnownDigests
   /** Whether it stays open. */
   readonly isKept: boolean
+}
+
+/**
+ * What is compared of files that are not held: their sizes, the digests of those too of which no digest is known, or the
+ * digests of all.
+ */
+export type Verification = 'size' | 'changed' | 'hash'
+
+/** The digests of files that nobody has written to since, by their fingerprints and times of change. */
+export type KnownDigests = Map<string, KnownDigest>
+
+interface KnownDigest {
+  readonly sha256: string
+  /** Whether the bytes were read, and not only a manifest was believed. */
+  readonly isRead: boolean
 }
 
 /** A file that is not what the manifest says. */
@@ -34,20 +63,57 @@ export class Mismatch extends Error {
 export async function inspectFile(
   file: string,
   { size, sha256 }: ExpectedFile,
-  { isHashed, isKept }: FileInspection,
+  inspection: FileInspection,
 ): Promise<StoredBytes> {
-  const descriptor = openSync(file, readingFlags)
+  const { root, isKept } = inspection
+  const descriptor = openSync(file, linklessFlags)
   let isLeftOpen = false
   try {
     const stats = expectSize(descriptor, size)
-    if (isHashed) expectDigest(await digestFile(descriptor, size), sha256)
-    const stored: StoredBytes = { size, body: undefined, file, fingerprint: fingerprintOf(stats) }
+    const opened = { descriptor, stats }
+    expectInside(root, await realPathOf(opened, file))
+    await prove(opened, sha256, inspection)
+    const stored: StoredBytes = {
+      size,
+      body: undefined,
+      file,
+      fingerprint: fingerprintOf(stats),
+      changeTime: changeTimeOf(stats),
+      sha256,
+    }
     // Closing a file that was only read has nothing left to fail that anybody could mend.
     if (isKept) keepFile(stored, descriptor, () => void closeDescriptor(descriptor).catch(() => {}))
     isLeftOpen = isKept
     return stored
   } finally {
     if (!isLeftOpen) closeSync(descriptor)
+  }
+}
+
+/** @throws Mismatch for what a link leads to that is not in the folder: it was not there when the folder was described. */
+export function expectInside(root: string, path: string | undefined): void {
+  if (path?.startsWith(root + sep) !== true) throw new Mismatch('is a link that leads out of the folder')
+}
+
+/** @throws Mismatch for other bytes than the manifest says, as far as they are to be read. */
+async function prove(
+  { descriptor, stats }: OpenedFile,
+  sha256: string,
+  { verify, known, digests }: FileInspection,
+): Promise<void> {
+  const state = `${fingerprintOf(stats)}:${changeTimeOf(stats)}`
+  const found = await findDigest()
+  digests.set(state, found)
+  expectDigest(found.sha256, sha256)
+
+  async function findDigest(): Promise<KnownDigest> {
+    if (verify === 'size') return { sha256, isRead: false }
+    const before = known.get(state)
+    const isKnown = before !== undefined && (before.isRead || before.sha256 === sha256)
+    if (verify === 'changed' && isKnown) return before
+    const read = await digestUnchanged(descriptor, stats)
+    if (read === undefined) throw new Mismatch('is being written')
+    return { sha256: read, isRead: true }
   }
 }
 

@@ -1,9 +1,16 @@
 import { isMissing, manifestPath, OperatorError, reasonOf, shellWord } from '@serve-dist/manifest'
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
-import { type ExpectedFile, inspectFile, Mismatch } from './inspect-file.ts'
+import {
+  type ExpectedFile,
+  expectInside,
+  inspectFile,
+  type KnownDigests,
+  Mismatch,
+  type Verification,
+} from './inspect-file.ts'
 import { retireFile } from './kept-file.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
@@ -13,8 +20,10 @@ const longestSlice = 4
 
 /** What is looked at besides existence and size. */
 export interface Inspection {
-  /** Whether the digest of every file is compared; of those that are held it always is. */
-  readonly verify: 'size' | 'hash'
+  /** What is compared of files that are not held; of those that are, all bytes are. */
+  readonly verify: Verification
+  /** Those of the look before; afterwards of this one. */
+  readonly digests: KnownDigests
   /** The files whose bodies are not held in memory. */
   readonly streamed: ReadonlySet<ExpectedFile>
   /** Those of them that are kept open. */
@@ -38,8 +47,15 @@ export async function inspectFiles(
 ): Promise<ReadonlyMap<ManifestEntry, StoredBytes>> {
   const problems: FileProblem[] = []
   const files = new Map<ManifestEntry, StoredBytes>()
-  const { verify, streamed, kept, cure } = inspection
+  const { verify, streamed, kept, digests, cure } = inspection
+  const known = new Map(digests)
+  // What is not looked at now is forgotten.
+  digests.clear()
   const readBody = createBodyReader()
+  const take = (file: string, expected: ExpectedFile): StoredBytes | Promise<StoredBytes> =>
+    streamed.has(expected)
+      ? inspectFile(file, expected, { root, verify, known, digests, isKept: kept.has(expected) })
+      : readBody(file, expected)
   // Both are normal already; `join` would look at each character of 10,000 paths.
   const folder = root + sep
   let begun = performance.now()
@@ -47,12 +63,14 @@ export async function inspectFiles(
     const { path, entry } = expected
     const file = folder + (sep === '/' ? path : path.replaceAll('/', sep))
     try {
-      const found = streamed.has(expected)
-        ? inspectFile(file, expected, { isHashed: verify === 'hash', isKept: kept.has(expected) })
-        : readBody(file, expected)
+      const found = take(file, expected)
       files.set(entry, found instanceof Promise ? await found : found)
     } catch (error) {
-      problems.push({ path, ...describeProblem(error) })
+      try {
+        files.set(entry, await take(followLink(root, file, error), expected))
+      } catch (problem) {
+        problems.push({ path, ...describeProblem(problem) })
+      }
     }
     if (performance.now() - begun < longestSlice) continue
     await setImmediate()
@@ -61,6 +79,18 @@ export async function inspectFiles(
   if (problems.length === 0) return files
   retireFiles(files.values())
   throw differing(root, problems, cure)
+}
+
+/**
+ * The file that a link leads to.
+ *
+ * @throws Mismatch where that lies elsewhere, and the error of opening the path where that is no link.
+ */
+function followLink(root: string, path: string, error: unknown): string {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ELOOP')) throw error
+  const file = realpathSync(path)
+  expectInside(root, file)
+  return file
 }
 
 interface FileProblem {

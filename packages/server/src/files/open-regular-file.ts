@@ -5,6 +5,9 @@ import { promisify } from 'node:util'
 /** How files are opened: without O_NONBLOCK, a FIFO in a file's place would be waited for, for ever. */
 export const readingFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
+/** The same for what must not be a link; Windows has no such flag. */
+export const linklessFlags: number = readingFlags | (constants.O_NOFOLLOW ?? 0)
+
 /** A file that is open, and what it was when it was opened. */
 export interface OpenedFile {
   readonly descriptor: number
@@ -75,8 +78,16 @@ export async function realPathOf(
 }
 
 /** A file as `stat` sees it: another content shows as another size, time or inode. */
-export function fingerprintOf({ size, mtimeNs, ino }: BigIntStats): string {
-  return `${size}:${mtimeNs}:${ino}`
+export function fingerprintOf({ size, mtimeNs, dev, ino }: BigIntStats): string {
+  return `${size}:${mtimeNs}:${dev}:${ino}`
+}
+
+/**
+ * When anything of a file changed, its name and rights included. Nobody can set this time, as `cp -a` and `rsync -a` set
+ * that of the last modification: other bytes under the fingerprint of before show by it.
+ */
+export function changeTimeOf({ ctimeNs }: BigIntStats): string {
+  return ctimeNs.toString()
 }
 
 /** @throws NotRegularError for whatever is no regular file. */

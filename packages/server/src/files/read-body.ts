@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { digestFile, largestAtOnce } from './digest-file.ts'
 import { type ExpectedFile, expectDigest, expectSize } from './inspect-file.ts'
-import { readingFlags } from './open-regular-file.ts'
+import { linklessFlags } from './open-regular-file.ts'
 import type { StoredBytes } from '../site/site.ts'
 
 /** Reads a body that is to be held; it waits only for one that takes long. */
@@ -19,7 +19,7 @@ export function createBodyReader(): BodyReader {
 
   /** `undefined` for what has to be looked at more closely: it is empty, no file, of another size, or read in part. */
   function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes | undefined {
-    const descriptor = openSync(file, readingFlags)
+    const descriptor = openSync(file, linklessFlags)
     try {
       if (size === 0 || readOnce(descriptor, scratch, size + 1) !== size) return undefined
       const body = allocate(size)
@@ -32,7 +32,7 @@ export function createBodyReader(): BodyReader {
   }
 
   async function readInTurns(file: string, { size, sha256 }: ExpectedFile): Promise<StoredBytes> {
-    const descriptor = openSync(file, readingFlags)
+    const descriptor = openSync(file, linklessFlags)
     try {
       expectSize(descriptor, size)
       const body = allocate(size)

@@ -2,10 +2,14 @@ import { isMissing } from '@serve-dist/manifest'
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import type { FileLease } from './kept-file.ts'
+import { changedFiles } from './changed-files.ts'
+import { digestUnchanged } from './digest-file.ts'
 import {
+  changeTimeOf,
   closeDescriptor,
   fingerprintOf,
   NotRegularError,
+  type OpenedFile,
   openRegularFile,
   statDescriptor,
 } from './open-regular-file.ts'
@@ -38,6 +42,7 @@ export class StoredFileError extends Error {
     const reason = what === 'unreadable' && cause instanceof Error ? ` (${cause.message})` : ''
     super(`${stored.file}: ${explanations[what]}${reason}`, options)
     this.status = what === 'gone' ? 404 : 500
+    if (what !== 'unreadable') changedFiles.publish(stored.file)
   }
 }
 
@@ -61,14 +66,17 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
     await expectUnchanged(descriptor, stored)
     return { descriptor, close: async () => {} }
   }
-  const { descriptor, stats } = await openRegularFile(stored.file).catch((cause: unknown) => {
+  const opened = await openRegularFile(stored.file).catch((cause: unknown) => {
     throw new StoredFileError(stored, whyClosed(cause), { cause })
   })
-  if (fingerprintOf(stats) !== stored.fingerprint) {
-    await closeDescriptor(descriptor)
-    throw new StoredFileError(stored, 'changed')
-  }
-  return { descriptor, close: () => closeDescriptor(descriptor) }
+  const close = (): Promise<void> => closeDescriptor(opened.descriptor)
+  const isSame = await isUnchanged(opened, stored).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
+  if (isSame) return { descriptor: opened.descriptor, close }
+  await close()
+  throw new StoredFileError(stored, 'changed')
 }
 
 /** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
@@ -81,7 +89,32 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
   const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
     throw new StoredFileError(stored, 'unreadable', { cause })
   })
-  if (fingerprintOf(stats) !== stored.fingerprint) throw new StoredFileError(stored, 'changed')
+  if (!(await isUnchanged({ descriptor, stats }, stored))) throw new StoredFileError(stored, 'changed')
+}
+
+/** The last state of a file in which its time of change alone was another one, and whether its bytes were the same. */
+const compared = new WeakMap<
+  StreamedBytes,
+  { readonly changeTime: string; readonly isSame: Promise<boolean> }
+>()
+
+/**
+ * Another time of change comes of a removal, of other rights, or of other bytes to which somebody gave the size and time
+ * of those before, as `cp -a` does. So the bytes are compared, once for all who ask.
+ */
+async function isUnchanged({ descriptor, stats }: OpenedFile, stored: StreamedBytes): Promise<boolean> {
+  if (fingerprintOf(stats) !== stored.fingerprint) return false
+  const changeTime = changeTimeOf(stats)
+  if (changeTime === stored.changeTime || stored.sha256 === undefined) return true
+  let comparison = compared.get(stored)
+  if (comparison?.changeTime !== changeTime) {
+    const isSame = digestUnchanged(descriptor, stats).then((digest) => digest === stored.sha256)
+    // What could not be read this time is read again the next.
+    isSame.catch(() => compared.delete(stored))
+    comparison = { changeTime, isSame }
+    compared.set(stored, comparison)
+  }
+  return await comparison.isSame
 }
 
 /**

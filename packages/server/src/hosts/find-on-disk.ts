@@ -5,6 +5,7 @@ import { contentCodings, isPageType, mediaTypeOf, pathProblem } from '@serve-dis
 import { decideResource } from '../site/decide.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import {
+  changeTimeOf,
   closeDescriptor,
   fingerprintOf,
   openRegularFile,
@@ -107,7 +108,14 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
   const mediaType = mediaTypeOf(path)
   const identity: Representation = {
     coding: 'identity',
-    bytes: { file, size, fingerprint: fingerprintOf(found), body: undefined },
+    bytes: {
+      file,
+      size,
+      fingerprint: fingerprintOf(found),
+      changeTime: changeTimeOf(found),
+      sha256: undefined,
+      body: undefined,
+    },
     // Two writes within one tick of the clock look alike: such a validator is a weak one.
     entityTag: `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`,
   }

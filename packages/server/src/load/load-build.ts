@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { buildSite } from '../site/build-site.ts'
 import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
-import type { ExpectedFile } from '../files/inspect-file.ts'
+import type { ExpectedFile, KnownDigests } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
 import { foldProblems } from './fold-problems.ts'
 import { findUnlisted } from './compare-folder.ts'
@@ -34,6 +34,8 @@ export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
   readonly needsManifest: boolean
   /** Whether a server or a host starts with it: a reload refuses less, for the build before it is served on. */
   readonly isStart: boolean
+  /** What is known of streamed files from earlier loads; this one leaves behind what it knows. */
+  readonly digests: KnownDigests
 }
 
 /** A build that changes each time that it is read is being written by several. */
@@ -104,7 +106,8 @@ async function loadOnce(
   { directory, root, hasManifest }: Folder,
   options: LoadBuildOptions,
 ): Promise<LoadedBuild> {
-  const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, onWarning } = options
+  const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, digests, onWarning } =
+    options
   // 2. The manifest.
   const whole = await readManifest(root, { directory, ...options })
   const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, whole) : [] }
@@ -127,7 +130,9 @@ async function loadOnce(
 
   // 5. The files.
   const files = await inspectFiles(root, expected, {
-    verify,
+    // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
+    verify: verify === 'size' && !isStart ? 'changed' : verify,
+    digests,
     streamed: new Set(streamed),
     kept,
     cure: compressCommand(directory),

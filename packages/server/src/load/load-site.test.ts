@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -11,6 +11,7 @@ import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-options.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
 import { compressibleText } from '../../test/support/compressible-text.ts'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 
 const files = {
   'index.html': compressibleText(2000, 'page'),
@@ -107,7 +108,6 @@ describe('loadSite', () => {
   const inPlaceOfFiles: readonly (readonly [string, (file: string) => unknown])[] = [
     ['a folder', (file) => mkdir(file)],
     ['a FIFO, without waiting for a writer,', (file) => execFileSync('mkfifo', [file])],
-    ['a device', (file) => symlink('/dev/zero', file)],
   ]
   test.each(process.platform === 'win32' ? inPlaceOfFiles.slice(0, 1) : inPlaceOfFiles)(
     'names %s in the place of a file, held or streamed',
@@ -117,6 +117,39 @@ describe('loadSite', () => {
       await make(join(directory, 'app.js'))
       expect(await problemsOf(directory)).toContain('  app.js: is not a regular file')
       expect(await problemsOf(directory, { memoryBudget: 0 })).toContain('  app.js: is not a regular file')
+    },
+  )
+
+  test.skipIf(process.platform === 'win32').each([
+    ['a device', '/dev/zero'],
+    ['a file outside the folder, though its bytes are those of the build', undefined],
+  ])('follows no link to %s, held or streamed', async (_what, target) => {
+    const directory = await buildFixture(files)
+    const outside = join(await temporaryDirectory(), 'app.js')
+    await rename(join(directory, 'app.js'), outside)
+    await symlink(target ?? outside, join(directory, 'app.js'))
+    const problem = '  app.js: is a link that leads out of the folder'
+    expect(await problemsOf(directory)).toContain(problem)
+    expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(problem)
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'follows a folder that became a link out of the folder to no file that is streamed, and links within it',
+    async () => {
+      const directory = await buildFixture({ ...files, 'js/large.js': 'x'.repeat(5000), 'twin.js': 'twin' })
+      await rename(join(directory, 'twin.js'), join(directory, 'js/twin.js'))
+      await symlink('js/twin.js', join(directory, 'twin.js'))
+      for (const memoryBudget of [0, 1e6]) {
+        const { table } = await loadSite(directory, { memoryBudget })
+        expect(table.has('/twin.js')).toBe(true)
+      }
+      const outside = await temporaryDirectory()
+      await cp(join(directory, 'js'), outside, { recursive: true })
+      await rm(join(directory, 'js'), { recursive: true })
+      await symlink(outside, join(directory, 'js'))
+      expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(
+        '  js/large.js: is a link that leads out of the folder',
+      )
     },
   )
 

@@ -16,6 +16,7 @@ export async function loadSite(directory: string, options: LoadSiteOptions = {})
     openFiles: 0,
     needsManifest: false,
     isStart: true,
+    digests: new Map(),
   })
   return site
 }

@@ -1,4 +1,4 @@
-import { cp, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress, markUnfinished } from '@serve-dist/precompress'
@@ -92,6 +92,45 @@ describe('openSiteStore', () => {
     expect(store.current).toBe(before)
     await rebuild(directory, second)
     expect(await store.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a streamed file of the old build under the new manifest, and takes the build once it is whole', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    const old = resourceAt(store.current, '/large.bin')
+    await rebuild(directory, second)
+    await replace(directory, 'large.bin', first['large.bin'])
+    const problems = expect.arrayContaining([
+      '  large.bin: has other bytes than the manifest says (SHA-256 differs)',
+    ])
+    for (let look = 0; look < 2; look += 1) {
+      expect(await store.reload()).toMatchObject({ status: 'refused', problems })
+    }
+    expect(resourceAt(store.current, '/large.bin')).toBe(old)
+    await replace(directory, 'large.bin', second['large.bin'])
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a streamed file of another build under the manifest that is served', async () => {
+    const directory = await buildFixture(first)
+    const store = await open(directory)
+    await replace(directory, 'large.bin', second['large.bin'])
+    expect(await store.reload()).toMatchObject({ status: 'refused' })
+    await replace(directory, 'large.bin', first['large.bin'])
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('takes what a start believed of a streamed file for no proof against the manifest of before', async () => {
+    const [directory, other] = [await buildFixture(first), await buildFixture(second)]
+    const own = await readFile(join(directory, manifestPath), 'utf8')
+    await replace(directory, 'index.html', second['index.html'])
+    await replace(directory, manifestPath, await readFile(join(other, manifestPath), 'utf8'))
+    const store = await open(directory)
+    expect(pageOf(store)).toBe('second')
+    await replace(directory, 'index.html', first['index.html'])
+    await replace(directory, manifestPath, own)
+    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    expect(pageOf(store)).toBe('first')
   })
 
   test.each<readonly [string, (directory: string) => Promise<unknown>]>([
@@ -198,6 +237,12 @@ describe('openSiteStore', () => {
     await expect(openSiteStore(directory, { openFiles: -1 })).rejects.toThrow('openFiles: expected a number')
   })
 })
+
+/** As rsync does: a file of its own takes the name. */
+async function replace(directory: string, path: string, text: string): Promise<void> {
+  await writeFile(join(directory, `${path}.new`), text)
+  await rename(join(directory, `${path}.new`), join(directory, path))
+}
 
 async function rebuildEmpty(directory: string): Promise<void> {
   await rm(directory, { recursive: true })

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
+import { changedFiles } from '../files/changed-files.ts'
 import { watchFolders } from '../files/watch-folders.ts'
 import { markManifest } from './mark-manifest.ts'
 
@@ -18,8 +19,8 @@ export interface WatchBuildOptions {
 const longestWait = 60_000
 
 /**
- * Calls back whenever a folder has another manifest than before, also by a link that leads elsewhere. A
- * manifest that was taken away is no change: a build is being written.
+ * Calls back whenever a folder has another manifest than before, also by a link that leads elsewhere, and when a file
+ * that was to be sent is not what it was. A manifest that was taken away is no change: a build is being written.
  *
  * @param onNewBuild - answers whether the build was taken; one that was not is offered again, less and less often.
  */
@@ -32,6 +33,7 @@ export function watchBuild(
   let seen = since
   let wait = interval
   let nextTry = Number.POSITIVE_INFINITY
+  let lastTry = Number.NEGATIVE_INFINITY
   let isClosed = false
 
   async function look(): Promise<void> {
@@ -45,15 +47,26 @@ export function watchBuild(
       nextTry = performance.now() + wait
       wait = Math.min(2 * wait, longestWait)
     }
+    lastTry = performance.now()
+  }
+
+  const onChangedFile = (): void => {
+    // A build that was refused is tried again already.
+    if (nextTry < Number.POSITIVE_INFINITY) return
+    nextTry = lastTry + interval
+    wait = interval
+    void watcher.look()
   }
 
   // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
   const folders = [join(path, stateDirectory), path, dirname(path)]
   const watcher = watchFolders(folders, look, { interval, settling: 0 })
+  changedFiles.subscribe(onChangedFile)
   void watcher.look()
   return {
     close() {
       isClosed = true
+      changedFiles.unsubscribe(onChangedFile)
       watcher.close()
     },
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { fingerprintOf } from '../files/open-regular-file.ts'
+import { changeTimeOf, fingerprintOf } from '../files/open-regular-file.ts'
 import { sendFile } from './send-file.ts'
 import { chunkSize, type FileContent } from '../files/stored-file.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
@@ -20,8 +20,10 @@ afterEach(() => {
 async function contentOf(size: number): Promise<FileContent> {
   const file = join(await temporaryDirectory(), 'large.bin')
   await writeFile(file, Buffer.alloc(size))
-  const fingerprint = fingerprintOf(await stat(file, { bigint: true }))
-  return { kind: 'file', stored: { file, size, fingerprint, body: undefined }, first: 0, end: size }
+  const stats = await stat(file, { bigint: true })
+  const [fingerprint, changeTime] = [fingerprintOf(stats), changeTimeOf(stats)]
+  const stored = { file, size, fingerprint, changeTime, sha256: undefined, body: undefined }
+  return { kind: 'file', stored, first: 0, end: size }
 }
 
 type Take = (error?: Error) => void

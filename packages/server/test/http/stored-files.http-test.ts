@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, open, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
@@ -15,6 +15,9 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 const small = compressibleText(5000)
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
+/** In seconds; some builds give it to all their files. */
+const constantTime = 1e9
+
 interface Fixture {
   readonly server: StartedServer
   readonly directory: string
@@ -26,6 +29,7 @@ interface Fixture {
 /** A server that holds `/small.js` and streams `/large.bin`: by its path, unless files are kept open. */
 async function startFixture(mostOpenFiles = 0): Promise<Fixture> {
   const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, 'large.bin': large })
+  await utimes(join(directory, 'large.bin'), constantTime, constantTime)
   const problems: string[] = []
   const server = await startServer(directory, {
     site: { largestBody: 1024 * 1024, openFiles: mostOpenFiles },
@@ -47,6 +51,11 @@ describe('a file that is opened by its path and is not what boot saw', () => {
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
     ],
     ['was replaced by another of the same size', 500, replaceKeepingTime],
+    [
+      'was rewritten with other bytes of the same size, and given the time of before',
+      500,
+      rewriteKeepingTime,
+    ],
     ['became a folder', 500, (file) => rm(file).then(() => mkdir(file))],
   ]
 
@@ -134,10 +143,15 @@ describe('a file that is opened by its path and is not what boot saw', () => {
 
 /** Another inode with the same size and the same times, as a deploy with constant times makes it. */
 async function replaceKeepingTime(file: string): Promise<void> {
-  const { atime, mtime } = await stat(file)
   await writeFile(`${file}.new`, Buffer.alloc(large.length, 'x'))
-  await utimes(`${file}.new`, atime, mtime)
+  await utimes(`${file}.new`, constantTime, constantTime)
   await rename(`${file}.new`, file)
+}
+
+/** As `cp -a` and `rsync --inplace` do it to a build with constant times. */
+async function rewriteKeepingTime(file: string): Promise<void> {
+  await writeFile(file, Buffer.alloc(large.length, 'x'))
+  await utimes(file, constantTime, constantTime)
 }
 
 describe('a file that is kept open', () => {
@@ -146,6 +160,8 @@ describe('a file that is kept open', () => {
     ['was removed with its folder', (file) => rm(join(file, '..'), { recursive: true })],
     ['was replaced by another', replaceKeepingTime],
     ['became a folder', (file) => rm(file).then(() => mkdir(file))],
+    ['was given other rights', (file) => chmod(file, 0o600)],
+    ['was linked to by a backup', (file) => link(file, `${file}.backup`)],
   ])('and %s is served on, whole and in ranges, without a word', async (_what, change) => {
     const { server, file, problems } = await startFixture(1)
     await change(file)
@@ -164,6 +180,10 @@ describe('a file that is kept open', () => {
     [
       'was rewritten in place with other bytes of the same size',
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
+    ],
+    [
+      'was rewritten in place with other bytes of the same size, and given the time of before',
+      rewriteKeepingTime,
     ],
   ])('and %s is a clean 500, told once', async (_what, change) => {
     const { server, file, problems } = await startFixture(1)
@@ -210,6 +230,7 @@ describe.each([
   test.each<readonly [string, (file: string) => Promise<unknown>]>([
     ['is truncated', (file) => truncate(file, 1000)],
     ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
+    ['is rewritten in place with the same size and time', rewriteKeepingTime],
     ['has a byte changed', changeLastByte],
   ])('never comes whole when it %s: the socket is destroyed, the server lives', async (_what, change) => {
     const { server, file, problems } = await startFixture(kept)

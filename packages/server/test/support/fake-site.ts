@@ -104,7 +104,14 @@ function store(path: string, text: string, isHeld: boolean): StoredBytes {
   const bytes = Buffer.from(text)
   const size = bytes.length
   if (isHeld) return { size, body: bytes }
-  return { size, body: undefined, file: `/build/${path}`, fingerprint: `${size}:0:0` }
+  return {
+    size,
+    body: undefined,
+    file: `/build/${path}`,
+    fingerprint: `${size}:0:0:0`,
+    changeTime: '0',
+    sha256: undefined,
+  }
 }
 
 function digestOf(text: string): string {

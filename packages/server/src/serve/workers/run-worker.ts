@@ -1,4 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
+import { changedFiles } from '../../files/changed-files.ts'
 import type { StagedSiteStore } from '../../load/open-site-store.ts'
 import type { MayListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
@@ -14,6 +15,7 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     replaceSignalListeners(signal, () => {})
   }
+  tellOfChangedFiles()
   let server: StagedServer | undefined
   const mayListen: MayListen = async (store, readMetrics) => {
     const allowed = new Promise<void>((resolve) => {
@@ -36,6 +38,19 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
   const { url, redirectUrl, site } = server
   const residentBytes = process.memoryUsage.rss()
   await sendToPrimary({ type: 'serve-dist:ready', url, redirectUrl, summary: site.summary, residentBytes })
+}
+
+/** The primary watches the folder; it is told once a second at most, however many ask for such a file. */
+function tellOfChangedFiles(): void {
+  let isResting = false
+  changedFiles.subscribe(() => {
+    if (isResting) return
+    isResting = true
+    setTimeout(() => {
+      isResting = false
+    }, 1000).unref()
+    void sendToPrimary({ type: 'serve-dist:changed-file' })
+  })
 }
 
 function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedServer | undefined): void {

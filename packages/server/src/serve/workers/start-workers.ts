@@ -2,6 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { describeReload } from '../../load/describe-reload.ts'
+import { changedFiles } from '../../files/changed-files.ts'
 import { oneAtATime } from '../../files/one-at-a-time.ts'
 import type { ReloadOutcome } from '../../load/open-site-store.ts'
 import { longestTimeout } from '../../protocol/connection-limits.ts'
@@ -133,6 +134,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         slot.buildId = message.buildId
         void admit(slot, worker, message)
       } else if (message.type === 'serve-dist:ready') slot.ready = message
+      else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)
       else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
     })

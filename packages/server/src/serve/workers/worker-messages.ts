@@ -12,6 +12,7 @@ export type WorkerMessage =
   | WorkerPrepared
   | WorkerCounted
   | { readonly type: 'serve-dist:certified' }
+  | { readonly type: 'serve-dist:changed-file' }
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
 
@@ -70,6 +71,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
     'serve-dist:ready',
     'serve-dist:failed',
     'serve-dist:certified',
+    'serve-dist:changed-file',
     'serve-dist:prepared',
     'serve-dist:counted',
     'serve-dist:swapped',
