@@ -84,7 +84,7 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
 
   test('a page that another integration writes later fails the build, with the command that mends it', async () => {
     await project.write(withLateWriter)
-    await expect(project.build()).rejects.toThrow(/late\.html.*npx serve-dist compress dist/s)
+    await expect(project.build()).rejects.toThrow(/late\.html.*npx @serve-dist\/server compress dist/s)
     await project.compress('dist')
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: [...files, 'late.html'] })
   })

@@ -98,7 +98,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
     await withPlugin('{}')
     const output = await project.build('generate')
     expect(output.split(`put "${module}" into "modules"`)).toHaveLength(2)
-    expect(output).toContain('npx serve-dist compress .output/public')
+    expect(output).toContain('npx @serve-dist/server compress .output/public')
     const files = await walkFiles(path.join(project.folder, folder))
     expect(files.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })

@@ -19,7 +19,7 @@ describe('Qwik City with the static adapter', () => {
   test('says at the end of the second build what came after the manifest, and fails', async () => {
     await project.run(pnpmCommand('exec', 'vite', 'build'))
     await expect(project.run(pnpmCommand('exec', 'vite', 'build', '-c', adapter))).rejects.toThrow(
-      /dist changed after its manifest was written: .*npx serve-dist compress dist/s,
+      /dist changed after its manifest was written: .*npx @serve-dist\/server compress dist/s,
     )
   })
 

@@ -100,7 +100,7 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
       await project.write({ 'react-router.config.js': configFile(config, []) })
       const output = await project.build()
       expect(output.split('put serveDist() of "@serve-dist/vite/react-router"')).toHaveLength(2)
-      expect(output).toContain('npx serve-dist compress build/client')
+      expect(output).toContain('npx @serve-dist/server compress build/client')
       await project.compress(client)
       expect(withoutTimes(await readManifest(path.join(project.folder, client)))).toEqual(expected)
     })

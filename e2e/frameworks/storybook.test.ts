@@ -26,7 +26,7 @@ describe('Storybook', () => {
     const output = await project.build()
     expect(passesIn(output)).toEqual([])
     // Storybook draws messages into a box.
-    expect(output.replaceAll(/\s*\n│\s*/g, ' ')).toContain('npx serve-dist compress storybook-static')
+    expect(output.replaceAll(/\s*\n│\s*/g, ' ')).toContain('npx @serve-dist/server compress storybook-static')
   })
 
   test('is described whole by the command', async () => {

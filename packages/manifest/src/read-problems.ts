@@ -1,9 +1,16 @@
 import { pendingPath } from './manifest.ts'
 import { OperatorError } from './operator-error.ts'
 
-/** The command that makes a manifest say what a folder holds, ready for a shell. */
-export function compressCommand(folder: string): string {
-  return `npx serve-dist compress ${shellWord(folder)}`
+/**
+ * The command that makes a manifest say what a folder holds, ready for a shell.
+ *
+ * @param program - by its package where that may not be installed: without it, npx takes "serve-dist" of another author.
+ */
+export function compressCommand(
+  folder: string,
+  program: 'serve-dist' | '@serve-dist/server' = 'serve-dist',
+): string {
+  return `npx ${program} compress ${shellWord(folder)}`
 }
 
 /** A word of a command line, quoted where a shell would read it in another way. */

@@ -49,7 +49,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
     const { exitCode, output } = await build(project, { more })
     expect(output).toContain('dist changed after its manifest was written: ')
     expect(output).toContain('written since: about.html; changed: robots.txt; deleted: gone.txt')
-    expect(output).toContain('npx serve-dist compress dist')
+    expect(output).toContain('npx @serve-dist/server compress dist')
     expect(output.match(/\[serve-dist\]/g)).toHaveLength(1)
     expect(exitCode).toBe(1)
   })
@@ -85,7 +85,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
       more: atTheEnd(`writeFileSync('dist/about.html', 'a page')`),
     })
     expect(output).toContain('written since: about.html.')
-    expect(output).toContain('npx serve-dist compress dist')
+    expect(output).toContain('npx @serve-dist/server compress dist')
     expect(exitCode).toBe(1)
   })
 })

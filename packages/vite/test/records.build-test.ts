@@ -154,7 +154,7 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     const plugins = [astro, serveDist()]
     await build(project.config({ plugins, customLogger: logger, build: { assetsDir: '_astro' } }))
     expect(logger.warnings).toEqual([
-      expect.stringMatching(/Astro .*"@serve-dist\/vite\/astro".*npx serve-dist compress dist /),
+      expect.stringMatching(/Astro .*"@serve-dist\/vite\/astro".*npx @serve-dist\/server compress dist /),
     ])
     await expect(project.manifest()).rejects.toThrow('ENOENT')
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('ended without its compression')

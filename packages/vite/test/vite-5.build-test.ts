@@ -16,7 +16,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('a build by Vite 5', () => {
     const { root } = project
     const built = build({ root, configFile: false, logLevel: 'silent', plugins: [untyped(serveDist())] })
     await expect(built).rejects.toThrow(
-      'serveDist() works with Vite 6 and later, and an older one runs this build: take it out of "plugins", and run "npx serve-dist compress dist" after the build',
+      'serveDist() works with Vite 6 and later, and an older one runs this build: take it out of "plugins", and run "npx @serve-dist/server compress dist" after the build',
     )
     await expect(built).rejects.toHaveProperty('code', 'SD_VITE_UNSUPPORTED')
     await expect(project.list()).rejects.toThrow('ENOENT')

@@ -341,7 +341,7 @@ describe('finish', () => {
     await cp(folder, client, { recursive: true })
     await finishThere(client)
     const { warnings } = await finishThere(join(root, 'out'))
-    expect(warnings).toEqual([expect.stringContaining(`run: npx serve-dist compress ${client}`)])
+    expect(warnings).toEqual([expect.stringContaining(`run: npx @serve-dist/server compress ${client}`)])
   })
 
   test('keeps globs of hashed names as a rule, beside the others', async () => {

@@ -136,7 +136,7 @@ function warnOfBuildBelow(
   if (main?.source === 'record' || build === undefined || names.includes('index.html')) return
   const below = build.slice(0, -manifestPath.length - 1)
   warn(
-    `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below))}`,
+    `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
   )
 }
 

@@ -148,7 +148,7 @@ export function missingIntegration(name: string, config: ResolvedConfig): string
   const isRead = process.env['SVELTEKIT_FORK'] !== undefined
   if (framework === undefined || isRead || isIntegrated(name)) return []
   const { title, cure, folder, otherFolder } = framework
-  const shown = compressCommand(relative(process.cwd(), folder(config)) || '.')
+  const shown = compressCommand(relative(process.cwd(), folder(config)) || '.', '@serve-dist/server')
   const other = otherFolder === undefined ? '' : ` (${otherFolder})`
   const command = `end the build with: ${shown}${other}`
   const mended = cure === undefined ? command : `${cure}; or ${command}`
@@ -164,6 +164,6 @@ export function refuseOldVite(config: ResolvedConfig): void {
   const cure =
     frameworkOf(config) === 'vitepress'
       ? `VitePress 1 builds with Vite 5: take serveDist() out of "plugins", and wrap the configuration in the default export of "@serve-dist/vite/vitepress"`
-      : `an older one runs this build: take it out of "plugins", and run "npx serve-dist compress ${config.build.outDir}" after the build`
+      : `an older one runs this build: take it out of "plugins", and run "${compressCommand(config.build.outDir, '@serve-dist/server')}" after the build`
   throw new OperatorError('SD_VITE_UNSUPPORTED', `serveDist() works with Vite 6 and later, and ${cure}`)
 }

@@ -39,7 +39,7 @@ function tellChanges(): void {
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${firstNames(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown))}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown, '@serve-dist/server'))}\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }
