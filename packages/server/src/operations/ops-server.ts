@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
@@ -26,8 +27,13 @@ export interface OpsServer {
   close(): Promise<void>
 }
 
-/** More than probes and a scraper ever open: this listener must not be a way to exhaust descriptors. */
-const maximumConnections = 100
+/**
+ * More than probes and a scraper ever keep: this listener must not be a way to exhaust descriptors. Whoever keeps the
+ * oldest connection beyond them loses it, so that a probe always gets through.
+ */
+const maximumIdle = 100
+/** Those with a request under way included. */
+const maximumConnections = 2 * maximumIdle
 
 /**
  * Listens for operators: `/healthz`, `/readyz` and `/metrics`.
@@ -58,6 +64,7 @@ export async function startOpsServer(
     }
   })
   server.maxConnections = maximumConnections
+  keepNewest(server, maximumIdle)
   const origin = await listen({ server, scheme: 'http' }, { host, port, flag: '--ops' })
   return {
     url: `${origin}/`,
@@ -68,6 +75,26 @@ export async function startOpsServer(
       })
     },
   }
+}
+
+/** Closes the connection that has idled longest, where more than so many idle. */
+function keepNewest(server: Server, most: number): void {
+  const idle = new Set<Socket>()
+  const add = (socket: Socket): void => {
+    idle.add(socket)
+    const [oldest] = idle
+    if (idle.size > most) oldest?.destroy()
+  }
+  server.on('connection', (socket: Socket) => {
+    add(socket)
+    socket.once('close', () => idle.delete(socket))
+  })
+  server.on('request', ({ socket }, response) => {
+    idle.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed) add(socket)
+    })
+  })
 }
 
 function answerReadiness(response: ServerResponse, readiness: Readiness): void {

@@ -116,6 +116,20 @@ describe('the listener for operators', () => {
     await expect(openConnection(server.opsPort)).rejects.toThrow('ECONNREFUSED')
   })
 
+  test.each([
+    ['that have sent nothing', ''],
+    ['that were answered', formatRequest({ target: '/healthz' })],
+    ['that have sent half a request', 'GET /healthz HTTP/1.1\r\n'],
+  ])('answers while 300 connections stand idle %s', async (_what, sent) => {
+    const { opsPort } = await startWatched()
+    const idle = await Promise.all(Array.from({ length: 300 }, async () => await openConnection(opsPort)))
+    for (const connection of idle) connection.send(sent)
+    for (const target of ['/healthz', '/readyz', '/metrics']) {
+      expect([target, (await ask(opsPort, target))[0]]).toEqual([target, 200])
+    }
+    for (const { socket } of idle) socket.destroy()
+  })
+
   test('names an address that cannot be had', async () => {
     const { opsPort } = await startWatched()
     const operations = { ops: { host: '127.0.0.1', port: opsPort } }
