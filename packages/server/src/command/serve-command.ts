@@ -9,6 +9,7 @@ import { serve, serveStaged } from '../serve/serve.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { SiteSummary } from '../site/site.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
+import { warnOfDescriptors } from './warn-of-descriptors.ts'
 import { takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** What serves: this process, or workers of its own. */
@@ -46,7 +47,8 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   if (flags.socket !== undefined && descriptor === undefined) removeAtSuddenEnd(flags.socket)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  const { ssr, fsFallback } = flags
+  const { ssr, fsFallback, openFiles } = flags
+  warnOfDescriptors(serving.summary, openFiles)
   if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)

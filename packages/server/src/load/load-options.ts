@@ -136,20 +136,20 @@ function withReadValues<Options extends ResolvedLoadSiteOptions>(options: Option
 }
 
 /** Two builds are open while one replaces the other, and sockets must never lack descriptors. */
-function defaultOpenFiles(): number {
+export function defaultOpenFiles(): number {
   if (process.platform === 'win32') return 0
-  return Math.min(1000, Math.floor(mostDescriptors() / 8))
+  return Math.min(1000, Math.floor((descriptorLimit() ?? 1024) / 8))
 }
 
-/** What this process may open; Node has raised its own limit to the highest that is allowed. */
-function mostDescriptors(): number {
-  const usual = 1024
-  if (process.platform !== 'linux') return usual
+/** What this process may open, where the system says so; Node has raised its own limit to the highest allowed. */
+export function descriptorLimit(): number | undefined {
+  if (process.platform !== 'linux') return undefined
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')
-    const [, most = usual] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []
+    const [, most] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []
+    if (most === undefined) return undefined
     return most === 'unlimited' ? Number.POSITIVE_INFINITY : Number(most)
   } catch {
-    return usual
+    return undefined
   }
 }

@@ -36,6 +36,8 @@ export interface SpawnCommandOptions {
   readonly nodeOptions?: readonly string[]
   /** A listening socket that is handed over as systemd does it. */
   readonly inherited?: number
+  /** How many files it may open. */
+  readonly descriptors?: number
 }
 
 /** The shell knows its process id, which stays the command's own (sd_listen_fds(3)). */
@@ -49,9 +51,11 @@ afterAll(() => {
 
 /** Starts the command `serve-dist` as it was built. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
-  const { cwd, env, nodeOptions = [] } = options
+  const { cwd, env, nodeOptions = [], descriptors } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
-  const command = [process.execPath, ...nodeOptions, bin, ...args]
+  const limited =
+    descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
+  const command = [...limited, process.execPath, ...nodeOptions, bin, ...args]
   const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
   const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, rest, {
