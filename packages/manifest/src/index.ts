@@ -36,6 +36,7 @@ export {
   type ServingRules,
 } from './serving-rules.ts'
 export { checkServingRules } from './check-serving-rules.ts'
+export { escapeInvisible, escapeMessage } from './escape-invisible.ts'
 export { isMissing, reasonOf } from './file-error.ts'
 export { count, firstNames } from './first-names.ts'
 export { globProblem } from './glob-problem.ts'

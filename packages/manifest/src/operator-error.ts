@@ -1,3 +1,5 @@
+import { escapeMessage } from './escape-invisible.ts'
+
 /** What went wrong, as a name that no release changes; docs/errors.md has the cure of each. */
 export type OperatorErrorCode =
   | 'SD_APPLICATION_UNUSABLE'
@@ -43,7 +45,8 @@ export class OperatorError extends Error {
     problems: string | readonly string[],
     { heading, ...options }: OperatorErrorOptions = {},
   ) {
-    const list = typeof problems === 'string' ? [problems] : problems
+    // Names of files and values of others stand in it, and it is printed as it is.
+    const list = (typeof problems === 'string' ? [problems] : problems).map(escapeMessage)
     const lines = heading === undefined ? list : [heading, ...list.map((problem) => `  ${problem}`)]
     super(lines.join('\n'), options)
     this.code = code

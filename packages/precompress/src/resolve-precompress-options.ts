@@ -3,6 +3,7 @@ import {
   byteSizeOf,
   checkServingRules,
   contentCodings,
+  escapeMessage,
   globProblem,
   isBasePath,
   isNegative,
@@ -121,7 +122,12 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
     }),
   ]
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
-  return { ...resolved, codings: codingNames.filter((name) => resolved.codings.includes(name)) }
+  const { onWarning } = resolved
+  return {
+    ...resolved,
+    onWarning: (message) => onWarning(escapeMessage(message)),
+    codings: codingNames.filter((name) => resolved.codings.includes(name)),
+  }
 }
 
 function servingProblems(serving: unknown): string[] {

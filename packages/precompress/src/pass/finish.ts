@@ -11,6 +11,7 @@ import {
   type Selection,
   recordPath,
   stateDirectory,
+  escapeMessage,
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
@@ -71,7 +72,8 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const { records: given = [], root = process.cwd(), immutable, promises = [], ...others } = options
   const explicit = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
   const warnings: string[] = []
-  const warn = (message: string): void => {
+  const warn = (text: string): void => {
+    const message = escapeMessage(text)
     warnings.push(message)
     options.onWarning?.(message)
   }

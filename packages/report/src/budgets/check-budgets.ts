@@ -1,12 +1,6 @@
-import type { Manifest, ManifestFile } from '@serve-dist/manifest'
+import { escapeInvisible, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
-import {
-  formatBytes,
-  formatCount,
-  formatKilobytes,
-  formatPath,
-  formatPercent,
-} from '../builds/format-values.ts'
+import { formatBytes, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
 import { sizesOf } from '../builds/sizes.ts'
 import type { Budget } from './parse-budgets.ts'
 
@@ -82,7 +76,7 @@ export function budgetProblems(results: readonly BudgetResult[]): string[] {
 function nameFiles(files: readonly BudgetFile[]): string {
   const named = files
     .slice(0, mostNames)
-    .map(({ path, size }) => `${formatPath(path)} ${formatKilobytes(size)}`)
+    .map(({ path, size }) => `${escapeInvisible(path)} ${formatKilobytes(size)}`)
   const others = files.length - named.length
   return [...named, ...(others > 0 ? [formatCount(others, 'more file')] : [])].join(', ')
 }

@@ -36,13 +36,6 @@ export function formatChange(change: {
   return formatByteChange(bytes) + (percent === undefined ? '' : ` (${formatPercent(percent)})`)
 }
 
-/** A path as people should see it: characters that would reorder or hide the text around them are escaped. */
-export function formatPath(path: string): string {
-  return path.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return String.raw`\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
-  })
-}
-
 function signOf(number: number): string {
   if (number === 0) return ''
   return number > 0 ? '+' : '-'

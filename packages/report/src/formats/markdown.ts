@@ -1,4 +1,5 @@
-import { formatCount, formatPath } from '../builds/format-values.ts'
+import { escapeInvisible } from '@serve-dist/manifest'
+import { formatCount } from '../builds/format-values.ts'
 import type { SizeColumn } from '../builds/sizes.ts'
 
 /** What a table in Markdown weighs, in the order of its columns. */
@@ -10,7 +11,7 @@ export type MarkdownRow = readonly [label: string, ...cells: string[]]
 /** Text that GitHub's Markdown shows as it is, whatever stands in it. */
 export function escapeMarkdown(text: string): string {
   // What remains never means anything in the middle of a line, but for `www.`, which GitHub links.
-  return formatPath(text)
+  return escapeInvisible(text)
     .replaceAll(/[^\p{L}\p{N} /.,;()%+='-]/gu, (character) => `&#${character.codePointAt(0) ?? 0};`)
     .replaceAll(/(?<=www)\./gi, '&#46;')
 }

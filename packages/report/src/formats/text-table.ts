@@ -1,6 +1,6 @@
+import { escapeInvisible } from '@serve-dist/manifest'
 import { styleText } from 'node:util'
 import widthOf from 'fast-string-truncated-width'
-import { formatPath } from '../builds/format-values.ts'
 import type { FileKind } from '../builds/sizes.ts'
 
 type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'magenta' | 'red' | 'underline' | 'yellow'
@@ -25,7 +25,10 @@ export function cell(text: string, ...styles: readonly Style[]): Cell {
 export function pathCell(path: string, kind: FileKind): Cell {
   const slash = path.lastIndexOf('/') + 1
   const color = kind === 'js' ? 'cyan' : kind === 'css' ? 'magenta' : 'green'
-  return [...cell(formatPath(path.slice(0, slash)), 'dim'), ...cell(formatPath(path.slice(slash)), color)]
+  return [
+    ...cell(escapeInvisible(path.slice(0, slash)), 'dim'),
+    ...cell(escapeInvisible(path.slice(slash)), color),
+  ]
 }
 
 /** Styles a text with ANSI escapes where `colors` says so, whatever the streams of this process are. */

@@ -1,3 +1,4 @@
+import { escapeInvisible } from '@serve-dist/manifest'
 import type { BuildComparison, FileComparison, FileState } from '../compare/compare-builds.ts'
 import {
   compareSizes,
@@ -7,7 +8,7 @@ import {
   type Verdict,
 } from '../compare/size-change.ts'
 import type { BuildReport } from '../formats/create-report.ts'
-import { formatChange, formatKilobytes, formatPath } from '../builds/format-values.ts'
+import { formatChange, formatKilobytes } from '../builds/format-values.ts'
 import {
   codingsOf,
   type FileKind,
@@ -116,8 +117,8 @@ function folderNode(segments: readonly string[], files: readonly PageFile[], sty
   const before = sumSizes(files.map((file) => file.before))
   const after = sumSizes(files.map((file) => file.after))
   return {
-    name: formatPath(segments.at(-1) ?? ''),
-    path: segments.map((segment) => `${formatPath(segment)}/`).join(''),
+    name: escapeInvisible(segments.at(-1) ?? ''),
+    path: segments.map((segment) => `${escapeInvisible(segment)}/`).join(''),
     kind: 'folder',
     sizes: pageSizes(before, after, style),
     children,
@@ -126,8 +127,8 @@ function folderNode(segments: readonly string[], files: readonly PageFile[], sty
 
 function fileNode({ segments, kind, state, before, after }: PageFile, style: PageStyle): PageNode {
   return {
-    name: formatPath(segments.at(-1) ?? ''),
-    path: formatPath(segments.join('/')),
+    name: escapeInvisible(segments.at(-1) ?? ''),
+    path: escapeInvisible(segments.join('/')),
     kind,
     ...(state !== undefined && { state }),
     sizes: pageSizes(before, after, style),

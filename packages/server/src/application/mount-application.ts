@@ -1,3 +1,4 @@
+import { escapeInvisible } from '@serve-dist/manifest'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
@@ -25,7 +26,9 @@ export async function startApplication(file: string, passOn: Application): Promi
 
 /** Prints an application's error, and the request during which it happened. */
 export function reportApplicationError(error: unknown, what: string): void {
-  process.stderr.write(`serve-dist: the application failed (${what}): ${describeError(error)}\n`)
+  process.stderr.write(
+    `serve-dist: the application failed (${escapeInvisible(what)}): ${describeError(error)}\n`,
+  )
 }
 
 /** Anything can be thrown, also what throws when it is read. */

@@ -1,3 +1,4 @@
+import { escapeMessage } from '@serve-dist/manifest'
 import { styleText } from 'node:util'
 import { count } from '@serve-dist/manifest'
 import type { CheckReport } from './finding.ts'
@@ -15,7 +16,7 @@ const margin = 9
 export function formatReport(report: CheckReport, { colors, columns }: FormatOptions): string {
   const line = (label: Label, text: string): string => {
     // An error of a start has lines of its own.
-    const lines = text
+    const lines = escapeMessage(text)
       .split('\n')
       .flatMap((part) => (columns === undefined ? [part] : wrap(part, columns - margin)))
     const painted = colors ? styleText(colorOf[label], label, { validateStream: false }) : label

@@ -1,4 +1,4 @@
-import { count, formatBytes } from '@serve-dist/manifest'
+import { count, escapeInvisible, formatBytes } from '@serve-dist/manifest'
 import { type Finding, nameSome } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
 import { type SiteFindingCode, siteWords } from './site-words.ts'
@@ -39,7 +39,7 @@ export function describeObservations(
 
 /** A field may have 16 kB, and controls of a terminal (C1) that Node lets through. */
 function printable(detail: string): string {
-  const text = detail.replaceAll(/\p{Cc}/gu, '�')
+  const text = escapeInvisible(detail)
   return text.length > longestDetail ? `${text.slice(0, longestDetail)}…` : text
 }
 

@@ -10,6 +10,7 @@ import {
   parseManifest,
   recordPath,
   variantPath,
+  escapeMessage,
 } from '@serve-dist/manifest'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
@@ -35,7 +36,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   const progressLine = createProgressLine(process.stderr)
   const warn = (message: string): void => {
     progressLine.clear()
-    process.stderr.write(`serve-dist: warning: ${message}\n`)
+    process.stderr.write(`serve-dist: warning: ${escapeMessage(message)}\n`)
   }
   const earlier = readEarlierManifest(directory)
   const root = resolve(directory)
@@ -63,7 +64,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     if (loss !== undefined) warn(loss)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
-    process.stdout.write(`${describeKnowledge(pass)}\n${formatPass(pass, { colors })}\n`)
+    process.stdout.write(`${escapeMessage(describeKnowledge(pass))}\n${formatPass(pass, { colors })}\n`)
   } finally {
     progressLine.clear()
   }

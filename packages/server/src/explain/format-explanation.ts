@@ -1,3 +1,4 @@
+import { escapeMessage } from '@serve-dist/manifest'
 import { STATUS_CODES } from 'node:http'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Answer, Site } from '../site/site.ts'
@@ -18,7 +19,7 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
   const { request, given, answer, steps, outcome } = explained
   const fields = answer === undefined ? [] : explainFields(site, answer, outcome)
   const removed = answer === undefined ? [] : removedFields(site, outcome)
-  return [
+  const lines = [
     `${request.method} ${request.target}`,
     ...given.map(([name, value]) => `${name}: ${value}`),
     '',
@@ -32,7 +33,8 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
     ...removed.map((field) => `taken away: ${field}`),
     '',
     'In parentheses: the section and the row of docs/http.md.',
-  ].join('\n')
+  ]
+  return escapeMessage(lines.join('\n'))
 }
 
 /** The same for programs; fields may be added, and none changes its meaning. */

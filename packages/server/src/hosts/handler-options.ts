@@ -1,4 +1,4 @@
-import { type Fallback, fallbacks } from '@serve-dist/manifest'
+import { type Fallback, fallbacks, escapeMessage } from '@serve-dist/manifest'
 import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
 
 /** How a handler treats what the table does not tell. */
@@ -52,7 +52,7 @@ export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerO
 }
 
 function printProblem(problem: Error): void {
-  process.stderr.write(`serve-dist: ${problem.message}\n`)
+  process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)
 }
 
 /** Reports each message once: a file that vanished is asked for again and again. */

@@ -1,4 +1,10 @@
-import { compressCommand, OperatorError, type Manifest, variantPath } from '@serve-dist/manifest'
+import {
+  compressCommand,
+  escapeMessage,
+  OperatorError,
+  type Manifest,
+  variantPath,
+} from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { buildSite } from '../site/build-site.ts'
@@ -104,8 +110,10 @@ interface Folder {
 
 async function loadOnce(
   { directory, root, hasManifest }: Folder,
-  options: LoadBuildOptions,
+  given: LoadBuildOptions,
 ): Promise<LoadedBuild> {
+  // Warnings name files, and are printed as they are.
+  const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
   const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, digests, onWarning } =
     options
   // 2. The manifest.
