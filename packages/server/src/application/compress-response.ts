@@ -75,12 +75,16 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     isDecided = true
     const field = (name: string): string | undefined => response.getHeader(name)?.toString()
     const contentLength = field('Content-Length')
-    const { varies, coding } = chooseLiveCoding(
+    const entityTag = field('ETag')
+    const { varies, isWeak, coding } = chooseLiveCoding(
       {
         status,
         acceptEncoding: request.headers['accept-encoding']?.toString(),
         mediaType: field('Content-Type'),
-        contentLength: contentLength === undefined ? length : Number(contentLength),
+        ifNoneMatch: request.headers['if-none-match'],
+        entityTag,
+        // The end of a 304 tells nothing of the answer that it stands for.
+        contentLength: contentLength === undefined && status !== 304 ? length : numberOf(contentLength),
         contentEncoding: field('Content-Encoding'),
         contentRange: field('Content-Range'),
         cacheControl: field('Cache-Control'),
@@ -88,12 +92,10 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       liveCodings,
     )
     if (varies) response.setHeader('Vary', extendVary(field('Vary') ?? '', 'Accept-Encoding'))
+    if (isWeak && entityTag?.startsWith('"') === true) response.setHeader('ETag', `W/${entityTag}`)
     if (coding === undefined) return
     response.setHeader('Content-Encoding', coding)
     response.removeHeader('Content-Length')
-    // RFC 9110 §8.8.1: the bytes are others now, and may differ each time.
-    const entityTag = field('ETag')
-    if (entityTag?.startsWith('"') === true) response.setHeader('ETag', `W/${entityTag}`)
     if (request.method !== 'HEAD') encoder = start(createLiveEncoder(coding))
   }
 
@@ -126,6 +128,10 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       if (!started.stream.destroyed && !started.stream.writableEnded) started.flush()
     })
   }
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
 }
 
 function lengthOf(chunk: string | Uint8Array | null, coding: BufferEncoding): number {

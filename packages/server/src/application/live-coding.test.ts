@@ -6,6 +6,8 @@ const page: LiveAnswer = {
   status: 200,
   acceptEncoding: 'gzip, br, zstd',
   mediaType: 'text/html; charset=utf-8',
+  ifNoneMatch: undefined,
+  entityTag: '"x"',
   contentLength: undefined,
   contentEncoding: undefined,
   contentRange: undefined,
@@ -24,7 +26,11 @@ describe('chooseLiveCoding', () => {
     ['deflate', undefined],
     ['', undefined],
   ])('takes of %j %s', (acceptEncoding, coding) => {
-    expect(chooseLiveCoding({ ...page, acceptEncoding }, all)).toEqual({ varies: true, coding })
+    expect(chooseLiveCoding({ ...page, acceptEncoding }, all)).toEqual({
+      varies: true,
+      isWeak: coding !== undefined,
+      coding,
+    })
   })
 
   test('takes only what this Node can encode', () => {
@@ -36,21 +42,43 @@ describe('chooseLiveCoding', () => {
     ['says that it is not encoded', { contentEncoding: 'identity' }],
     ['must not be transformed', { cacheControl: 'public, no-transform' }],
     ['has no content (204)', { status: 204 }],
-    ['has not changed (304)', { status: 304 }],
-    ['is a part', { status: 206 }],
-    ['is a part by its field', { contentRange: 'bytes 0-1/2' }],
+    ['has not changed (304) and is a picture', { status: 304, mediaType: 'image/webp' }],
+    ['is a part of a picture', { status: 206, mediaType: 'image/webp' }],
+    ['is a part by its field alone', { contentRange: 'bytes 0-1/2' }],
     ['is a picture', { mediaType: 'image/webp' }],
     ['has no type', { mediaType: undefined }],
   ])('leaves alone what %s', (_what, change) => {
-    expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({ varies: false, coding: undefined })
+    expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({
+      varies: false,
+      isWeak: false,
+      coding: undefined,
+    })
   })
 
   test('leaves what is known to be small as it is, though another answer may differ', () => {
     expect(chooseLiveCoding({ ...page, contentLength: 1023 }, all)).toEqual({
       varies: true,
+      isWeak: false,
       coding: undefined,
     })
     expect(chooseLiveCoding({ ...page, contentLength: 1024 }, all).coding).toBe('zstd')
+  })
+
+  test.each<[string, Partial<LiveAnswer>, boolean]>([
+    ['304 to who has the encoded bytes', { status: 304, ifNoneMatch: 'W/"x"' }, true],
+    ['304 to who has the plain bytes', { status: 304, ifNoneMatch: '"y", "x"' }, false],
+    ['304 without a type', { status: 304, mediaType: undefined }, true],
+    ['304 to who accepts no coding', { status: 304, acceptEncoding: undefined }, false],
+    ['304 of what is small', { status: 304, contentLength: 1000 }, false],
+    ['206', { status: 206, contentRange: 'bytes 0-9/2000' }, true],
+    ['206 of what is small', { status: 206, contentRange: 'bytes 0-9/1000' }, false],
+    [
+      '206 to who accepts no coding',
+      { status: 206, contentRange: 'bytes 0-9/2000', acceptEncoding: '' },
+      false,
+    ],
+  ])('lets a %s vary as the whole answer does, and encodes nothing', (_what, change, isWeak) => {
+    expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({ varies: true, isWeak, coding: undefined })
   })
 
   test.each([

@@ -2,12 +2,15 @@ import type { Transform } from 'node:stream'
 import zlib, { constants } from 'node:zlib'
 import { type ContentCoding, contentCodings, isCompressible } from '@serve-dist/manifest'
 import { codingWeights } from '../protocol/accept-encoding.ts'
+import { matchesStrongly } from '../protocol/entity-tag.ts'
 
 /** An application's answer when its head is written. */
 export interface LiveAnswer {
   readonly status: number
   readonly acceptEncoding: string | undefined
   readonly mediaType: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly entityTag: string | undefined
   /** In bytes, if known. */
   readonly contentLength: number | undefined
   readonly contentEncoding: string | undefined
@@ -18,26 +21,41 @@ export interface LiveAnswer {
 /** Whether an answer depends on `Accept-Encoding`, and the coding that it gets. */
 export interface LiveDecision {
   readonly varies: boolean
+  /** Whether its entity tag is weak: that of an answer whose bytes may differ each time (RFC 9110 §8.8.1). */
+  readonly isWeak: boolean
   readonly coding: ContentCoding | undefined
 }
 
 /** Bytes: below it, the fields and the client's work outweigh the saving. */
 const minimumSize = 1024
 
-const untouched: LiveDecision = { varies: false, coding: undefined }
+const untouched: LiveDecision = { varies: false, isWeak: false, coding: undefined }
 
 /** Decides how an application's answer is sent; one that is encoded already stays as it is. */
 export function chooseLiveCoding(answer: LiveAnswer, available: ReadonlySet<ContentCoding>): LiveDecision {
-  const { status, contentLength } = answer
-  const hasNoBody = status < 200 || status === 204 || status === 304
-  // RFC 9110 §14.4: the range counts the bytes before encoding.
-  const isPart = status === 206 || answer.contentRange !== undefined
-  if (hasNoBody || isPart || answer.contentEncoding !== undefined) return untouched
+  const { status, mediaType, contentRange, ifNoneMatch, entityTag } = answer
+  const hasNoBody = status < 200 || status === 204
+  if (hasNoBody || answer.contentEncoding !== undefined) return untouched
+  if (contentRange !== undefined && status !== 206) return untouched
   // RFC 9111 §5.2.2.6.
   if (/(?:^|[,\s])no-transform(?:$|[,\s])/i.test(answer.cacheControl ?? '')) return untouched
-  if (answer.mediaType === undefined || !isCompressible(answer.mediaType)) return untouched
-  const isSmall = contentLength !== undefined && contentLength < minimumSize
-  return { varies: true, coding: isSmall ? undefined : mostWanted(answer.acceptEncoding, available) }
+  // A 304 seldom has the type of the answer that it stands for.
+  if (mediaType === undefined ? status !== 304 : !isCompressible(mediaType)) return untouched
+  const size = status === 206 ? wholeSizeOf(contentRange) : answer.contentLength
+  const isSmall = size !== undefined && size < minimumSize
+  const wanted = isSmall ? undefined : mostWanted(answer.acceptEncoding, available)
+  if (status !== 206 && status !== 304) return { varies: true, isWeak: wanted !== undefined, coding: wanted }
+  // RFC 9110 §15.3.7, §15.4.5: the validator that a 200 to this request would have, and `Vary`. A range counts the bytes
+  // before encoding (§14.4). Who names the strong tag has the plain bytes.
+  const hasPlain =
+    ifNoneMatch !== undefined && entityTag !== undefined && matchesStrongly(ifNoneMatch, entityTag)
+  return { varies: true, isWeak: wanted !== undefined && !(status === 304 && hasPlain), coding: undefined }
+}
+
+/** The bytes of what a range was taken from, if known. */
+function wholeSizeOf(contentRange = ''): number | undefined {
+  const [, size] = /\/(\d+)$/.exec(contentRange) ?? []
+  return size === undefined ? undefined : Number(size)
 }
 
 function mostWanted(

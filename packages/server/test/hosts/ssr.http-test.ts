@@ -369,6 +369,31 @@ describe('what a module answers', () => {
     ])
   })
 
+  test('has the same Vary and a validator as weak in its 304 and 206', async () => {
+    const port = await serveWith(
+      `${html} import express from ${urlOf('express')}; export const app = express()
+       app.get("/part", (req, res) => res.writeHead(206, { ...type, ETag: '"x"', 'Content-Range': 'bytes 0-8/20000' }).end(text.slice(0, 9)))
+       app.get("/page", (req, res) => res.set("ETag", '"x"').type("html").send(text))`,
+    )
+    const fieldsOf = async (target: string, fields: Record<string, string>): Promise<unknown[]> => {
+      const { status, field } = await rawRequest(port, { target, fields })
+      return [status, field('ETag'), field('Vary'), field('Content-Encoding')]
+    }
+    const vary = 'Accept-Encoding'
+    const br = { 'Accept-Encoding': 'br' }
+    expect(await fieldsOf('/page', br)).toEqual([200, 'W/"x"', vary, 'br'])
+    expect(await fieldsOf('/page', { ...br, 'If-None-Match': 'W/"x"' })).toEqual([
+      304,
+      'W/"x"',
+      vary,
+      undefined,
+    ])
+    expect(await fieldsOf('/page', { ...br, 'If-None-Match': '"x"' })).toEqual([304, '"x"', vary, undefined])
+    expect(await fieldsOf('/page', { 'If-None-Match': '"x"' })).toEqual([304, '"x"', vary, undefined])
+    expect(await fieldsOf('/part', br)).toEqual([206, 'W/"x"', vary, undefined])
+    expect(await fieldsOf('/part', {})).toEqual([206, '"x"', vary, undefined])
+  })
+
   test('is never encoded twice', async () => {
     const port = await serveWith(
       `${html} import { gzipSync } from "node:zlib"; export default (req, res) => res.writeHead(200, { ...type, "Content-Encoding": "gzip" }).end(gzipSync(text))`,
