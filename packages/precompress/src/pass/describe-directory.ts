@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import {
   buildUnfinished,
   OperatorError,
@@ -16,10 +17,9 @@ import { findVariants } from './find-variants.ts'
 import { listFiles, openFolder } from '../folder/list-files.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
 import { resolvePrecompressOptions } from '../resolve-precompress-options.ts'
-import { runBounded } from './run-bounded.ts'
 
-/** Reading is bound by Node's pool of four threads; a few more keep it busy while hashes are computed. */
-const filesAtOnce = 8
+/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+const longestSlice = 4
 
 /**
  * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant when its name is
@@ -40,14 +40,17 @@ export async function describeDirectory(directory: string, options: DescribeOpti
 
   const described = new Map<string, DescribedFile>()
   const problems: string[] = []
-  const bounds = { tasks: filesAtOnce, bytes: Infinity, bytesOf: () => 0 }
-  await runBounded(files, bounds, async ({ path }) => {
+  let begun = performance.now()
+  for (const { path } of files) {
     try {
       described.set(path, await describeFile(folder, path))
     } catch (error) {
       problems.push(`${path}: cannot be read (${reasonOf(error)})`)
     }
-  })
+    if (performance.now() - begun < longestSlice) continue
+    await setImmediate()
+    begun = performance.now()
+  }
   if (problems.length > 0) throw new OperatorError('SD_FOLDER_UNREADABLE', problems.toSorted())
 
   const variants = await findVariants(folder, described, settings.onWarning)
