@@ -1,14 +1,13 @@
 // What a start costs: CPU time of all threads until the listening line, of the command and of bare `node:http`
 // servers, each in a process of its own, in turns.
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { Command } from 'commander'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { buildSpa } from '../serve/load/page-load.ts'
 import { list, positive } from '../serve/option-values.ts'
 import { median, spread } from '../serve/statistics.ts'
+import { measureStart, print, ratioOf } from './measure-start.ts'
 
 /** At most so many times the CPU time of a bare server. */
 const mark = 1.8
@@ -55,7 +54,7 @@ for (const node of options.nodes) {
   const costs = contenders.map((): number[] => [])
   for (let round = 0; round < options.rounds; round += 1) {
     for (const [index, { parameters }] of contenders.entries()) {
-      costs[index]?.push(await startOnce(node, parameters))
+      costs[index]?.push(await measureStart(node, parameters))
     }
   }
   for (const [index, { title }] of contenders.entries()) {
@@ -73,38 +72,3 @@ for (const node of options.nodes) {
   }
 }
 print(`\nMedians of ${options.rounds} rounds. The mark is ${mark} × either bare server.`)
-
-/** The median of the ratios within each round: a slower machine slows both. */
-function ratioOf(times: readonly number[], others: readonly number[]): number {
-  return median(times.map((time, round) => time / (others[round] ?? Number.NaN)))
-}
-
-/** Milliseconds of CPU time when the listening line has been read. */
-async function startOnce(node: string, parameters: readonly string[]): Promise<number> {
-  const child = spawn(node, parameters, { stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    let output = ''
-    for await (const text of child.stdout.setEncoding('utf8')) {
-      output += String(text)
-      if (/http:\/\/\S+\n/.test(output)) return await readCpu(child.pid ?? 0)
-    }
-    throw new Error(`${parameters.join(' ')} ended before it listened: ${output}`)
-  } finally {
-    const closed = once(child, 'close')
-    child.kill('SIGKILL')
-    await closed
-  }
-}
-
-/** From `schedstat`, whose first field is in nanoseconds: `stat` counts in steps of 10 ms. */
-async function readCpu(pid: number): Promise<number> {
-  const threads = await readdir(`/proc/${pid}/task`)
-  const texts = await Promise.all(
-    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')),
-  )
-  return texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / 1e6
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
-}

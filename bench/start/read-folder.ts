@@ -1,0 +1,24 @@
+// What no boot can do without: lists a folder, opens and reads each file, in one thread as the server does, and says so
+// in a line like the server's. Without a folder it does nothing else.
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+
+const bytes = Buffer.allocUnsafe(1024 * 1024)
+const [folder] = process.argv.slice(2)
+if (folder !== undefined) readAll(folder)
+process.stdout.write('read: http://127.0.0.1\n')
+// Until it is killed.
+setInterval(() => {}, 60_000)
+
+function readAll(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = `${directory}/${entry.name}`
+    if (entry.isDirectory()) readAll(path)
+    else readWhole(path)
+  }
+}
+
+function readWhole(path: string): void {
+  const descriptor = openSync(path, 'r')
+  while (readSync(descriptor, bytes, 0, bytes.length, null) === bytes.length);
+  closeSync(descriptor)
+}
