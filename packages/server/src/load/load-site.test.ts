@@ -272,7 +272,7 @@ describe('loadSite', () => {
 
   test('refuses options that it does not know the values of', async () => {
     await expect(loadSite('.', { memoryBudget: -1 })).rejects.toThrow(
-      /^memoryBudget: expected a number of bytes/,
+      /^memoryBudget: expected a size such as /,
     )
   })
 })

@@ -138,7 +138,7 @@ describe('explain', () => {
   })
 
   test.each([
-    [['explain'], /missing required argument 'path'/],
+    [['explain'], /expected <path>, found nothing/],
     [['explain', 'about'], /expected a path that begins with a slash, such as \/about/],
     [['explain', '/', '-H', 'x'], /--header: expected a field such as/],
   ])('refuses %j', async (args, expected) => {
