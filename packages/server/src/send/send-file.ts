@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
+import { type MemoryShare, shareMemory } from './share-memory.ts'
 import { whenItsTurn } from './when-its-turn.ts'
 
 /**
@@ -40,6 +41,7 @@ async function sendNow(
 ): Promise<void> {
   const file = await openStored(content.stored, lease)
   let deadline: NodeJS.Timeout | undefined
+  let share: MemoryShare | undefined
   try {
     // A stream of HTTP/2 that was cancelled meanwhile has none; writing to it would be an error of ours.
     if (!response.socket) return
@@ -49,7 +51,8 @@ async function sendNow(
     // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
     deadline = setTimeout(() => response.destroy(), connectionLimits.socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, content.end - content.first))
+    share = shareMemory(Math.min(chunkSize, content.end - content.first))
+    const buffer = Buffer.allocUnsafeSlow(share.bytes)
     for await (const chunk of readRange(file, content, buffer)) {
       await write(chunk)
       deadline.refresh()
@@ -57,6 +60,7 @@ async function sendNow(
     response.end()
   } finally {
     clearTimeout(deadline)
+    share?.release()
     await file.close()
   }
 }

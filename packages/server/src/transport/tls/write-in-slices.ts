@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { shareMemory } from '../../send/share-memory.ts'
 
-/** Bytes of a body that are encrypted, or handed to nghttp2, at a time: four records of TLS. */
+/** Bytes of a body that are encrypted, or handed to nghttp2, at a time, at most: four records of TLS. */
 export const sliceSize: number = 64 * 1024
 
 /** What a response was asked to do: its method, and what it was called with. */
@@ -9,6 +10,8 @@ type Call = readonly [method: 'write' | 'end', ...given: readonly unknown[]]
 /** A response of which slices are still to be written. */
 export interface SlicedResponse {
   readonly req: Pick<IncomingMessage, 'method'>
+  off(event: 'close', listener: () => void): unknown
+  once(event: 'close', listener: () => void): unknown
 }
 
 /** How slices of a response are written. */
@@ -44,17 +47,21 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   const waiting: Call[] = [made]
   laterCalls.set(response, waiting)
   const done = rest.find((each): each is (error?: Error | null) => void => typeof each === 'function')
+  const share = shareMemory(sliceSize)
+  response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
     // The client has gone, which the response tells by itself.
     if (error) {
       done?.(error)
     } else if (position < body.length) {
-      const slice = body.subarray(position, position + sliceSize)
+      const slice = body.subarray(position, position + share.bytes)
       position += slice.length
       writer.call('write', slice, writeNext)
     } else {
       laterCalls.delete(response)
+      response.off('close', share.release)
+      share.release()
       if (method === 'end') writer.call('end', ...(done === undefined ? [] : [done]))
       else done?.()
       for (const call of waiting.slice(1)) writeInSlices(response, call, writer)

@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest'
+import { shareMemory } from './share-memory.ts'
+
+const wanted = 48 * 1024
+
+describe('shareMemory', () => {
+  test('gives what is wanted to hundreds, and ten thousand hold 72 MiB all together', () => {
+    const shares = Array.from({ length: 10_000 }, () => shareMemory(wanted))
+    expect(shares.slice(0, 600).every(({ bytes }) => bytes === wanted)).toBe(true)
+    expect(shares.at(-1)?.bytes).toBe(4096)
+    const sum = shares.reduce((total, { bytes }) => total + bytes, 0)
+    expect(sum).toBeLessThan(72 * 1024 * 1024)
+    for (const { release } of shares) release()
+    const again = shareMemory(wanted)
+    expect(again.bytes).toBe(wanted)
+    again.release()
+  })
+
+  test('gives no more than is wanted', () => {
+    const share = shareMemory(10)
+    expect(share.bytes).toBe(10)
+    share.release()
+  })
+})
