@@ -1,0 +1,99 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { findProgram } from '../src/find-program.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { startCommand } from '../src/start-command.ts'
+import { startVarnish } from '../src/start-proxy.ts'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+
+const varnish = await findProgram('varnishd', ['varnish', 'libjemalloc2'])
+const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
+
+const codings = ['br', 'gzip']
+const accepts = ['text/html,*/*;q=0.8', '*/*', 'image/avif,image/webp']
+const modes = ['navigate', 'cors', 'no-cors', undefined]
+/** Every client that there is: the classes that differ, and the codings. */
+const clients = codings.flatMap((coding) =>
+  accepts.flatMap((accept) =>
+    modes.map((mode) => ({
+      isNavigation: mode === 'navigate' || (mode === undefined && accept.startsWith('text/html')),
+      headers: {
+        accept,
+        'accept-encoding': coding,
+        ...(mode !== undefined && { 'sec-fetch-mode': mode }),
+      },
+    })),
+  ),
+)
+type Client = (typeof clients)[number]
+const navigations = clients.filter(({ isNavigation }) => isNavigation)
+
+/** A server whose pages may be stored for a minute, with Varnish before it. */
+async function start(rules: string): Promise<URL> {
+  if (varnish === undefined) throw new Error('the program is neither installed nor a package of this system')
+  const { project, command } = inject('packedSpa')
+  const directory = await temporaryFolder()
+  const config = path.join(directory, 'serve-dist.config.json')
+  await writeFile(config, JSON.stringify({ cacheControl: { '**/*.html': 'public, max-age=60' } }))
+  const server = await startCommand(command, { args: ['--port', '0', '--config', config], cwd: project })
+  onTestFinished(async () => void (await server.stop()))
+  const options = { program: varnish, origin: server.url, directory }
+  const proxy = await startVarnish(options, rules, ['http_gzip_support=off'])
+  onTestFinished(() => proxy.stop())
+  return proxy.url
+}
+
+/** Statuses by client, and the stored objects that answered: of a hit, `X-Varnish` names the object behind the request. */
+async function ask(
+  url: URL,
+  all: readonly Client[],
+): Promise<{ readonly statuses: readonly number[]; readonly objects: ReadonlySet<string> }> {
+  const statuses: number[] = []
+  const objects = new Set<string>()
+  for (const { headers } of all) {
+    const answer = await sendRequest(url, { headers })
+    statuses.push(answer.status)
+    const [, object] = String(answer.headers['x-varnish']).split(' ')
+    if (object !== undefined) objects.add(object)
+  }
+  return { statuses, objects }
+}
+
+describe.skipIf(varnish === undefined && !isRequired)(
+  'Varnish before a build whose pages may be stored',
+  () => {
+    test('stores a listed page once for each coding, whoever asks', async () => {
+      const url = await start('')
+      await ask(url, clients)
+      const { statuses, objects } = await ask(url, clients)
+      expect(new Set(statuses)).toEqual(new Set([200]))
+      expect(objects.size).toBe(codings.length)
+    })
+
+    test.each([
+      [
+        'for each kind of navigation and coding',
+        undefined,
+        new Set(navigations.map(({ headers }) => JSON.stringify(headers))).size,
+      ],
+      ['once for each coding, with deploy/varnish/navigations.vcl', 'navigations.vcl', codings.length],
+    ])('stores the fallback page %s, and gives it to no other request', async (_what, file, expected) => {
+      const folder = fileURLToPath(new URL('../../deploy/varnish/', import.meta.url))
+      const url = new URL(
+        '/users/1',
+        await start(file === undefined ? '' : await readFile(path.join(folder, file), 'utf8')),
+      )
+      // Scripts before and after the pages are stored.
+      for (const round of [1, 2]) {
+        const { statuses } = await ask(url, clients)
+        expect([round, statuses]).toEqual([
+          round,
+          clients.map(({ isNavigation }) => (isNavigation ? 200 : 404)),
+        ])
+      }
+      expect((await ask(url, clients)).objects.size).toBe(expected)
+    })
+  },
+)
