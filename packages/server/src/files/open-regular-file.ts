@@ -42,8 +42,8 @@ const openDescriptor = promisify(open)
  *
  * @throws NotRegularError for whatever is no regular file, the system's own error for what cannot be opened.
  */
-export async function openRegularFile(path: string): Promise<OpenedFile> {
-  const descriptor = await openDescriptor(path, readingFlags)
+export async function openRegularFile(path: string, flags: number = readingFlags): Promise<OpenedFile> {
+  const descriptor = await openDescriptor(path, flags)
   try {
     const stats = await statDescriptor(descriptor)
     expectRegular(stats)

@@ -8,6 +8,7 @@ import {
   changeTimeOf,
   closeDescriptor,
   fingerprintOf,
+  linklessFlags,
   NotRegularError,
   type OpenedFile,
   openRegularFile,
@@ -49,6 +50,8 @@ export class StoredFileError extends Error {
 /** A file that is known to be the one that boot saw. */
 export interface StoredFile {
   readonly descriptor: number
+  /** What it was when it was opened for this answer. */
+  readonly fingerprint: string
   /** Called once, when nothing more is read. */
   close(): Promise<void>
 }
@@ -63,10 +66,10 @@ export interface StoredFile {
 export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
   if (lease !== undefined) {
     const { descriptor } = lease
-    await expectUnchanged(descriptor, stored)
-    return { descriptor, close: async () => {} }
+    const fingerprint = await expectUnchanged(descriptor, stored)
+    return { descriptor, fingerprint, close: async () => {} }
   }
-  const opened = await openRegularFile(stored.file).catch((cause: unknown) => {
+  const opened = await openRegularFile(stored.file, linklessFlags).catch((cause: unknown) => {
     throw new StoredFileError(stored, whyClosed(cause), { cause })
   })
   const close = (): Promise<void> => closeDescriptor(opened.descriptor)
@@ -74,7 +77,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
     await close()
     throw error
   })
-  if (isSame) return { descriptor: opened.descriptor, close }
+  if (isSame) return { descriptor: opened.descriptor, fingerprint: fingerprintOf(opened.stats), close }
   await close()
   throw new StoredFileError(stored, 'changed')
 }
@@ -85,33 +88,33 @@ function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   return isMissing(error) ? 'gone' : 'unreadable'
 }
 
-async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<void> {
+async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<string> {
   const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
     throw new StoredFileError(stored, 'unreadable', { cause })
   })
   if (!(await isUnchanged({ descriptor, stats }, stored))) throw new StoredFileError(stored, 'changed')
+  return fingerprintOf(stats)
 }
 
-/** The last state of a file in which its time of change alone was another one, and whether its bytes were the same. */
-const compared = new WeakMap<
-  StreamedBytes,
-  { readonly changeTime: string; readonly isSame: Promise<boolean> }
->()
+/** The last state of a file that was another one than at boot, and whether its bytes were the same. */
+const compared = new WeakMap<StreamedBytes, { readonly state: string; readonly isSame: Promise<boolean> }>()
 
 /**
- * Another time of change comes of a removal, of other rights, or of other bytes to which somebody gave the size and time
- * of those before, as `cp -a` does. So the bytes are compared, once for all who ask.
+ * Another time comes of a removal, of other rights, of a copy that gives the same bytes a new time, or of other bytes, to
+ * which `cp -a` may give the time of those before. So the bytes are compared, once for all who ask.
  */
 async function isUnchanged({ descriptor, stats }: OpenedFile, stored: StreamedBytes): Promise<boolean> {
-  if (fingerprintOf(stats) !== stored.fingerprint) return false
-  const changeTime = changeTimeOf(stats)
-  if (changeTime === stored.changeTime || stored.sha256 === undefined) return true
+  if (stats.size !== BigInt(stored.size)) return false
+  const [fingerprint, changeTime] = [fingerprintOf(stats), changeTimeOf(stats)]
+  const isFile = fingerprint === stored.fingerprint
+  if ((isFile && changeTime === stored.changeTime) || stored.sha256 === undefined) return isFile
+  const state = `${fingerprint}:${changeTime}`
   let comparison = compared.get(stored)
-  if (comparison?.changeTime !== changeTime) {
+  if (comparison?.state !== state) {
     const isSame = digestUnchanged(descriptor, stats).then((digest) => digest === stored.sha256)
     // What could not be read this time is read again the next.
     isSame.catch(() => compared.delete(stored))
-    comparison = { changeTime, isSame }
+    comparison = { state, isSame }
     compared.set(stored, comparison)
   }
   return await comparison.isSame
@@ -124,7 +127,7 @@ async function isUnchanged({ descriptor, stats }: OpenedFile, stored: StreamedBy
  * @throws StoredFileError before the last of them when the file changed meanwhile.
  */
 export async function* readRange(
-  { descriptor }: StoredFile,
+  { descriptor, fingerprint }: StoredFile,
   { stored, first, end }: FileContent,
   reused?: Buffer,
 ): AsyncGenerator<Buffer> {
@@ -136,7 +139,9 @@ export async function* readRange(
     position += bytesRead
     if (bytesRead === 0) throw new StoredFileError(stored, 'changed')
     // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
-    if (position === end) await expectUnchanged(descriptor, stored)
+    if (position === end && (await expectUnchanged(descriptor, stored)) !== fingerprint) {
+      throw new StoredFileError(stored, 'changed')
+    }
     yield buffer.subarray(0, bytesRead)
   }
 }

@@ -157,9 +157,9 @@ export interface StreamedBytes {
   readonly body: undefined
   /** An absolute path. */
   readonly file: string
-  /** What the file was when it was read, as `fingerprintOf` has it; the body is sent only while it still is. */
+  /** What the file was when it was read, as `fingerprintOf` has it. */
   readonly fingerprint: string
-  /** Its time of change by then, as `changeTimeOf` has it: where that alone is another one, the bytes are compared. */
+  /** Its time of change by then, as `changeTimeOf` has it; where either is another one, the bytes are compared. */
   readonly changeTime: string
   /** The digest that its bytes must have, in hexadecimal digits; of what no manifest describes nobody knows it. */
   readonly sha256: string | undefined

@@ -160,6 +160,10 @@ describe('a file that is kept open', () => {
     ['was removed with its folder', (file) => rm(join(file, '..'), { recursive: true })],
     ['was replaced by another', replaceKeepingTime],
     ['became a folder', (file) => rm(file).then(() => mkdir(file))],
+    [
+      'was given another time, as by `rsync --checksum`,',
+      (file) => utimes(file, constantTime, constantTime + 1),
+    ],
     ['was given other rights', (file) => chmod(file, 0o600)],
     ['was linked to by a backup', (file) => link(file, `${file}.backup`)],
   ])('and %s is served on, whole and in ranges, without a word', async (_what, change) => {
