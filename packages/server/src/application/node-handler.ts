@@ -25,8 +25,11 @@ export function fromFetch(answer: (request: Request) => unknown): NodeHandler {
     // `Request` cannot represent these.
     if (forbidden.has(method) || !URL.canParse(`http://${headers.host ?? 'localhost'}${url}`)) return next()
     // One place answers the errors of all kinds of handlers; `next` takes these two for a request that is passed on.
-    const onError = (error: unknown): void =>
+    const onError = async (error: unknown): Promise<Response> => {
       next(error ?? new Error(`the application threw ${String(error)}`))
+      // Once this settled, a request that `Request` does not take would get a second answer.
+      return await new Promise(() => undefined)
+    }
     return createRequestListener(checked, { onError })(request, response)
   }
 }

@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { fromFetch } from '../../src/application/node-handler.ts'
+
+// An answer of two would be a rejection that nobody handles: it ends a process that has no handler of its own for these.
+test.each([
+  ['has a method that it would write in capitals', { ':method': 'get' }],
+  ['has a method that it forbids', { ':method': 'trace' }],
+  ['has a scheme of which it reads no host', { ':scheme': 'file', ':authority': 'a', host: 'a:80' }],
+])('a request that %s has one answer, that of its error', async (_what, fields) => {
+  const handler = fromFetch(() => new Response('page'))
+  const errors: unknown[] = []
+  const server = createServer((request, response) => {
+    const next = (error?: unknown): void => {
+      errors.push(error)
+      response.writeHead(500).end()
+    }
+    Reflect.apply(handler, undefined, [request, response, next])
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const session = connect(`http://127.0.0.1:${port}`)
+  onTestFinished(() => {
+    session.destroy()
+    server.close()
+  })
+  const stream = session.request(fields, { endStream: true }).resume()
+  const [answer] = await once(stream, 'response')
+  await once(stream, 'close')
+  expect([answer[':status'], errors]).toEqual([500, [expect.any(Error)]])
+})
