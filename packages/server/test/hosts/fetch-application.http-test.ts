@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { fromFetch } from '../../src/application/node-handler.ts'
 
@@ -20,7 +19,8 @@ test.each([
     Reflect.apply(handler, undefined, [request, response, next])
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
   const session = connect(`http://127.0.0.1:${port}`)
   onTestFinished(() => {
     session.destroy()

@@ -285,6 +285,10 @@ test.each([
   ['with two hosts that are one', { host: 'LOCALHOST' }, 200],
   ['of another scheme, with a whole address as its path', { ':scheme': 'om', ':path': 'http://a/' }, 400],
   ['of another scheme, with an asterisk as its path', { ':scheme': 'om', ':path': '*' }, 400],
+  ['of another scheme', { ':scheme': 'file' }, 400],
+  ['of a scheme in capitals', { ':scheme': 'HTTPS' }, 200],
+  ['by a method in small letters', { ':method': 'get' }, 400],
+  ['by a method that is none over HTTP/1.1', { ':method': 'PAINT' }, 400],
 ])('a request %s is answered with its status', async (_what, fields, status) => {
   const connection = await open(port)
   connection.request(1, fields)
