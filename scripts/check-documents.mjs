@@ -11,25 +11,21 @@ const bin = join(root, 'packages/server/bin/serve-dist.js')
 // Here `express` and `fastify` are found.
 const folder = join(root, 'packages/server/node_modules/.cache/documents')
 
-/** What some blocks leave out, as the text above them says what it is. */
+/** What some blocks leave out, as the text above them says what it is; and other runtimes. */
 const leftOut = `
-type Server = typeof import('@serve-dist/server')
-type Context = { req: Request & { raw: Request } }
-type Answer = Response | undefined | Promise<Response | undefined>
-declare const createHandler: Server['createHandler']
-declare const openSiteStore: Server['openSiteStore']
 declare const serveDist: typeof import('@serve-dist/vite').default
 declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
 declare function vue(): import('vite').Plugin
 declare function VitePWA(): import('vite').Plugin
 declare function defineNuxtConfig<Config>(config: Config): Config
-declare const app: {
-  use(handler: (context: Context, next: () => Answer) => Answer): void
-  use(handler: ReturnType<Server['createHandler']>): void
+declare const Bun: {
+  serve(options: {
+    port: number
+    routes: Record<string, () => Response>
+    fetch(request: Request): Promise<Response>
+  }): void
 }
-declare function serve(options: { fetch(request: Request): Promise<Response> }): void
-declare const Bun: { serve: typeof serve }
 declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
 `
 
