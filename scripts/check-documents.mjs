@@ -160,7 +160,7 @@ async function checkNames() {
   })
   const flags = new Set((await Promise.all(outputs)).join().match(/--[a-z][\w-]*/g))
   const scripts = (await readManifests()).flatMap(({ manifest }) => Object.keys(manifest.scripts ?? {}))
-  const names = new Set([...scripts, 'install', 'exec', 'changeset'])
+  const names = new Set([...scripts, 'install', 'add', 'exec', 'dlx', 'changeset'])
   for (const { path, text } of documents) {
     const codes = Array.from(
       text.matchAll(/```sh\n(.*?)```|`([^`\n]+)`/gs),

@@ -1,16 +1,14 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { blocksOf } from '../../scripts/document-blocks.mjs'
 import { decodeIndependently } from '../src/decode-independently.ts'
 import { sendRequest } from '../src/send-request.ts'
+import { blocks, linesOf } from './support/document-blocks.ts'
 import { installers } from './support/installer.ts'
 import { type NewProject, newProject } from './support/new-project.ts'
 
-const readme = fileURLToPath(new URL('../../README.md', import.meta.url))
-const [install, configuration, use] = blocksOf({ path: 'README.md', text: await readFile(readme, 'utf8') })
+const [install, configuration, use] = blocks.filter(({ place }) => place.startsWith('README.md'))
 const [build = '', serve = ''] = linesOf(use)
 
 describe.skipIf(process.platform === 'win32').each(installers)('$name', (installer) => {
@@ -101,12 +99,4 @@ describe.skipIf(process.platform === 'win32').each(installers)('$name', (install
 
 function wholeSite(coding: ContentCoding): object {
   return { page: [200, coding, true], script: [200, coding, true], missing: 404 }
-}
-
-/** Its commands, without the comments behind them. */
-function linesOf(block: { readonly code: string } | undefined): readonly string[] {
-  return (block?.code ?? '')
-    .split('\n')
-    .map((line) => line.replace(/\s+#.*/, ''))
-    .filter((line) => line !== '')
 }

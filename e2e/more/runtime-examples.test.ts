@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { answersOfHostExample, askHostExample } from '../src/ask-host-example.ts'
 import { findRuntime } from '../src/find-runtime.ts'
 
-const permissions = ['--allow-net', '--allow-read', '--allow-env', '--allow-sys=cpus']
+const permissions = ['--allow-net', '--allow-read=.', '--allow-env=PORT']
 
 /** How each example is started: by the binary in its package. */
 const runtimes: readonly (readonly [string, string | undefined, readonly string[]])[] = [

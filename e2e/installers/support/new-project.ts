@@ -14,9 +14,9 @@ import { cachesIn, type Installer } from './installer.ts'
 export interface NewProject {
   readonly folder: string
   /** Runs a line of a document, in the words of the installer. */
-  run(line: string): Promise<ProgramEnd>
+  run(line: string, cwd?: string): Promise<ProgramEnd>
   /** Starts a server by such a line, on a free port. */
-  start(line: string): Promise<RunningProgram>
+  start(line: string, cwd?: string): Promise<RunningProgram>
   write(name: string, text: string): Promise<void>
   remove(): Promise<void>
 }
@@ -60,8 +60,8 @@ export async function newProject(installer: Installer): Promise<NewProject> {
   }
   return {
     folder,
-    run: (line) => runProgram(shell(line), { cwd: folder, environment }),
-    start: (line) => startProgram(shell(line), { cwd: folder, environment, isGroup: true }),
+    run: (line, cwd = folder) => runProgram(shell(line), { cwd, environment }),
+    start: (line, cwd = folder) => startProgram(shell(line), { cwd, environment, isGroup: true }),
     write,
     remove: () => rm(place, { recursive: true, force: true, maxRetries: 5 }),
   }

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sendRequest } from '../src/send-request.ts'
+import { blocks, blocksIn, isNotRun, linesOf, notRun } from './support/document-blocks.ts'
+import { type DocumentedSite, prepareSite, wantsRendered } from './support/documented-site.ts'
+
+const askedServer = /https:\/\/example\.org|http:\/\/127\.0\.0\.1:4173(?=\/)/
+
+/** What is another here: places that only an example has, and ports that somebody else may have. */
+const replacements = (here: { folder: string; origin: string }) =>
+  [
+    [new RegExp(askedServer, 'g'), here.origin],
+    [/host:target\//g, 'target/'],
+    [/\/srv\/site/g, `${here.folder}/srv`],
+    [/\/etc\/systemd\/system/g, `${here.folder}/units`],
+    [/--port 8080/g, '--port 0'],
+    [/127\.0\.0\.1:9090/g, '127.0.0.1:0'],
+  ] satisfies [RegExp, string][]
+
+const commands = blocksIn('sh').filter(({ code }) => !isNotRun(code.split('\n').slice(0, 2).join('\n')))
+
+test('each block of code is of a language that is run, and what is left out is there', () => {
+  const languages = new Set(blocks.map(({ language }) => language))
+  expect(languages).toEqual(new Set(['sh', 'js', 'ts', 'json', 'yaml', '_redirects']))
+  const texts = [...blocks.map(({ code }) => code), ...blocks.flatMap(linesOf)]
+  expect(notRun.filter(([pattern]) => !texts.some((text) => pattern.test(text)))).toEqual([])
+})
+
+describe.skipIf(process.platform === 'win32')('commands in documents', () => {
+  let site: DocumentedSite
+  beforeAll(async () => {
+    site = await prepareSite()
+  })
+  afterAll(async () => await site.project.remove())
+
+  test.each(commands)('$place', async (block) => {
+    const lines = linesOf(block).filter((line) => !isNotRun(line))
+    const plain = await site.folderFor(lines.filter((line) => !wantsRendered(line)).join('\n'))
+    const isAsked = lines.some((line) => askedServer.test(line))
+    const other = isAsked ? await site.project.start('npx serve-dist', plain) : undefined
+    try {
+      for (const line of lines) {
+        const folder = wantsRendered(line) ? await site.folderFor(line) : plain
+        const text = replacements({ folder, origin: other?.url.origin ?? '' }).reduce(
+          (all, [pattern, value]) => all.replaceAll(pattern, value),
+          line,
+        )
+        expect(await outcomeOf(text, folder)).toEqual({ text, outcome: 'done' })
+      }
+    } finally {
+      await other?.stop()
+    }
+  })
+
+  async function outcomeOf(text: string, folder: string): Promise<{ text: string; outcome: string }> {
+    if (!/(?<!install.*)serve-dist(\/server)?(?! (compress|report|check|explain|--help))( |$)/.test(text)) {
+      // Where the folder of packages is a link, npm would replace it.
+      const place = text.startsWith('npm install') ? site.project.folder : folder
+      const { exitCode, output, errors } = await site.project.run(text, place)
+      return { text, outcome: exitCode === 0 ? 'done' : `exit code ${exitCode}:\n${output}${errors}` }
+    }
+    const server = await site.project.start(text, folder)
+    try {
+      // Whichever addresses it listens on, this is one of them.
+      const { status } = await sendRequest(new URL(`http://127.0.0.1:${server.url.port}/`))
+      return { text, outcome: status === 200 ? 'done' : `a page with status ${status}` }
+    } finally {
+      await server.stop()
+    }
+  }
+})

@@ -1,0 +1,166 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
+import type { Block } from '../../scripts/document-blocks.mjs'
+import { runCommand } from '../../scripts/run-command.mjs'
+import { findRuntime } from '../src/find-runtime.ts'
+import { type ReceivedResponse, sendRequest } from '../src/send-request.ts'
+import { blocksIn, isNotRun, linesOf } from './support/document-blocks.ts'
+import { type DocumentedSite, prepareSite } from './support/documented-site.ts'
+
+const programs = blocksIn('js', 'ts').filter(({ code }) => !isNotRun(code))
+const configurations = programs.filter(({ code }) => isConfiguration(code))
+const servers = programs.filter(({ code }) => code.includes('4173'))
+const rules = programs.filter(({ code }) => code.includes('// serve-dist.config.js'))
+const others = programs.filter((block) => ![...configurations, ...servers, ...rules].includes(block))
+const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+
+/** What a block leaves out, as the text above it says what it is. */
+const leftOut = 'const frameworkHandler = (request, response) => response.end("framework")\n'
+
+describe.skipIf(process.platform === 'win32')('programs in documents', () => {
+  let site: DocumentedSite
+  beforeAll(async () => {
+    site = await prepareSite('express fastify hono @hono/node-server h3 srvx')
+  })
+  afterAll(async () => await site.project.remove())
+
+  test.each(configurations)('$place builds', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    const isFragment = !code.includes('import ')
+    const whole = `import serveDist from '@serve-dist/vite'\nexport default { plugins: [\n${code}] }\n`
+    await writeFile(path.join(folder, 'vite.config.ts'), isFragment ? whole : code)
+    expect(await site.project.run('npx vite build', folder)).toMatchObject({ exitCode: 0 })
+  })
+
+  test.each(servers)('$place answers', async (block) => {
+    const folder = await site.folderFor(block.code)
+    const port = await freePort()
+    const [program, file] = [commandOf(block), path.join(folder, 'server.js')]
+    const code = block.code.replaceAll('4173', String(port)).replaceAll('9090', '0')
+    const prelude =
+      code.includes('const frameworkHandler') || !code.includes('frameworkHandler') ? '' : leftOut
+    await writeFile(file, `${prelude}${code}\nconsole.log('http://127.0.0.1:${port}/ ')\n`)
+    const hasApi = code.includes('/api/time')
+    // Where nothing is behind the build, its own type decides.
+    const isApplication =
+      code.includes("'spa'") || code.includes('createServer') || code.includes('await serve({')
+    const server = await site.project.start(`${program} server.js`, folder)
+    try {
+      const ask = (target: string, headers = {}): Promise<ReceivedResponse> =>
+        sendRequest(new URL(`http://127.0.0.1:${port}${target}`), {
+          headers: { ...headers, ...(code.includes('allowHosts') && { host: 'example.com' }) },
+        })
+      const page = await vi.waitFor(() => ask('/', { 'accept-encoding': 'br' }), 10_000)
+      // A browser navigates there, too.
+      const time = hasApi ? (await ask('/api/time', navigation)).body.toString() : '{"time":0}'
+      expect({
+        page: [page.status, page.headers['content-encoding']],
+        time: JSON.parse(time),
+        route: (await ask('/settings', navigation)).status,
+        missing: (await ask('/missing.js')).status,
+      }).toEqual({
+        page: [200, 'br'],
+        time: { time: expect.any(Number) },
+        route: isApplication ? 200 : 404,
+        missing: prelude === '' ? 404 : 200,
+      })
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test.each(others)('$place runs', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    await writeFile(path.join(folder, 'program.mjs'), code)
+    expect(await site.project.run('node program.mjs', folder)).toMatchObject({ exitCode: 0, errors: '' })
+  })
+
+  test.each(rules)('$place is obeyed', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    await writeFile(path.join(folder, 'serve-dist.config.js'), code)
+    const server = await site.project.start('npx serve-dist', folder)
+    const { headers } = await sendRequest(server.url)
+    await server.stop()
+    expect(headers).toMatchObject({ 'content-security-policy': "default-src 'self'" })
+  })
+
+  test.each(blocksIn('_redirects'))('$place answers navigations', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    await writeFile(path.join(folder, 'public/_redirects'), code)
+    expect(await site.project.run('npx vite build', folder)).toMatchObject({ exitCode: 0 })
+    const server = await site.project.start('npx serve-dist', folder)
+    const [from = '', to = ''] = code.trim().split(/\s+/)
+    const answer = await sendRequest(new URL(from.replace('*', '42'), server.url), { headers: navigation })
+    const page = await sendRequest(new URL(to === '/index.html' ? '/' : to.replace('.html', ''), server.url))
+    await server.stop()
+    expect(answer).toMatchObject({ status: 200, body: page.body })
+  })
+
+  test.each(blocksIn('yaml'))(
+    '$place has steps that a shell reads, and commands that work',
+    async ({ code }) => {
+      const folder = await site.folderFor(code)
+      await mkdir(path.join(folder, '../report'))
+      const workflow: { jobs: Record<string, { steps: { run?: string }[] }> } = parse(code)
+      const scripts = Object.values(workflow.jobs).flatMap(({ steps }) =>
+        steps.flatMap(({ run }) => run ?? []),
+      )
+      expect(scripts.length).toBeGreaterThan(0)
+      for (const script of scripts) {
+        expect(await runCommand(['bash', '-n', '-c', script], { isQuiet: true })).toEqual({
+          exitCode: 0,
+          output: '',
+        })
+        const lines = script.split('\n').filter((line) => line.startsWith('npx '))
+        for (const line of lines) expect(await site.project.run(line, folder)).toMatchObject({ exitCode: 0 })
+      }
+    },
+  )
+
+  test('docs/operating.md shows the keys of /readyz', async () => {
+    const [shown = ''] = blocksIn('json').flatMap(({ code }) => (code.includes('"ready"') ? [code] : []))
+    const folder = await site.folderFor('')
+    const server = await site.project.start('npx serve-dist --ops 127.0.0.1:0', folder)
+    try {
+      // The second address that it prints.
+      const ops = await vi.waitUntil(
+        () => Array.from(server.output().output.matchAll(/http:\/\/\S+/g), ([found]) => found)[1],
+      )
+      const ready: object = JSON.parse((await sendRequest(new URL('/readyz', ops))).body.toString())
+      const { reload: _reload, ...document } = JSON.parse(shown)
+      expect(Object.keys(ready)).toEqual(expect.arrayContaining(Object.keys(document)))
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+function isConfiguration(code: string): boolean {
+  return (
+    /serveDist\(\{|defineConfig|previewDist/.test(code) &&
+    !code.includes('serve-dist.config') &&
+    !code.includes('Fastify')
+  )
+}
+
+/** How a server is started: Deno by the command of the document. */
+function commandOf({ code }: Block): string {
+  if (code.includes('Bun.serve')) return findRuntime('bun') ?? 'bun'
+  if (!code.includes('Deno.serve')) return 'node'
+  const command =
+    blocksIn('sh')
+      .flatMap(linesOf)
+      .find((line) => line.startsWith('deno run')) ?? ''
+  return command.replace('deno', findRuntime('deno') ?? 'deno').replace(/ server\.js$/, '')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return address instanceof Object ? address.port : 0
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Block, blocksOf } from '../../../scripts/document-blocks.mjs'
+import { runCommand } from '../../../scripts/run-command.mjs'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Blocks, or lines of them, that are not run by the tests of the documents, and why. */
+export const notRun: readonly (readonly [RegExp, string])[] = [
+  [/pnpm@12/, 'the gate itself'],
+  [/^docker /, 'wants a Docker daemon: the nightly workflow builds and runs the image'],
+  [/^systemctl /, 'wants systemd as process 1: deploy-files.test.ts has systemd-analyze read the units'],
+  [/reload\.sh PID/, 'reload-script.http-test.ts runs it'],
+  [/^deno run/, 'the block before it is run by its flags'],
+  [/VitePWA/, 'other-plugins.build-test.ts builds with them'],
+  [
+    /qwik|astro|vitepress|nuxt|adapter-|react-?router|vite-ssg|serve-dist build$/i,
+    'e2e/frameworks builds with the frameworks, and serves',
+  ],
+]
+
+export function isNotRun(text: string): boolean {
+  return notRun.some(([pattern]) => pattern.test(text))
+}
+
+/** All blocks of code that users read. */
+export const blocks: readonly Block[] = await readBlocks()
+
+export function blocksIn(...languages: readonly string[]): readonly Block[] {
+  return blocks.filter(({ language }) => languages.includes(language))
+}
+
+/** The commands of a block, without the comments behind them. */
+export function linesOf(block: Block | undefined): readonly string[] {
+  return (block?.code ?? '')
+    .split('\n')
+    .map((line) => line.replace(/\s+#.*/, ''))
+    .filter((line) => line !== '')
+}
+
+async function readBlocks(): Promise<Block[]> {
+  const patterns = ['README.md', 'docs/*.md', 'packages/*/README.md', ':!docs/decisions']
+  const listed = await runCommand(['git', 'ls-files', ...patterns], { cwd: root, isQuiet: true })
+  const documents = listed.output
+    .trim()
+    .split('\n')
+    .map(async (name) => {
+      return blocksOf({ path: name, text: await readFile(path.join(root, name), 'utf8') })
+    })
+  return (await Promise.all(documents)).flat()
+}

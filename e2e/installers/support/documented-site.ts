@@ -1,0 +1,75 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installers } from './installer.ts'
+import { type NewProject, newProject } from './new-project.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** What readers of the documents have before they run a block of code: a project with Vite, its packages, and a build. */
+export interface DocumentedSite {
+  readonly project: NewProject
+  /** A folder of its own for a block: the build where the block looks for it, and the project's packages. */
+  folderFor(code: string): Promise<string>
+}
+
+const style = `body { background: url('/picture.svg') }\n${'p { margin: 1px }\n'.repeat(40)}`
+const application = `export default (request, response) => response.end('rendered')\n`
+// Of hosts in blocks of code.
+const hosts = ['express', 'fastify', 'hono', '@hono/node-server', 'h3', 'srvx']
+
+/** Whether a command is about a build for a browser and a server, which has its folders in `dist`. */
+export function wantsRendered(code: string): boolean {
+  return /(?<!serve-)dist\/(client|server)/.test(code)
+}
+
+export async function prepareSite(packages: string = hosts.join(' ')): Promise<DocumentedSite> {
+  const [npm] = installers
+  if (npm === undefined) throw new Error('there is no npm')
+  const project = await newProject(npm)
+  await project.write('src/style.css', style)
+  await project.write('src/later.ts', "import './style.css'\n")
+  await project.write('public/picture.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  await project.write('public/_shell.html', '<!doctype html><title>Shell</title>')
+  await project.write(
+    'vite.config.ts',
+    "import { defineConfig } from 'vite'\nimport serveDist from '@serve-dist/vite'\nexport default defineConfig({ plugins: [serveDist()] })\n",
+  )
+  const ours =
+    '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/manifest'
+  for (const line of [`npm install vite@^8 ${ours} pino prom-client ${packages}`, 'npx vite build']) {
+    const { exitCode, output, errors } = await project.run(line)
+    if (exitCode !== 0) throw new Error(`${line} failed:\n${output}${errors}`)
+  }
+  const place = path.dirname(project.folder)
+  const folderFor = async (code: string) => {
+    const around = await mkdtemp(path.join(place, 'block-'))
+    const folder = path.join(around, 'site')
+    await cp(project.folder, folder, {
+      recursive: true,
+      filter: (file) => path.basename(file) !== 'node_modules',
+    })
+    await symlink(path.join(project.folder, 'node_modules'), path.join(folder, 'node_modules'))
+    await cp(path.join(root, 'deploy'), path.join(folder, 'deploy'), { recursive: true })
+    const built = path.join(project.folder, 'dist')
+    for (const copy of ['build/client', '../before/dist'])
+      await cp(built, path.join(folder, copy), { recursive: true })
+    await mkdir(path.join(folder, 'before'))
+    await cp(path.join(built, '.serve-dist/manifest.json'), path.join(folder, 'before/manifest.json'))
+    await mkdir(path.join(folder, 'units'))
+    await mkdir(path.join(folder, 'srv/builds'), { recursive: true })
+    await cp(path.join(folder, '.npmrc'), path.join(folder, 'srv/.npmrc'))
+    if (code.includes('compress public'))
+      await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
+    if (wantsRendered(code)) {
+      // As frameworks write it: beside the client's folder, that of the server.
+      await rm(path.join(folder, 'dist'), { recursive: true })
+      await cp(built, path.join(folder, 'dist/client'), { recursive: true })
+      await mkdir(path.join(folder, 'dist/server'))
+      for (const name of ['entry', 'server'])
+        await writeFile(path.join(folder, `dist/server/${name}.js`), application)
+    }
+    return folder
+  }
+  return { project, folderFor }
+}
