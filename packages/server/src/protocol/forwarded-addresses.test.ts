@@ -20,6 +20,7 @@ describe('forwardedAddresses', () => {
     ['Forwarded', 'by=192.0.2.1, for=192.0.2.2', [undefined, '192.0.2.2']],
     ['Forwarded', 'host="a, for=192.0.2.9";for=192.0.2.2', ['192.0.2.2']],
     ['Forwarded', 'for="192.0.2.\\2"', ['192.0.2.2']],
+    ['Forwarded', 'for=6.6.6.6;a="b, for="[2001:db8::1]"', ['6.6.6.6', '2001:db8::1']],
     ['Via', '1.1 a', []],
   ])('%s: %s', (name, value, expected) => {
     expect(forwardedAddresses(['Host', 'a', name, value])).toEqual(expected)
@@ -33,6 +34,20 @@ describe('forwardedAddresses', () => {
     ]
     expect(forwardedAddresses(lines.flat())).toEqual(['192.0.2.1', '192.0.2.2'])
   })
+
+  test.each(['for="[2001:db8::1]"', 'host="a, for=6.6.6.6";for="[2001:db8::1]:80";by="192.0.2.1:80"'])(
+    'reads what the last proxy wrote, whatever a client sent before it: %s',
+    (element) => {
+      const pieces = fc.constantFrom('for=6.6.6.6', ';', ',', '"', '\\', ' ', 'a=', 'b')
+      const sent = fc.array(pieces, { maxLength: 12 }).map((chosen) => chosen.join(''))
+      fc.assert(
+        fc.property(sent, (text) => {
+          expect(forwardedAddresses(['Forwarded', text, 'Forwarded', element]).at(-1)).toBe('2001:db8::1')
+          expect(forwardedAddresses(['Forwarded', `${text},${element}`]).at(-1)).toBe('2001:db8::1')
+        }),
+      )
+    },
+  )
 
   test('answers with addresses alone, whatever comes', () => {
     fc.assert(

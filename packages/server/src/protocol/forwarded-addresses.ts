@@ -3,7 +3,6 @@ import { joinedField } from './request-head.ts'
 
 /** One of `Forwarded`'s pairs (RFC 7239 §4): a token, then a token or a quoted string. */
 const pair = /([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*))/g
-const element = /(?:"(?:[^"\\]|\\.)*"|[^,"])+/g
 
 /**
  * The addresses that proxies have noted, the client's own first; what is no address (`unknown`, a hidden
@@ -16,7 +15,28 @@ export function forwardedAddresses(rawFields: readonly string[]): (string | unde
   const listed = joinedField(rawFields, 'x-forwarded-for')
   if (listed !== undefined) return listed.split(',').map(readNode)
   const forwarded = joinedField(rawFields, 'forwarded')
-  return forwarded === undefined ? [] : [...forwarded.matchAll(element)].map(([text]) => readFor(text))
+  return forwarded === undefined ? [] : elementsOf(forwarded).map(readFor)
+}
+
+/** From the end, where the last proxy wrote: a quote that a client left open takes in nothing of what follows it. */
+function elementsOf(list: string): string[] {
+  const elements: string[] = []
+  let isQuoted = false
+  let end = list.length
+  for (let at = end - 1; at >= 0; at -= 1) {
+    if (list[at] === '"' && !isEscaped(list, at)) isQuoted = !isQuoted
+    else if (list[at] === ',' && !isQuoted) {
+      elements.push(list.slice(at + 1, end))
+      end = at
+    }
+  }
+  return [...elements, list.slice(0, end)].toReversed()
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text[first - 1] === '\\') first -= 1
+  return (at - first) % 2 === 1
 }
 
 function readFor(text: string): string | undefined {
