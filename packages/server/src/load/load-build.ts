@@ -22,6 +22,7 @@ import { missingFallback } from '../site/missing-fallback.ts'
 import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
+import { describeTimesAhead } from './times-ahead.ts'
 
 /** A site, with what its maker must know of it. */
 export interface LoadedBuild {
@@ -148,7 +149,12 @@ async function loadOnce(
   const retire = (): void => retireFiles(files.values())
   try {
     // 6. The table.
-    const manifest = { ...wanted, files: wanted.files.filter(({ path }) => !servingFiles.has(path)) }
+    const ahead = describeTimesAhead(wanted)
+    const manifest: Manifest = {
+      ...wanted,
+      ...(ahead !== undefined && { timesAreFixed: true }),
+      files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
+    }
     const { site: built, problems } = buildSite(manifest, files, serving)
     const site = { ...built, summary: { ...built.summary, unlistedFiles: found.unlisted.length } }
 
@@ -159,6 +165,7 @@ async function loadOnce(
     for (const problem of [
       ...unusedHeadersFileRules(written.headersFile, manifest),
       ...foldProblems(problems),
+      ...(ahead === undefined ? [] : [ahead]),
       ...(missing === undefined ? [] : [missing]),
       ...(below === undefined ? [] : [below]),
       ...(untold === undefined ? [] : [untold]),

@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
@@ -202,5 +205,40 @@ describe('If-Unmodified-Since', () => {
 
   test('comes before If-None-Match', async () => {
     expect(await statusWith({ 'If-Unmodified-Since': long, 'If-None-Match': '*' })).toBe(412)
+  })
+})
+
+const hour = 3_600_000
+
+/** Serves a build whose times are so many milliseconds from now. */
+async function startAt(distance: number): Promise<{ port: number; warnings: string[] }> {
+  const directory = await buildFixture({ 'index.html': 'page', 'app.js': 'script' })
+  const file = join(directory, manifestPath)
+  const time = new Date(Date.now() + distance).toISOString().replace(/\.\d+Z$/, 'Z')
+  const manifest = await readFile(file, 'utf8')
+  await writeFile(file, manifest.replaceAll(/"lastModified":"[^"]*"/g, `"lastModified":"${time}"`))
+  const warnings: string[] = []
+  const { port } = await startServer(directory, { site: { onWarning: (text) => warnings.push(text) } })
+  return { port, warnings }
+}
+
+describe('a manifest of a clock that is ahead', () => {
+  test('gives no Last-Modified later than Date, ignores conditions on it, and is warned of once', async () => {
+    const { port, warnings } = await startAt(hour)
+    const answer = await rawRequest(port, { target: '/app.js' })
+    expect([answer.status, answer.field('Last-Modified')]).toEqual([200, undefined])
+    const date = new Date(Date.now() + 2 * hour).toUTCString()
+    for (const name of ['If-Modified-Since', 'If-Unmodified-Since']) {
+      const fields = { [name]: name === 'If-Modified-Since' ? date : long }
+      expect((await rawRequest(port, { target: '/app.js', fields })).status).toBe(200)
+    }
+    expect(warnings).toEqual([expect.stringMatching(/ahead of the clock of this machine/)])
+  })
+
+  test('is one of the past where that is so', async () => {
+    const { port, warnings } = await startAt(-hour)
+    const { field } = await rawRequest(port, { target: '/app.js' })
+    expect(Date.parse(field('Last-Modified') ?? '')).toBeLessThanOrEqual(Date.parse(field('Date') ?? ''))
+    expect(warnings).toEqual([])
   })
 })
