@@ -3,7 +3,7 @@ import send from 'send'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import { writeFixture } from '../support/build-fixture.ts'
+import { buildFixture } from '../support/build-fixture.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { rawRequest, type RawRequest } from '../support/raw-request.ts'
 import { startListener } from '../support/start-listener.ts'
@@ -21,8 +21,10 @@ interface Validators {
 }
 
 beforeAll(async () => {
-  const directory = await writeFixture(
+  // Without a manifest there is no Last-Modified, and send knows no variants.
+  const directory = await buildFixture(
     Object.fromEntries(names.map((name) => [name, name === 'empty.txt' ? '' : text])),
+    { codings: [] },
   )
   const handle = createHandler(await loadSite(directory))
   ours = await startListener((request, response) => handle(request, response))
