@@ -60,9 +60,11 @@ describe.skipIf(process.platform === 'win32')('commands in documents', () => {
     }
     const server = await site.project.start(text, folder)
     try {
-      // Whichever addresses it listens on, this is one of them.
-      const { status } = await sendRequest(new URL(`http://127.0.0.1:${server.url.port}/`))
-      return { text, outcome: status === 200 ? 'done' : `a page with status ${status}` }
+      // On all addresses it calls itself localhost.
+      const hostname = text.includes('0.0.0.0') ? 'localhost' : '127.0.0.1'
+      const { status } = await sendRequest(server.url)
+      const isRight = status === 200 && server.url.hostname === hostname
+      return { text, outcome: isRight ? 'done' : `${server.url.hostname} answers ${status}` }
     } finally {
       await server.stop()
     }

@@ -9,7 +9,7 @@ type Command = readonly [string, ...string[]]
 /** A program that installs packages, and runs those of a project. */
 export interface Installer {
   readonly name: string
-  /** Programs that its commands call, by the names that people type. */
+  /** Programs that its commands call, by the names that people type; none where this machine has no such program. */
   readonly programs: Readonly<Record<string, Command>>
   /** The command for what the documents say in npm's words. */
   readonly translate: (line: string) => string
@@ -27,7 +27,6 @@ const npmrc = ({ ours, others }: Registries): string => `registry=${others}\n@se
 const yarn = createRequire(import.meta.url).resolve('@yarnpkg/cli-dist/bin/yarn.js')
 const bun = findRuntime('bun')
 
-/** Those whose programs this machine has. */
 export const installers: readonly Installer[] = [
   {
     name: 'npm',
@@ -57,20 +56,16 @@ enableTelemetry: false
 `,
     }),
   },
-  ...(bun === undefined
-    ? []
-    : [
-        {
-          name: 'Bun',
-          programs: { bun: [bun], bunx: [bun, 'x'] } satisfies Record<string, Command>,
-          translate: inWordsOf('bun add', 'bunx', 'bunx'),
-          files: (registries: Registries) => ({
-            '.npmrc': npmrc(registries),
-            // `bunx` reads no file of the project.
-            '../config/.bunfig.toml': `[install.scopes]\nserve-dist = ${JSON.stringify(registries.ours)}\n`,
-          }),
-        },
-      ]),
+  {
+    name: 'Bun',
+    programs: bun === undefined ? {} : { bun: [bun], bunx: [bun, 'x'] },
+    translate: inWordsOf('bun add', 'bunx', 'bunx'),
+    files: (registries) => ({
+      '.npmrc': npmrc(registries),
+      // `bunx` reads no file of the project.
+      '../config/.bunfig.toml': `[install.scopes]\nserve-dist = ${JSON.stringify(registries.ours)}\n`,
+    }),
+  },
 ]
 
 /** `npx` runs what is installed, or fetches a package with a scope. */
