@@ -13,6 +13,7 @@ const all: ServingRules = {
   redirects: [
     { from: '/old/*', to: '/new/:splat', status: 301, force: true },
     { from: '/shop/:id', to: 'https://shop.example:8080/:id' },
+    { from: '/in/:lang/*', to: 'https://:lang.shop.example/:splat' },
     { from: '/:year-:month/:slug.html', to: '/wiki/File:Logo/:year/:slug?m=:month' },
   ],
   securityHeaders: true,
@@ -77,6 +78,14 @@ describe('readServingRules', () => {
     [{ redirects: [{ from: '/:splat/*', to: '/' }] }, 'redirects[0].from: ":splat" is there twice'],
     [{ redirects: [{ from: '/a', to: '/b/:id' }] }, 'redirects[0].to: ":id" stands for nothing in "/a"'],
     [{ redirects: [{ from: '/:id', to: '/b?q=:splat' }] }, 'redirects[0].to: ":splat" stands for nothing'],
+    [
+      { redirects: [{ from: '/*', to: 'https://new.example:splat' }] },
+      'redirects[0].to: ":splat" would let a request choose another host',
+    ],
+    [
+      { redirects: [{ from: '/to/:host/*', to: 'https://:host/:splat' }] },
+      'redirects[0].to: ":host" would let a request choose another host',
+    ],
     [{ redirects: ['/a /b'] }, 'redirects[0]: expected an object with "from" and "to", found "/a /b"'],
     [{ redirects: [{ from: '/a', to: '//evil.example' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: '/\\evil.example' }] }, 'redirects[0].to: expected a path'],

@@ -5,6 +5,8 @@ const variable = /:([A-Za-z]\w*)/g
 const doubtfulVariable = /:[A-Za-z]\w*-\w[\w-]*/
 /** Only at the beginning of a segment or of a value: `/wiki/File:Logo` is a path like any other. */
 const wholeVariable = /(?<=[/=]):([A-Za-z]\w*)/g
+/** In an authority, where no name of the operator's stands behind it: `:lang.example.com` is one of theirs. */
+const hostVariable = /:[A-Za-z]\w*(?![\w.])/g
 
 /** Why a redirect cannot begin at this path, or `undefined` when it can. */
 export function redirectSourceProblem(from: string): string | undefined {
@@ -23,7 +25,10 @@ export function redirectTargetProblem(to: string, from: string): string | undefi
   if (!target.test(to)) return 'expected a path that begins with one "/", or an http(s) URL'
   const known = new Set(variablesOf(from))
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
-  return unknown === undefined ? undefined : `"${unknown}" stands for nothing in "${from}"`
+  if (unknown !== undefined) return `"${unknown}" stands for nothing in "${from}"`
+  const [, authority = ''] = /^https?:\/\/([^/?#]+)/.exec(to) ?? []
+  const chosen = namesIn(authority, hostVariable).find((name) => known.has(name))
+  return chosen === undefined ? undefined : `"${chosen}" would let a request choose another host`
 }
 
 function variablesOf(from: string): string[] {
