@@ -16,7 +16,7 @@ export const connectionLimits = {
   maxHeaderSize: 16_384,
   /** Sockets at once in one process, so that memory stays bounded; more are closed at once. */
   maximumConnections: 10_000,
-  /** Requests under way over HTTP/2 in one process, over all sessions: as many as there may be connections. */
+  /** Requests under way over HTTP/2 in one process, which its sessions share: as many as there may be connections. */
   maximumStreams: 10_000,
 }
 

@@ -1,0 +1,173 @@
+import { rename, symlink } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { connect } from 'node:http2'
+import { Agent as TlsAgent } from 'node:https'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { entityTagOf } from '../../src/protocol/entity-tag.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { fetchWhole, fetchWholeOverHttp2 } from '../support/fetch-whole.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { type Holdings, type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
+import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+import { stallingClients } from '../support/soak/stalling-clients.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 100)
+const warmUp = 0.4 * seconds
+/** The server's own limits end stalling clients where there is time for it: the longest two take 130 seconds. */
+const patience = warmUp > 200 ? Number.POSITIVE_INFINITY : warmUp / 2
+/** Seconds between swaps, and between stalling clients of each kind. */
+const pace = 3
+
+interface Sample {
+  readonly minutes: number
+  readonly holdings: Holdings
+}
+
+// Descriptors are counted in /proc, and signals carry the questions.
+describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps and stalled clients`, () => {
+  test.concurrent.each(['http', 'https'] as const)(
+    'descriptors and memory are flat: %s',
+    async (scheme) => {
+      const large = incompressibleBytes(10 * 1024 * 1024)
+      const releases = await Promise.all(
+        ['one', 'two'].map((name) =>
+          buildFixture({
+            'index.html': name,
+            'app.js': `export default '${name}'`.repeat(200),
+            'large.bin': large,
+          }),
+        ),
+      )
+      const directory = join(await temporaryDirectory(), 'dist')
+      const deploy = async (turn: number): Promise<void> => {
+        await symlink(releases[turn % 2] ?? '', `${directory}.new`)
+        await rename(`${directory}.new`, directory)
+      }
+      await deploy(0)
+      const { cert, key } = await writeCertificate()
+      const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
+      const command = await startSoakCommand([directory, '--largest-body', '1m', ...tls])
+
+      const over = new AbortController()
+      const ending = { scheme, command, signal: over.signal }
+      let swaps = 0
+      const work = [
+        ask(ending),
+        stall(ending),
+        every(over.signal, pace, async () => {
+          swaps += 1
+          await deploy(swaps)
+          command.child.kill('SIGHUP')
+        }),
+      ]
+      const samples = await watch(command)
+      over.abort()
+      const [answers, stalled] = await Promise.all(work)
+
+      const slopes = {
+        descriptors: slopeOf(samples, ({ descriptors }) => descriptors),
+        megabytes: slopeOf(samples, ({ rss }) => rss / 1e6),
+      }
+      console.log(
+        `${scheme}: ${answers} answers, ${swaps} swaps, ${stalled} stalled clients, a minute:`,
+        slopes,
+      )
+      console.log(samples.map(({ holdings }) => `${holdings.descriptors} ${Math.round(holdings.rss / 1e6)}`))
+      expect(swaps).toBeGreaterThan(seconds / pace / 4)
+      expect(answers).toBeGreaterThan(seconds)
+      for (const { perMinute, mean } of Object.values(slopes)) {
+        // In the time that was measured: a twentieth, and what chance makes of few.
+        expect(perMinute * ((seconds - warmUp) / 60)).toBeLessThan(mean / 20 + 5)
+      }
+      expect(command.complaints()).not.toMatch(/rejected|failed|Error/)
+      command.child.kill('SIGTERM')
+      expect((await command.exited).code).toBe(0)
+    },
+    (seconds + 120) * 1000,
+  )
+})
+
+interface Ending {
+  readonly scheme: 'http' | 'https'
+  readonly command: SoakCommand
+  readonly signal: AbortSignal
+}
+
+/** Acts every so many seconds until it is over; answers how often. */
+async function every(signal: AbortSignal, pause: number, act: () => Promise<void>): Promise<number> {
+  let count = 0
+  for (; !signal.aborted; count += 1) {
+    await act()
+    await delay(pause * 1000, undefined, { signal }).catch(() => undefined)
+  }
+  return count
+}
+
+/** Asks as clients do that mean well, and compares each body with its validator. */
+async function ask({ scheme, command: { port }, signal }: Ending): Promise<number> {
+  const options = { keepAlive: true, maxSockets: 1 }
+  const agent = scheme === 'http' ? new Agent(options) : new TlsAgent(options)
+  const session =
+    scheme === 'https' ? connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }) : undefined
+  const wanted = { path: 'app.js', acceptEncoding: 'identity' }
+  const count = await every(signal, 0.4, async () => {
+    const got = [
+      await fetchWhole({ port, scheme, agent, ...wanted }),
+      await fetchWhole({ port, scheme, agent: false, ...wanted, path: 'large.bin' }),
+      ...(session === undefined ? [] : [await fetchWholeOverHttp2(session, wanted)]),
+    ]
+    for (const { status, field, sha256 } of got) {
+      expect([status, field('ETag')]).toEqual([200, entityTagOf(sha256)])
+    }
+  })
+  agent.destroy()
+  session?.close()
+  return count
+}
+
+/** Opens a client of each kind again and again. */
+async function stall({ scheme, command: { port }, signal }: Ending): Promise<number> {
+  const opened: Socket[] = []
+  const ways = Object.values(stallingClients[scheme])
+  await every(signal, pace, async () => {
+    for (const open of ways) {
+      const socket = await open(port)
+      opened.push(socket)
+      if (patience !== Number.POSITIVE_INFINITY) setTimeout(() => socket.destroy(), patience * 1000)
+    }
+  })
+  for (const socket of opened) socket.destroy()
+  return opened.length
+}
+
+/** Looks at the process twenty times after the warm-up. */
+async function watch({ measure }: SoakCommand): Promise<Sample[]> {
+  const begun = performance.now()
+  await delay(warmUp * 1000)
+  const samples: Sample[] = []
+  while (samples.length < 20) {
+    samples.push({ minutes: (performance.now() - begun) / 60_000, holdings: await measure() })
+    await delay(((seconds - warmUp) / 20) * 1000)
+  }
+  return samples
+}
+
+/** The slope of the line that fits best (least squares). */
+function slopeOf(
+  samples: readonly Sample[],
+  valueOf: (holdings: Holdings) => number,
+): { perMinute: number; mean: number } {
+  const points = samples.map(({ minutes, holdings }) => ({ x: minutes, y: valueOf(holdings) }))
+  const mean = meanOf(points.map(({ y }) => y))
+  const middle = meanOf(points.map(({ x }) => x))
+  const covariance = meanOf(points.map(({ x, y }) => (x - middle) * (y - mean)))
+  return { perMinute: covariance / meanOf(points.map(({ x }) => (x - middle) ** 2)), mean }
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
