@@ -25,21 +25,19 @@ export class DocumentReader {
   }
 
   get isObject(): boolean {
-    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value)
+    return isRecord(this.value)
   }
 
   /** The keys of an object; none of anything else. */
   keys(): readonly string[] {
-    return this.isObject ? Object.keys(Object(this.value)) : []
+    return isRecord(this.value) ? Object.keys(this.value) : []
   }
 
   field(name: string): DocumentReader {
     // An own property only: a document must not reach `Object.prototype` through a missing field.
-    const value: unknown =
-      this.isObject && Object.hasOwn(Object(this.value), name)
-        ? Reflect.get(Object(this.value), name)
-        : undefined
-    return new DocumentReader(name, value, this)
+    const { value } = this
+    const isThere = isRecord(value) && Object.hasOwn(value, name)
+    return new DocumentReader(name, isThere ? value[name] : undefined, this)
   }
 
   list<Item>(read: (item: DocumentReader) => Item): Item[] {
@@ -63,27 +61,24 @@ export class DocumentReader {
   }
 
   where(holds: (text: string) => boolean, expected: string): string {
-    if (typeof this.value === 'string' && holds(this.value)) return this.value
-    this.expected(expected)
-    return ''
+    const { value } = this
+    return typeof value === 'string' && holds(value) ? value : this.#refuse(expected)
   }
 
   matching(form: RegExp, expected: string): string {
-    return this.where((text) => form.test(text), expected)
+    const { value } = this
+    return typeof value === 'string' && form.test(value) ? value : this.#refuse(expected)
   }
 
   date(): string {
-    return this.where(
-      (text) => dateForm.test(text) && !Number.isNaN(Date.parse(text)),
-      'a date such as "2026-01-31T12:00:00Z"',
-    )
+    return this.where(isDate, 'a date such as "2026-01-31T12:00:00Z"')
   }
 
   servablePath(): string {
-    const problem = typeof this.value === 'string' ? pathProblem(this.value) : undefined
-    if (problem === undefined) return this.where(() => true, 'a path')
-    this.expected(`a path that can be served, but ${problem}`)
-    return ''
+    const { value } = this
+    if (typeof value !== 'string') return this.#refuse('a path')
+    const problem = pathProblem(value)
+    return problem === undefined ? value : this.#refuse(`a path that can be served, but ${problem}`)
   }
 
   byteCount(): number {
@@ -96,7 +91,6 @@ export class DocumentReader {
   oneOf<const Choice extends string>(choices: readonly [Choice, ...Choice[]]): Choice {
     const found = choices.find((choice) => choice === this.value)
     if (found === undefined) this.expected(`one of ${choices.map(show).join(', ')}`)
-    // The stand-in is never seen: a noted problem makes the parser throw.
     return found ?? choices[0]
   }
 
@@ -111,10 +105,31 @@ export class DocumentReader {
     this.#note(place === '' ? text : `${place}: ${text}`)
   }
 
+  /** The stand-in is never seen: a noted problem makes the parser throw. */
+  #refuse(expected: string): '' {
+    this.expected(expected)
+    return ''
+  }
+
   #note(problem: string): void {
     if (Array.isArray(this.#holder)) this.#holder.push(problem)
     else this.#holder.#note(problem)
   }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+let lastDate = ''
+
+/** The files of a build mostly share one time. */
+function isDate(text: string): boolean {
+  if (text !== lastDate) {
+    if (!dateForm.test(text) || Number.isNaN(Date.parse(text))) return false
+    lastDate = text
+  }
+  return true
 }
 
 /** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */

@@ -79,22 +79,38 @@ export function readSelection(selection: DocumentReader): Selection {
 }
 
 function readFile(file: DocumentReader): ManifestFile {
-  return {
+  const read: ManifestFile = {
     path: file.field('path').servablePath(),
-    ...(file.field('stem').value !== undefined && { stem: file.field('stem').where(isStem, stemForm) }),
     mediaType: file
       .field('mediaType')
-      .where(
-        (text) => mediaTypeForm.test(text) && isFieldValue(text),
-        'a media type such as "text/css; charset=utf-8", all of it ASCII',
-      ),
+      .where(isMediaType, 'a media type such as "text/css; charset=utf-8", all of it ASCII'),
     size: file.field('size').byteCount(),
     sha256: file.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
     cache: file.field('cache').oneOf(cacheClasses),
     lastModified: file.field('lastModified').date(),
-    variants: file.field('variants').list(objectsOnly(readVariant)),
-    ...(file.field('links').value !== undefined && { links: file.field('links').list(readLink) }),
+    variants: file.field('variants').list(variantReader),
   }
+  const stem = file.field('stem')
+  const links = file.field('links')
+  if (stem.value === undefined && links.value === undefined) return read
+  return {
+    ...read,
+    ...(stem.value !== undefined && { stem: stem.where(isStem, stemForm) }),
+    ...(links.value !== undefined && { links: links.list(readLink) }),
+  }
+}
+
+const variantReader = objectsOnly(readVariant)
+
+let lastMediaType = ''
+
+/** Files that follow each other often have the same. */
+function isMediaType(text: string): boolean {
+  if (text !== lastMediaType) {
+    if (!mediaTypeForm.test(text) || !isFieldValue(text)) return false
+    lastMediaType = text
+  }
+  return true
 }
 
 function readVariant(variant: DocumentReader): ManifestVariant {

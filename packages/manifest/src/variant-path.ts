@@ -7,7 +7,9 @@ import { type ContentCoding, contentCodings } from './content-coding.ts'
  * @throws TypeError when the coding is not one of {@link contentCodings}.
  */
 export function variantPath(path: string, coding: ContentCoding): string {
-  const entry = contentCodings.find(({ name }) => name === coding)
-  if (entry === undefined) throw new TypeError(`unknown content coding "${coding}"`)
-  return path + entry.extension
+  const extension = extensions.get(coding)
+  if (extension === undefined) throw new TypeError(`unknown content coding "${coding}"`)
+  return path + extension
 }
+
+const extensions = new Map(contentCodings.map(({ name, extension }) => [name, extension]))

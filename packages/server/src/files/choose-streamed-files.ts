@@ -14,6 +14,8 @@ export function chooseStreamedFiles<File extends { readonly size: number }>(
   files: readonly File[],
   { memoryBudget, largestBody }: MemoryLimits,
 ): readonly File[] {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  if (bytes <= memoryBudget && files.every(({ size }) => size <= largestBody)) return []
   const inOrder = files.toSorted((a, b) => a.size - b.size)
   let left = memoryBudget
   const first = inOrder.findIndex(({ size }) => {

@@ -13,30 +13,30 @@ export type BodyReader = (file: string, expected: ExpectedFile) => StoredBytes |
  * the manifest says, by digest. It throws Mismatch, NotRegularError, or the system's own error.
  */
 export function createBodyReader(): BodyReader {
-  const allocate = createBodyAllocator()
-  // One more byte than is wanted: a file that has grown shows without a look at its state.
-  const scratch = Buffer.allocUnsafe(largestAtOnce + 1)
+  let slab = new Uint8Array(0)
+  let used = 0
+
+  /** Memory for a body that is read at once: the slab, from `used` on, or memory of its own. */
+  function memoryFor(size: number): Uint8Array<ArrayBuffer> {
+    if (size > largestShared) return new Uint8Array(size)
+    if (used + size > slab.length) {
+      slab = new Uint8Array(slabSize)
+      used = 0
+    }
+    return slab
+  }
 
   /** `undefined` for what has to be looked at more closely: it is empty, no file, of another size, or read in part. */
   function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes | undefined {
     const descriptor = openSync(file, linklessFlags)
     try {
-      if (size === 0 || readOnce(descriptor, scratch, size + 1) !== size) return undefined
-      const body = allocate(size)
-      scratch.copy(body, 0, 0, size)
+      // One more byte than is wanted: a file that has grown shows without a look at its state.
+      const memory = memoryFor(size + 1)
+      const start = memory === slab ? used : 0
+      if (size === 0 || readOnce(descriptor, memory, start, size + 1) !== size) return undefined
+      if (memory === slab) used += size
+      const body = new Uint8Array(memory.buffer, start, size)
       expectDigest(hash('sha256', body, 'hex'), sha256)
-      return { size, body }
-    } finally {
-      closeSync(descriptor)
-    }
-  }
-
-  async function readInTurns(file: string, { size, sha256 }: ExpectedFile): Promise<StoredBytes> {
-    const descriptor = openSync(file, linklessFlags)
-    try {
-      expectSize(descriptor, size)
-      const body = allocate(size)
-      expectDigest(await digestFile(descriptor, size, body), sha256)
       return { size, body }
     } finally {
       closeSync(descriptor)
@@ -50,10 +50,22 @@ export function createBodyReader(): BodyReader {
   }
 }
 
-/** Bytes that were read; none of a folder, or of a FIFO that nobody has written to. */
-function readOnce(descriptor: number, buffer: Buffer, length: number): number {
+async function readInTurns(file: string, { size, sha256 }: ExpectedFile): Promise<StoredBytes> {
+  const descriptor = openSync(file, linklessFlags)
   try {
-    return readSync(descriptor, buffer, 0, length, 0)
+    expectSize(descriptor, size)
+    const body = new Uint8Array(size)
+    expectDigest(await digestFile(descriptor, size, body), sha256)
+    return { size, body }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Bytes that were read; none of a folder, or of a FIFO that nobody has written to. */
+function readOnce(descriptor: number, memory: Uint8Array, offset: number, length: number): number {
+  try {
+    return readSync(descriptor, memory, offset, length, 0)
   } catch (error) {
     if (error instanceof Error && 'code' in error && notRegularCodes.has(error.code)) return -1
     throw error
@@ -70,18 +82,3 @@ const slabSize = 1024 * 1024
 
 /** Bytes of a body that has an allocation of its own. */
 const largestShared = 64 * 1024
-
-/** Makes a function that finds room for bodies that live and die together. */
-function createBodyAllocator(): (size: number) => Uint8Array<ArrayBuffer> {
-  let slab = new ArrayBuffer(0)
-  let used = 0
-  return (size) => {
-    if (size > largestShared) return new Uint8Array(size)
-    if (used + size > slab.byteLength) {
-      slab = new ArrayBuffer(slabSize)
-      used = 0
-    }
-    used += size
-    return new Uint8Array(slab, used - size, size)
-  }
-}

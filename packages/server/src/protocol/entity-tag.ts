@@ -3,8 +3,12 @@ const listedTag = /[ \t,]*((?:W\/)?"[\x21\x23-\x7E\x80-\u{FFFF}]*")[ \t]*(?=,|$)
 
 /** A strong entity tag with its quotes: the first 128 bits of a SHA-256, in base64url. */
 export function entityTagOf(sha256: string): string {
-  return `"${Buffer.from(sha256.slice(0, 32), 'hex').toString('base64url')}"`
+  tagBits.write(sha256, 0, tagBits.length, 'hex')
+  return `"${tagBits.toString('base64url')}"`
 }
+
+/** One for all: a build of 10,000 files has 40,000 tags. */
+const tagBits = Buffer.alloc(16)
 
 /** Weak comparison (RFC 9110 §8.8.3.2) of our tag with a field such as `If-None-Match`: a list of tags, or `*`. */
 export function matchesWeakly(field: string, entityTag: string): boolean {

@@ -88,7 +88,8 @@ function buildResource(
     return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
   }
   const identity = represent('identity', file)
-  const inOrder = [...file.variants.map((variant) => represent(variant.coding, variant)), identity]
+  const inOrder = file.variants.map((variant) => represent(variant.coding, variant))
+  inOrder.push(identity)
   return {
     kind: 'resource',
     path,

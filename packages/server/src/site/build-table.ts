@@ -29,14 +29,17 @@ export function buildTable({ base, resources, redirects }: TableParts): BuiltTab
     if (!table.has(path)) table.set(path, entry)
   }
   for (const [path, resource] of resources) add(path, resource)
+  const pages: [path: string, name: string][] = []
   for (const [path, resource] of resources) {
-    for (const name of namesOf(path)) add(name, resource)
+    const [, name] = namesOf(path)
+    if (name === undefined) continue
+    add(name, resource)
+    pages.push([path, name])
   }
-  for (const path of resources.keys()) {
+  for (const [path, name] of pages) {
     const redirected = redirectedNameOf(path)
-    const location = namesOf(path).at(-1)
-    if (redirected !== undefined && location !== undefined) {
-      add(redirected, { kind: 'redirect', status: 308, location: base + encodePath(location) })
+    if (redirected !== undefined) {
+      add(redirected, { kind: 'redirect', status: 308, location: base + encodePath(name) })
     }
   }
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
@@ -48,6 +51,7 @@ export function buildTable({ base, resources, redirects }: TableParts): BuiltTab
 
 /** By force alone a rule outranks what the build has under a path, a redirect of ours too. */
 function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPattern[]): void {
+  if (patterns.length === 0) return
   for (const [path, entry] of table) {
     const match = matchRedirect(patterns, path)
     if (match !== undefined) table.set(path, entryFor(match, entry))

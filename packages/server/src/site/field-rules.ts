@@ -81,6 +81,7 @@ export function overridesFor(
   { path, mediaType }: Pick<ManifestFile, 'path' | 'mediaType'>,
   urlPaths: readonly string[],
 ): FieldOverrides {
+  if (rules.length === 0) return collectOverrides([])
   const encoded = sortedOut(rules).forPaths.length === 0 ? [] : urlPaths.map(encodePath)
   const matches = (rule: FieldRule): boolean => {
     switch (rule.on) {
