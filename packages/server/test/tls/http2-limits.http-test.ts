@@ -287,6 +287,7 @@ test.each([
   ['of another scheme, with an asterisk as its path', { ':scheme': 'om', ':path': '*' }, 400],
   ['of another scheme', { ':scheme': 'file' }, 400],
   ['of a scheme in capitals', { ':scheme': 'HTTPS' }, 200],
+  ['for a path with an octet beyond ASCII', { ':path': '/?\u00e9' }, 400],
   ['by a method in small letters', { ':method': 'get' }, 400],
   ['by a method that is none over HTTP/1.1', { ':method': 'PAINT' }, 400],
 ])('a request %s is answered with its status', async (_what, fields, status) => {

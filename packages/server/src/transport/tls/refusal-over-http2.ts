@@ -5,6 +5,9 @@ import { mustBeRefused } from '../../protocol/request-head.ts'
 /** Those that Node's parser of HTTP/1.1 takes: `get`, which is none, would be `GET` to a fetch application. */
 const knownMethods = new Set(METHODS)
 
+/** As Node's parser of HTTP/1.1 takes it: an application would read other octets as Latin-1. */
+const originForm = /^\/[\x21-\x7E]*$/
+
 /**
  * The status that refuses a request which nghttp2 lets through: it names no host, a malformed one or two that differ,
  * or no path, which nghttp2 looks at for HTTP's schemes alone (RFC 9113 §8.3.1), another scheme or method than HTTP/1.1
@@ -16,7 +19,7 @@ export function refusalOverHttp2(
   maxHeaderSize: number,
 ): 400 | 431 | undefined {
   if (sizeOf(rawHeaders) > maxHeaderSize) return 431
-  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) return 400
+  if (!originForm.test(url) && !(url === '*' && method === 'OPTIONS')) return 400
   if (!knownMethods.has(method) || !/^https?$/i.test(scheme)) return 400
   const authority = headers[':authority']
   const host = headers.host
