@@ -31,7 +31,7 @@ function isCount(number: number): boolean {
 
 const decimalUnits = ['B', 'kB', 'MB', 'GB']
 
-/** Bytes for people, in decimal decimalUnits as Vite prints them: `980 B`, `1.2 MB`. */
+/** Bytes for people, in decimal units as Vite prints them: `980 B`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   let value = bytes / 1000

@@ -9,7 +9,7 @@ let held = 0
 /** What one answer may hold. */
 export interface MemoryShare {
   readonly bytes: number
-  /** Called once. */
+  /** Gives all of it back, whoever calls it first. */
   readonly release: () => void
 }
 
@@ -19,6 +19,11 @@ export interface MemoryShare {
  */
 export function shareMemory(wanted: number): MemoryShare {
   const bytes = Math.min(wanted, Math.max(least, Math.floor((budget - held) / 16)))
-  held += bytes
-  return { bytes, release: () => (held -= bytes) }
+  let taken = bytes
+  held += taken
+  const release = (): void => {
+    held -= taken
+    taken = 0
+  }
+  return { bytes, release }
 }

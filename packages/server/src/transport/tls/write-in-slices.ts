@@ -51,8 +51,9 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
-    // The client has gone, which the response tells by itself.
+    // The client has gone, which the response tells by itself; its `close` may be over.
     if (error) {
+      share.release()
       done?.(error)
     } else if (position < body.length) {
       const slice = body.subarray(position, position + share.bytes)

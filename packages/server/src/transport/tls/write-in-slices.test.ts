@@ -1,0 +1,20 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { shareMemory } from '../../send/share-memory.ts'
+import { Http1TlsResponse } from './http1-tls-response.ts'
+
+describe('writeInSlices', () => {
+  test('keeps no memory for answers that come after their client has gone', async () => {
+    const body = Buffer.alloc(100_000)
+    for (let count = 0; count < 600; count += 1) {
+      const response = new Http1TlsResponse(new IncomingMessage(new Socket()))
+      response.destroy().emit('close')
+      const error = await new Promise((resolve) => response.end(body, resolve))
+      expect(error).toHaveProperty('code', 'ERR_STREAM_DESTROYED')
+    }
+    const share = shareMemory(48 * 1024)
+    expect(share.bytes).toBe(48 * 1024)
+    share.release()
+  })
+})
