@@ -40,7 +40,7 @@ async function received(fields: readonly string[], body: Uint8Array, coding: str
 async function rightAnswers(resource: Resource): Promise<FileAnswers> {
   const answer = async (representation: Representation): Promise<Received> =>
     await received(
-      okAnswer(resource, representation).fields,
+      okAnswer(representation, resource).fields,
       representation.bytes.body ?? new Uint8Array(),
       representation.coding,
     )

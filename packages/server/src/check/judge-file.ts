@@ -185,7 +185,7 @@ function essenceOf(mediaType = ''): string {
 
 /** The fields of a 200 by lower-case name. */
 function expectedFields(resource: Resource): ReadonlyMap<string, string> {
-  const { fields } = okAnswer(resource, resource.identity)
+  const { fields } = okAnswer(resource.identity, resource)
   const pairs = new Map<string, string>()
   for (let index = 0; index + 1 < fields.length; index += 2)
     pairs.set((fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')

@@ -1,5 +1,6 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import { extendVary, overrideFields } from '../protocol/field-list.ts'
+import { madeOnce } from './made-once.ts'
 import { okAnswer } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
@@ -81,22 +82,16 @@ export function preconditionFailed(resource: Resource): Answer {
 }
 
 /** The fields that tell a navigation from other requests (`is-navigation.ts`). */
-const navigationFields = ['Accept', 'Sec-Fetch-Mode']
-
-const varied = new WeakMap<Answer, Answer>()
+const navigationFields = 'Accept, Sec-Fetch-Mode'
 
 /** An answer that navigations get and other requests do not, or the other way round (RFC 9110 §12.5.5). */
-export function varyingByNavigation(answer: Answer): Answer {
-  const known = varied.get(answer)
-  if (known !== undefined) return known
+export const varyingByNavigation: (answer: Answer) => Answer = madeOnce((answer) => {
   const fields = [...answer.fields]
   const found = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'vary')
   const at = found === -1 ? fields.push('Vary', '') - 2 : found
-  fields[at + 1] = navigationFields.reduce(extendVary, fields[at + 1] ?? '')
-  const made = { ...answer, fields }
-  varied.set(answer, made)
-  return made
-}
+  fields[at + 1] = extendVary(fields[at + 1] ?? '', navigationFields)
+  return { ...answer, fields }
+})
 
 /** A refusal by its status alone, which no person reads. */
 export function bareRefusal(status: number, more: readonly string[] = []): Answer {
@@ -121,7 +116,7 @@ export function redirectTo(
 export function partialContent(resource: Resource, { first, last }: ByteRange): Answer {
   const { identity } = resource
   const { size, body } = identity.bytes
-  const fields = [...okAnswer(resource, identity).fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
+  const fields = [...okAnswer(identity, resource).fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
   fields[fields.indexOf('Content-Length') + 1] = String(last - first + 1)
   const content: AnswerContent =
     body === undefined

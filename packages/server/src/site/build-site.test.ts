@@ -154,7 +154,7 @@ describe('buildSite', () => {
     const [zstd = script.identity] = script.representations
 
     test('has in its 200 every field of the chosen representation, each once', () => {
-      expect(okAnswer(script, zstd)).toEqual({
+      expect(okAnswer(zstd, script)).toEqual({
         status: 200,
         fields: [
           ['Content-Type', 'text/javascript; charset=utf-8'],
@@ -173,7 +173,7 @@ describe('buildSite', () => {
     })
 
     test('has in its 304 the fields that RFC 9110 §15.4.5 asks for, and no others', () => {
-      expect(notModifiedAnswer(script, zstd)).toEqual({
+      expect(notModifiedAnswer(zstd, script)).toEqual({
         status: 304,
         fields: [
           ['Vary', 'Accept-Encoding'],
@@ -193,7 +193,7 @@ describe('buildSite', () => {
     test('offers ranges of the identity, and of no coding', () => {
       const offers = script.representations.map((representation) => [
         representation.coding,
-        okAnswer(script, representation).fields.includes('Accept-Ranges'),
+        okAnswer(representation, script).fields.includes('Accept-Ranges'),
       ])
       expect(offers).toEqual([
         ['zstd', false],
@@ -205,7 +205,7 @@ describe('buildSite', () => {
     test('without variants does not vary, and is revalidated unless its name holds a hash', () => {
       const plain = resourceAt(site, '/plain.png')
       expect(plain.varies).toBe(false)
-      const { fields } = okAnswer(plain, plain.identity)
+      const { fields } = okAnswer(plain.identity, plain)
       expect(fields).not.toContain('Vary')
       expect(fields).toContain('no-cache')
     })
@@ -213,7 +213,7 @@ describe('buildSite', () => {
     test('streams what is not held', () => {
       const streamed = fakeSite({ 'a.bin': { body: 'abc', isStreamed: true } })
       const resource = resourceAt(streamed, '/a.bin')
-      const { content } = okAnswer(resource, resource.identity)
+      const { content } = okAnswer(resource.identity, resource)
       expect(content).toEqual({ kind: 'file', stored: resource.identity.bytes, first: 0, end: 3 })
     })
 

@@ -83,14 +83,14 @@ export function decideResource(resource: Resource, request: RequestFields): Answ
 
   // 6. The preconditions.
   const status = evaluatePreconditions(request, resource, selected)
-  if (status === 304) return notModifiedAnswer(resource, selected)
+  if (status === 304) return notModifiedAnswer(selected, resource)
   if (status === 412) return preconditionFailed(resource)
 
   // 7. The range.
   if (range === 'unsatisfiable') return rangeNotSatisfiable(resource)
   if (range !== undefined) return partialContent(resource, range)
 
-  return okAnswer(resource, selected)
+  return okAnswer(selected, resource)
 }
 
 /**
@@ -214,5 +214,5 @@ function isGetOrHead({ method }: RequestFields): boolean {
 /** The page of a 404; without an acceptable coding the plain one does. */
 function notFoundPage(page: Resource, request: RequestFields): Answer | undefined {
   const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
-  return selected && notFoundAnswer(page, selected)
+  return selected && notFoundAnswer(selected, page)
 }

@@ -10,9 +10,10 @@ import picomatch from 'picomatch'
 import { encodePath } from '../protocol/request-path.ts'
 import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
+import { madeOnce } from './made-once.ts'
 import { namesOf } from './names-of.ts'
 import { matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
-import { findPlaces, indexPatterns, type PatternIndex } from './pattern-index.ts'
+import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { FieldRule } from './site.ts'
 
 /**
@@ -113,15 +114,7 @@ function rulesThatMayMatch(rules: readonly FieldRule[], urlPaths: readonly strin
 }
 
 /** The places of rules in their list: of those for paths by an index, and of the others. */
-interface SortedRules {
-  readonly others: readonly number[]
-  readonly forPaths: readonly number[]
-  readonly index: PatternIndex
-}
-
-function sortedOut(rules: readonly FieldRule[]): SortedRules {
-  const known = sorted.get(rules)
-  if (known !== undefined) return known
+const sortedOut = madeOnce((rules: readonly FieldRule[]) => {
   const others: number[] = []
   const forPaths: number[] = []
   const patterns: PathPattern[] = []
@@ -131,11 +124,8 @@ function sortedOut(rules: readonly FieldRule[]): SortedRules {
       patterns.push(rule.pattern)
     } else others.push(place)
   }
-  const made = { others, forPaths, index: indexPatterns(patterns) }
-  sorted.set(rules, made)
-  return made
-}
-const sorted = new WeakMap<readonly FieldRule[], SortedRules>()
+  return { others, forPaths, index: indexPatterns(patterns) }
+})
 
 /** A line where rules of `_headers` are about no path of a build. */
 export function unusedHeadersFileRules(

@@ -1,7 +1,8 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
-import { findPlaces, indexPatterns, type PatternIndex } from './pattern-index.ts'
+import { madeOnce } from './made-once.ts'
+import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { Entry, RedirectPattern, Resource } from './site.ts'
 
 /** What a path got from the first rule that matches it. */
@@ -72,24 +73,13 @@ export function matchRedirect(
 }
 
 /** Those that count whatever the build has; the same list each time. */
-export function forcedRedirects(patterns: readonly RedirectPattern[]): readonly RedirectPattern[] {
-  const known = forced.get(patterns)
-  if (known !== undefined) return known
-  const found = patterns.filter(({ force }) => force)
-  forced.set(patterns, found)
-  return found
-}
-const forced = new WeakMap<readonly RedirectPattern[], readonly RedirectPattern[]>()
+export const forcedRedirects: (patterns: readonly RedirectPattern[]) => readonly RedirectPattern[] = madeOnce(
+  (patterns) => patterns.filter(({ force }) => force),
+)
 
-/** Made when a list is first asked, and kept beside it. */
-function indexOf(patterns: readonly RedirectPattern[]): PatternIndex {
-  const known = indexes.get(patterns)
-  if (known !== undefined) return known
-  const index = indexPatterns(patterns.map(({ form }) => form))
-  indexes.set(patterns, index)
-  return index
-}
-const indexes = new WeakMap<readonly RedirectPattern[], PatternIndex>()
+const indexOf = madeOnce((patterns: readonly RedirectPattern[]) =>
+  indexPatterns(patterns.map(({ form }) => form)),
+)
 
 function toRedirectPattern(
   { from, to, status = 308, force = false }: RedirectRule,

@@ -1,10 +1,14 @@
 import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
+import { madeOnce } from './made-once.ts'
 import type { Answer, AnswerContent, Representation, Resource, StoredBytes } from './site.ts'
 
-type MakeAnswer = (resource: Resource, representation: Representation) => Answer
+// Made when they are first asked for: of 10,000 files most are never asked for in all codings, and boot would make 120,000
+// heads (docs/decisions/014-boot.md).
+
+type MakeAnswer = (representation: Representation, resource: Resource) => Answer
 
 /** 200 with a representation; the same object each time, as those below. */
-export const okAnswer: MakeAnswer = madeOnce((resource, representation) => {
+export const okAnswer: MakeAnswer = madeOnce((representation, resource) => {
   const { coding, bytes } = representation
   const fields = [
     ...metadataOf(resource, representation),
@@ -24,7 +28,7 @@ export const okAnswer: MakeAnswer = madeOnce((resource, representation) => {
 })
 
 /** 304 for a client that has this representation. */
-export const notModifiedAnswer: MakeAnswer = madeOnce((resource, representation) => ({
+export const notModifiedAnswer: MakeAnswer = madeOnce((representation, resource) => ({
   status: 304,
   fields: overrideFields(
     [...varyOf(resource), ...freshnessOf(resource, representation)],
@@ -34,7 +38,7 @@ export const notModifiedAnswer: MakeAnswer = madeOnce((resource, representation)
 }))
 
 /** 404 with a representation as its page. */
-export const notFoundAnswer: MakeAnswer = madeOnce((resource, representation) => {
+export const notFoundAnswer: MakeAnswer = madeOnce((representation, resource) => {
   const noStore = ['Cache-Control', 'no-store', ...noSniff]
   const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
   return {
@@ -44,21 +48,6 @@ export const notFoundAnswer: MakeAnswer = madeOnce((resource, representation) =>
     ...savedBy(resource, representation),
   }
 })
-
-/**
- * Makes each answer when it is first asked for, and keeps it beside the site: of 10,000 files most are never asked for
- * in all codings, and boot would make 120,000 heads (docs/decisions/014-boot.md).
- */
-function madeOnce(make: MakeAnswer): MakeAnswer {
-  const made = new WeakMap<Representation, Answer>()
-  return (resource, representation) => {
-    const known = made.get(representation)
-    if (known !== undefined) return known
-    const answer = make(resource, representation)
-    made.set(representation, answer)
-    return answer
-  }
-}
 
 const noSniff = ['X-Content-Type-Options', 'nosniff']
 
