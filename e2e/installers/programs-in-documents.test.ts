@@ -23,7 +23,7 @@ const leftOut = 'const frameworkHandler = (request, response) => response.end("f
 describe.skipIf(process.platform === 'win32')('programs in documents', () => {
   let site: DocumentedSite
   beforeAll(async () => {
-    site = await prepareSite('express fastify hono @hono/node-server h3 srvx')
+    site = await prepareSite()
   })
   afterAll(async () => await site.project.remove())
 

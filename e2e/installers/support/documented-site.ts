@@ -16,14 +16,14 @@ export interface DocumentedSite {
 const style = `body { background: url('/picture.svg') }\n${'p { margin: 1px }\n'.repeat(40)}`
 const application = `export default (request, response) => response.end('rendered')\n`
 // Of hosts in blocks of code.
-const hosts = ['express', 'fastify', 'hono', '@hono/node-server', 'h3', 'srvx']
+const hosts = 'express fastify hono @hono/node-server h3 srvx'
 
 /** Whether a command is about a build for a browser and a server, which has its folders in `dist`. */
 export function wantsRendered(code: string): boolean {
   return /(?<!serve-)dist\/(client|server)/.test(code)
 }
 
-export async function prepareSite(packages: string = hosts.join(' ')): Promise<DocumentedSite> {
+export async function prepareSite(): Promise<DocumentedSite> {
   const [npm] = installers
   if (npm === undefined) throw new Error('there is no npm')
   const project = await newProject(npm)
@@ -37,7 +37,7 @@ export async function prepareSite(packages: string = hosts.join(' ')): Promise<D
   )
   const ours =
     '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/manifest'
-  for (const line of [`npm install vite@^8 ${ours} pino prom-client ${packages}`, 'npx vite build']) {
+  for (const line of [`npm install vite@^8 ${ours} pino prom-client ${hosts}`, 'npx vite build']) {
     const { exitCode, output, errors } = await project.run(line)
     if (exitCode !== 0) throw new Error(`${line} failed:\n${output}${errors}`)
   }

@@ -15,8 +15,8 @@ const units: ReadonlyMap<string, number> = new Map([
 export const byteSizeForm = 'a size such as 65536, 64k or 1.5 MB'
 
 /**
- * Whole bytes of a size as people write it, in plugin, command and budgets alike: `kb`, `mb` and `gb` are of 1,000, `kib` or
- * `k` and so on of 1,024. `undefined` where it is none.
+ * Whole bytes of a size as people write it, in plugin, command and budgets alike: `kb`, `mb` and `gb` are of 1,000,
+ * `kib` or `k` and so on of 1,024. `undefined` where it is none.
  */
 export function byteSizeOf(size: unknown): number | undefined {
   if (typeof size === 'number') return size === Infinity || isCount(size) ? size : undefined

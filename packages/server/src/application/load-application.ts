@@ -10,7 +10,8 @@ type Module = Readonly<Record<string, unknown>>
 /**
  * Loads the module that answers requests for which the build has nothing.
  *
- * @throws OperatorError when it does not exist, fails to load, waits for nothing, starts a server of its own or exports no handler.
+ * @throws OperatorError when it does not exist, fails to load, has a top-level await that never ends, starts a server of
+ * its own or exports no handler.
  */
 export async function loadApplication(file: string): Promise<NodeHandler> {
   const path = resolve(file)

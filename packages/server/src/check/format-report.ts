@@ -1,6 +1,5 @@
-import { escapeMessage } from '@serve-dist/manifest'
+import { count, escapeMessage } from '@serve-dist/manifest'
 import { styleText } from 'node:util'
-import { count } from '@serve-dist/manifest'
 import type { CheckReport } from './finding.ts'
 
 export interface FormatOptions {

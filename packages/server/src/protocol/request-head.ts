@@ -83,8 +83,8 @@ export function requestHost(fields: RawFields): string | undefined {
 }
 
 /**
- * Whether a request that Node's parser lets through has to be answered with 400: no `Host`, more than
- * one, an empty or a malformed one (RFC 9112 §3.2, RFC 9110 §4.2.1), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
+ * Whether a request that Node's parser lets through has to be answered with 400: no `Host`, more than one, an empty or a
+ * malformed one (RFC 9112 §3.2, RFC 9110 §4.2.1), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
  * its body ends (§6.3), or any in HTTP/1.0, where somebody on the way may not know the field (§6.1).
  *
  * @param minorVersion - of HTTP/1.

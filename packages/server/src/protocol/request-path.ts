@@ -19,8 +19,8 @@ export interface RequestPath {
 /**
  * Reads a request target: its path is decoded once, then encoded in the one way that keys the table.
  *
- * `malformed` (400) is a broken escape, an encoded NUL or another control character, a fragment
- * or another scheme than HTTP's; `unclean` (404) is a dot segment, an empty segment or a backslash: these are not repaired.
+ * `malformed` (400) is a broken escape, an encoded NUL or another control character, a fragment or another scheme than
+ * HTTP's; `unclean` (404) is a dot segment, an empty segment or a backslash: these are not repaired.
  */
 export function parseRequestPath(target: string): RequestPath | 'malformed' | 'unclean' {
   const { path, query } = splitTarget(target) ?? {}
