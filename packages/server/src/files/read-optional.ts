@@ -1,5 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs'
+import { promisify } from 'node:util'
 import { isMissing, OperatorError, type OperatorErrorCode, reasonOf } from '@serve-dist/manifest'
+import { closeDescriptor, openRegularFile } from './open-regular-file.ts'
+
+const readDescriptor = promisify(readFile)
 
 /**
  * The text of a file that need not be there; without the byte order mark that editors of some systems begin it with.
@@ -11,7 +15,9 @@ export async function readOptional(
   code: OperatorErrorCode = 'SD_FOLDER_UNREADABLE',
 ): Promise<string | undefined> {
   try {
-    return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
+    const { descriptor } = await openRegularFile(file)
+    const text = await readDescriptor(descriptor, 'utf8').finally(() => closeDescriptor(descriptor))
+    return text.replace(/^\uFEFF/, '')
   } catch (cause) {
     if (isMissing(cause)) return undefined
     throw new OperatorError(code, `${file}: cannot be read (${reasonOf(cause)})`, { cause })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, type Manifest, parseManifest, pendingPath } from '@serve-dist/manifest'
@@ -110,6 +111,14 @@ describe('findUnlisted', () => {
     await mkdir(join(root, 'server/.serve-dist'))
     await writeFile(join(root, 'server/.serve-dist/record.json'), '{"version":1,"role":"server"}')
     expect(findUnlisted(root, manifestOf(root))).toEqual([])
+  })
+
+  test.skipIf(process.platform === 'win32')('waits for nobody who writes a record into a FIFO', async () => {
+    const root = await buildFixture(files)
+    await add(root, 'server/entry.mjs')
+    await mkdir(join(root, 'server/.serve-dist'))
+    execFileSync('mkfifo', [join(root, 'server/.serve-dist/record.json')])
+    expect(findUnlisted(root, manifestOf(root))).toEqual(['server/entry.mjs'])
   })
 
   test.skipIf(process.platform === 'win32')(

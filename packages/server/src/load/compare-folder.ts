@@ -164,7 +164,8 @@ function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
 /** Whether the record of a build in this folder says that its files are a server's, which no pass lists. */
 export function isServerOutput(folder: string): boolean {
   try {
-    const record: unknown = JSON.parse(readFileSync(join(folder, recordPath), 'utf8'))
+    const text = readFileSync(join(folder, recordPath), { encoding: 'utf8', flag: readingFlags })
+    const record: unknown = JSON.parse(text)
     return typeof record === 'object' && record !== null && 'role' in record && record.role === 'server'
   } catch {
     return false

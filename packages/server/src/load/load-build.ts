@@ -19,7 +19,7 @@ import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
-import { isSourceMap, resolveServing } from '../site/resolve-serving.ts'
+import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
 import { describeTimesAhead } from './times-ahead.ts'
@@ -53,9 +53,9 @@ const mostAttempts = 3
  *
  * 1. Resolve the folder, and note which manifest it has (`mark-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`).
- * 3. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
- * 4. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
- * 5. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
+ * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
+ * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
+ * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
  * 6. Build the table that requests are answered from (`site/build-site.ts`).
  * 7. Warn of rules that never count, and of files that the manifest does not list (`judge-unlisted.ts`).
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
@@ -122,22 +122,17 @@ async function loadOnce(
   const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, whole) : [] }
   if (isStart && unlisted === 'refuse') refuseLostPages(found)
 
-  // 3. How to serve it.
-  const written = await readServingFiles(root, whole, onWarning)
-  const serving = resolveServing({
-    directory: root,
-    ...written,
-    rules: [whole.serving ?? {}, rules],
-  })
-  const wanted = serving.sourceMaps === 'deny' ? withoutSourceMaps(whole) : whole
+  const sources = [whole.serving ?? {}, rules]
+  const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(whole) : whole
 
-  // 4. What to hold, and what to keep open.
+  // 3. What to hold, and what to keep open.
   const expected = expectedFiles(wanted)
-  const streamed = chooseStreamedFiles(expected, { memoryBudget, largestBody })
+  const served = expected.filter(({ path }) => !servingFiles.has(path))
+  const streamed = chooseStreamedFiles(served, { memoryBudget, largestBody })
   // The smallest: opening a file costs most beside sending it when there is little to send.
   const kept = new Set(streamed.slice(0, openFiles))
 
-  // 5. The files.
+  // 4. The files.
   const files = await inspectFiles(root, expected, {
     // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
@@ -148,6 +143,10 @@ async function loadOnce(
   })
   const retire = (): void => retireFiles(files.values())
   try {
+    // 5. How to serve it.
+    const written = readServingFiles(whole, files, onWarning)
+    const serving = resolveServing({ directory: root, ...written, rules: sources })
+
     // 6. The table.
     const ahead = describeTimesAhead(wanted)
     const manifest: Manifest = {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { cp, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
@@ -119,6 +121,37 @@ describe('openSiteStore', () => {
     await replace(directory, 'large.bin', first['large.bin'])
     expect(await store.reload()).toMatchObject({ status: 'swapped' })
   })
+
+  test('takes no rules from a file that a copy has placed in part and completes while the build is loaded', async () => {
+    const rules = '/*\n  X-Build: second\n'
+    const directory = await buildFixture(first)
+    const place = (): void => writeFileSync(join(directory, '_headers'), rules)
+    const store = await open(directory, { onWarning: place })
+    await rebuild(directory, { ...second, _headers: rules })
+    await writeFile(join(directory, '_headers'), 'half of a rule')
+    await store.reload()
+    place()
+    await store.reload()
+    expect(pageOf(store)).toBe('second')
+    const fields = [...resourceAt(store.current, '/').overrides.values()]
+    expect(fields).toEqual([{ name: 'X-Build', value: 'second' }])
+  })
+
+  test.skipIf(process.platform === 'win32').each([manifestPath, '_headers', 'index.html', 'large.bin'])(
+    'waits for nobody who writes into a FIFO in the place of %s, and takes the build once it is whole',
+    async (path) => {
+      const directory = await buildFixture({ ...first, _headers: '' })
+      const store = await open(directory)
+      await rebuild(directory, { ...second, _headers: '' })
+      const content = await readFile(join(directory, path))
+      await rm(join(directory, path))
+      execFileSync('mkfifo', [join(directory, path)])
+      expect(await store.reload()).toMatchObject({ status: 'refused' })
+      await rm(join(directory, path))
+      await writeFile(join(directory, path), content)
+      expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    },
+  )
 
   test('takes what a start believed of a streamed file for no proof against the manifest of before', async () => {
     const [directory, other] = [await buildFixture(first), await buildFixture(second)]

@@ -35,6 +35,11 @@ export interface ResolvedServing {
   readonly fieldRules: readonly FieldRule[]
 }
 
+/** Whether source maps are served; the last of the sources that says so counts. */
+export function sourceMapsOf(rules: readonly ServingRules[]): SourceMaps {
+  return rules.findLast(({ sourceMaps }) => sourceMaps !== undefined)?.sourceMaps ?? 'serve'
+}
+
 /** Joins the sources: of one-valued rules the strongest counts, lists and globs add up. */
 export function resolveServing({
   directory,
@@ -51,7 +56,7 @@ export function resolveServing({
     earlyHints: last('earlyHints') ?? false,
     // Within a source the first rule that matches counts; so does the stronger source.
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
-    sourceMaps: last('sourceMaps') ?? 'serve',
+    sourceMaps: sourceMapsOf(rules),
     immutable: rules.flatMap((source) => source.immutable ?? []),
     fieldRules: collectFieldRules(headersFile, rules),
   }
