@@ -1,13 +1,13 @@
-import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync } from 'node:fs'
 import { sep } from 'node:path'
 import { digestUnchanged } from './digest-file.ts'
 import { keepFile } from './kept-file.ts'
+import type { FolderOpener } from './open-inside.ts'
 import {
   changeTimeOf,
   closeDescriptor,
   expectRegular,
   fingerprintOf,
-  linklessFlags,
   type OpenedFile,
   realPathAtOnce,
   realPathOf,
@@ -26,6 +26,7 @@ export interface ExpectedFile {
 export interface FileInspection {
   /** The real path of the folder that it must lie in. */
   readonly root: string
+  readonly opener: FolderOpener
   readonly verify: Verification
   /** Those of earlier looks. */
   readonly known: KnownDigests
@@ -66,15 +67,14 @@ export async function inspectFile(
   { size, sha256 }: ExpectedFile,
   inspection: FileInspection,
 ): Promise<StoredBytes> {
-  const { root, isKept } = inspection
-  const descriptor = openSync(file, linklessFlags)
+  const { root, opener, isKept } = inspection
+  const { descriptor, isInside } = opener.open(file)
   let isLeftOpen = false
   try {
     const stats = expectSize(descriptor, size)
     const opened = { descriptor, stats }
     // A promise less for each of 10,000 files: hardly any has to be waited for.
-    const path = realPathAtOnce(descriptor) ?? (await realPathOf(opened, file))
-    expectInside(root, path)
+    if (!isInside) expectInside(root, realPathAtOnce(descriptor) ?? (await realPathOf(opened, file)))
     const stored: StoredBytes = {
       size,
       body: undefined,

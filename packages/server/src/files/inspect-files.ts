@@ -12,6 +12,7 @@ import {
   type Verification,
 } from './inspect-file.ts'
 import { retireFile } from './kept-file.ts'
+import { createFolderOpener } from './open-inside.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
 
@@ -52,9 +53,10 @@ export async function inspectFiles(
   // What is not looked at now is forgotten.
   digests.clear()
   const readBody = createBodyReader()
+  const opener = createFolderOpener(root)
   const take = (file: string, expected: ExpectedFile): StoredBytes | Promise<StoredBytes> =>
     streamed.has(expected)
-      ? inspectFile(file, expected, { root, verify, known, digests, isKept: kept.has(expected) })
+      ? inspectFile(file, expected, { root, opener, verify, known, digests, isKept: kept.has(expected) })
       : readBody(file, expected)
   // Both are normal already; `join` would look at each character of 10,000 paths.
   const folder = root + sep
@@ -76,6 +78,7 @@ export async function inspectFiles(
     await setImmediate()
     begun = performance.now()
   }
+  opener.close()
   if (problems.length === 0) return files
   retireFiles(files.values())
   throw differing(root, problems, cure)

@@ -68,18 +68,18 @@ export function compareFolder(root: string, manifest: ListedFiles): FolderDiffer
  * every build leave out: hidden files, names that no URL can carry, symlinks that lead out, server outputs below.
  */
 export function findUnlisted(root: string, manifest: ListedFiles): readonly string[] {
-  const listed = new Set(entriesOf(manifest).keys())
-  const folders = foldersOf(manifest)
+  const listed = namesByFolder(manifest)
   const isSelected = selectionOf(manifest.selection)
   // A pass is under way, or was cut off: variants lie beside their files, and are not listed yet.
   const isPending = existsSync(join(root, pendingPath))
   const unlisted: string[] = []
   const walk = (folder: string): void => {
+    const known = listed.get(folder) ?? new Set()
     for (const name of namesIn(join(root, folder))) {
+      if (known.has(name) || (name.startsWith('.') && name !== '.well-known')) continue
       const path = folder === '' ? name : `${folder}/${name}`
-      if (listed.has(path) || (name.startsWith('.') && name !== '.well-known')) continue
-      if (folders.has(path)) walk(path)
-      else if (pathProblem(path) === undefined && !(isPending && isVariantName(path, listed))) look(path)
+      if (listed.has(path)) walk(path)
+      else if (pathProblem(path) === undefined && !(isPending && isVariantName(name, known))) look(path)
     }
   }
   const look = (path: string): void => {
@@ -103,16 +103,23 @@ function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
   return entries
 }
 
-/** Every folder that a listed file lies in, at any depth; variants lie beside their files. */
-function foldersOf({ files }: ListedFiles): ReadonlySet<string> {
-  const folders = new Set<string>()
-  for (const { path } of files) {
-    let end = path.lastIndexOf('/')
-    // Of a folder that is known all above it are.
-    while (end > 0 && !folders.has(path.slice(0, end))) {
-      folders.add(path.slice(0, end))
-      end = path.lastIndexOf('/', end - 1)
-    }
+/** The listed names in every folder that a listed file lies in, at any depth; variants lie beside their files. */
+function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<string>> {
+  const folders = new Map<string, Set<string>>()
+  const namesOf = (folder: string): Set<string> => {
+    const known = folders.get(folder)
+    if (known !== undefined) return known
+    const names = new Set<string>()
+    folders.set(folder, names)
+    if (folder !== '') namesOf(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)))
+    return names
+  }
+  for (const { path, variants } of files) {
+    const end = path.lastIndexOf('/')
+    const names = namesOf(path.slice(0, Math.max(end, 0)))
+    const name = path.slice(end + 1)
+    names.add(name)
+    for (const { coding } of variants) names.add(variantPath(name, coding))
   }
   return folders
 }
@@ -141,9 +148,9 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function isVariantName(path: string, listed: ReadonlySet<string>): boolean {
+function isVariantName(name: string, listed: ReadonlySet<string>): boolean {
   return contentCodings.some(
-    ({ extension }) => path.endsWith(extension) && listed.has(path.slice(0, -extension.length)),
+    ({ extension }) => name.endsWith(extension) && listed.has(name.slice(0, -extension.length)),
   )
 }
 
