@@ -186,6 +186,22 @@ describe('Upgrade', () => {
       connection.socket.destroy()
     },
   )
+
+  test.each([
+    ['TCP', () => held.port, undefined],
+    ['TLS', () => encrypted.port, dialTls],
+  ] as const)(
+    'loses what Node has read with it, over %s, and never another answer',
+    async (_how, portOf, dial) => {
+      // Seen in 20.20, 22.23, 24.21 and 26.10: their parser stops behind the request, as if it led to another protocol.
+      const connection = await openConnection(portOf(), dial)
+      const upgrade = { Connection: 'Upgrade', Upgrade: 'h2c' }
+      connection.send(formatRequest({ fields: upgrade }) + formatRequest({ target: '/small.js' }))
+      expect((await connection.receive()).body.toString()).toBe('page')
+      await expectUsable(connection)
+      connection.socket.destroy()
+    },
+  )
 })
 
 test('a long pipeline over TLS may end in a 400 of Node, behind answers that are whole', async () => {
