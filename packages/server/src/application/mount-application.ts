@@ -93,20 +93,20 @@ export function mountApplication(
   }
 }
 
-type Overwritable =
-  | 'writeHead'
-  | 'write'
-  | 'end'
-  | 'destroy'
-  | 'setHeader'
-  | 'removeHeader'
-  | 'getHeader'
-  | 'getHeaderNames'
-
 /** Those that {@link sendFailure} needs. */
-function methodsOf(response: Readonly<Record<Overwritable, unknown>>): object {
-  const { writeHead, write, end, destroy, setHeader, removeHeader, getHeader, getHeaderNames } = response
-  return { writeHead, write, end, destroy, setHeader, removeHeader, getHeader, getHeaderNames }
+const neededMethods = [
+  'writeHead',
+  'write',
+  'end',
+  'destroy',
+  'setHeader',
+  'removeHeader',
+  'getHeader',
+  'getHeaderNames',
+] as const
+
+function methodsOf(response: ServerResponse): object {
+  return Object.fromEntries(neededMethods.map((name) => [name, response[name]]))
 }
 
 /** Handlers look for `Host`, in the place of which HTTP/2 has `:authority` (RFC 9113 §8.3.1). */
