@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http'
 import { internalServerError, notFound } from '../site/answers.ts'
+import { isFreshness } from '../site/representation-answers.ts'
 import { extendVary } from '../protocol/field-list.ts'
 import { isMerelyObserved, observationOf } from './observation.ts'
 import { sendFile } from './send-file.ts'
@@ -78,6 +79,9 @@ function writeHead(response: ServerResponse, answer: Answer): void {
   const { status, fields } = answer
   if (response.getHeaderNames().length > 0) {
     for (const name of status === 304 ? ofNoBody : ofOneBody) response.removeHeader(name)
+    // No CDN stores an error, though somebody may want that for all of his own answers.
+    const kept = status < 400 ? [] : response.getHeaderNames().filter(isFreshness)
+    for (const name of kept) response.removeHeader(name)
   }
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] ?? ''

@@ -86,7 +86,7 @@ function isRepresentationMetadata(name: string): boolean {
  * An error is never stored, however long its page may be: by no CDN either, which obeys a field of its own
  * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0).
  */
-function isFreshness(name: string): boolean {
+export function isFreshness(name: string): boolean {
   return name.endsWith('cache-control') || name === 'surrogate-control' || name === 'expires'
 }
 

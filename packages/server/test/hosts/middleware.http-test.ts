@@ -50,6 +50,14 @@ const describing: Middleware = (_request, response, next) => {
   next()
 }
 
+/** What somebody may have said of the time for which CDNs keep his own answers. */
+const keeping: Middleware = (_request, response, next) => {
+  response.setHeader('CDN-Cache-Control', 'max-age=60')
+  response.setHeader('Surrogate-Control', 'max-age=60')
+  response.setHeader('Expires', 'Mon, 23 Nov 2099 00:00:00 GMT')
+  next()
+}
+
 /** What stands behind the handler: it says that it was asked, and for what. */
 function answerNext(request: IncomingMessage, response: ServerResponse): void {
   response.statusCode = 299
@@ -251,6 +259,19 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     expect(response.field('Content-Encoding')).toBeUndefined()
     expect(response.field('X-Mine')).toBe('1')
     expect(status === 304 || status === 200 ? response.field('Content-Language') : language).toBe(language)
+  })
+
+  test.each([
+    ['/%zz', {}, 400],
+    ['/', { 'Accept-Encoding': '*;q=0' }, 406],
+    ['/', { 'If-Match': '"x"' }, 412],
+    ['/', { Range: 'bytes=99999999-' }, 416],
+  ])('lets no CDN keep the error of %s under %j', async (target, fields, status) => {
+    const port = await start(keeping, handler(held))
+    const response = await rawRequest(port, { target, fields })
+    const kept = ['Cache-Control', 'CDN-Cache-Control', 'Surrogate-Control', 'Expires'].map(response.field)
+    expect([response.status, ...kept]).toEqual([status, 'no-store', undefined, undefined, undefined])
+    expect((await rawRequest(port, {})).field('CDN-Cache-Control')).toBe('max-age=60')
   })
 
   test.each([
