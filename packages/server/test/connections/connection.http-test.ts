@@ -212,7 +212,7 @@ test('a long pipeline over TLS may end in a 400 of Node, behind answers that are
   connection.send(formatRequest({ target: '/small.js', fields: { Connection: 'close' } }))
   for (let index = 0; index < count; index += 1) {
     const { status, body } = await connection.receive()
-    if (status === 400) break
+    if (status === 400 && index > 0) break
     expect([status, body.toString()]).toEqual([200, small])
   }
   expect(await connection.rest()).toHaveLength(0)
