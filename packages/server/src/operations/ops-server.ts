@@ -83,7 +83,10 @@ function keepNewest(server: Server, most: number): void {
   const add = (socket: Socket): void => {
     idle.add(socket)
     const [oldest] = idle
-    if (idle.size > most) oldest?.destroy()
+    if (idle.size <= most || oldest === undefined) return
+    // Its `close` comes later: until then it must not stand in the place of the next.
+    idle.delete(oldest)
+    oldest.destroy()
   }
   server.on('connection', (socket: Socket) => {
     add(socket)
