@@ -49,13 +49,22 @@ async function sendNow(
     const write = createWriter(response)
     // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for
     // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
-    deadline = setTimeout(() => response.destroy(), connectionLimits.socketTimeout).unref()
+    let sent = bytesSent(response)
+    const judge = (): void => {
+      // Over HTTP/2 other answers may have had their turn.
+      const hasMoved = bytesSent(response) >= sent + progress
+      sent = bytesSent(response)
+      if (hasMoved) deadline?.refresh()
+      else response.destroy()
+    }
+    deadline = setTimeout(judge, connectionLimits.socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
     share = shareMemory(Math.min(chunkSize, content.end - content.first))
     const buffer = Buffer.allocUnsafeSlow(share.bytes)
     for await (const chunk of readRange(file, content, buffer)) {
       await write(chunk)
       deadline.refresh()
+      sent = bytesSent(response)
     }
     response.end()
   } finally {
@@ -63,6 +72,14 @@ async function sendNow(
     share?.release()
     await file.close()
   }
+}
+
+/** Bytes on a connection that show that its client reads. */
+const progress = 64 * 1024
+
+/** Bytes that its connection has been given to send. */
+function bytesSent({ socket }: ServerResponse): number {
+  return socket?.bytesWritten ?? 0
 }
 
 /** Writes settle when their bytes have left this process, and fail when the client has gone. */

@@ -2,7 +2,7 @@
 const budget = 32 * 1024 * 1024
 
 /** Bytes that each answer may hold, however many there are: ten thousand of them are 40 MiB. */
-const least = 4096
+export const leastShare = 4096
 
 let held = 0
 
@@ -18,7 +18,7 @@ export interface MemoryShare {
  * many, so that clients which stall cost no more all together.
  */
 export function shareMemory(wanted: number): MemoryShare {
-  const bytes = Math.min(wanted, Math.max(least, Math.floor((budget - held) / 16)))
+  const bytes = Math.min(wanted, Math.max(leastShare, Math.floor((budget - held) / 16)))
   let taken = bytes
   held += taken
   const release = (): void => {

@@ -36,11 +36,13 @@ const long = 2600
 const noError = 0
 const cancel = 8
 
+let directory: string
 let serveFiles: RequestListener
 beforeAll(async () => {
-  const directory = await buildFixture({
+  directory = await buildFixture({
     'index.html': 'page',
     'large.bin': Buffer.alloc(400_000, 'abcdefg'),
+    'medium.bin': Buffer.alloc(100_000, 'abcdefg'),
   })
   const handle = createHandler(await loadSite(directory))
   serveFiles = (request, response) => handle(request, response)
@@ -178,8 +180,8 @@ const answers: Readonly<Record<string, RequestListener>> = {
   },
 }
 
-function* pieces(): Generator<Buffer> {
-  for (let count = 0; count < 20; count += 1) yield Buffer.alloc(30_000)
+function* pieces(times = 20, size = 30_000): Generator<Buffer> {
+  for (let count = 0; count < times; count += 1) yield Buffer.alloc(size)
 }
 
 describe('an answer over HTTP/2 of an application', () => {
@@ -207,6 +209,39 @@ describe('an answer over HTTP/2 of an application', () => {
       const body = connection.frames.filter(({ type }) => type === frameTypes.data)
       expect(body.reduce((sum, { payload }) => sum + payload.length, 0)).toBe(600_000)
       expect(performance.now() - begun).toBeGreaterThan(long)
+    },
+  )
+
+  test.each([
+    ['a file in memory', 64 * 1024 * 1024],
+    ['a file of the disk', 0],
+    ['a stream of an application', undefined],
+  ])(
+    'comes whole to a client that asks for 30 at once, and reads all of them slowly: %s',
+    async (_what, memoryBudget) => {
+      const handle =
+        memoryBudget === undefined ? undefined : createHandler(await loadSite(directory, { memoryBudget }))
+      const patient = { ...limits, socketTimeout: 1500 }
+      const { port } = await startTlsServer(
+        (request, response) => {
+          if (handle === undefined) Readable.from(pieces(4, 25_000)).pipe(response)
+          else handle(request, response)
+        },
+        { limits: patient },
+      )
+      const connection = await openRaw(port, [[4, 2 ** 30]])
+      for (let stream = 1; stream < 60; stream += 2) connection.request(stream, { ':path': '/medium.bin' })
+      // It takes 900 kB a second: two seconds for 64 KiB of each.
+      const window = { type: frameTypes.windowUpdate, payload: uint32(18_000) }
+      const timer = setInterval(() => connection.send(window), 20)
+      connection.socket.once('close', () => clearInterval(timer))
+      const of = (type: number): Frame[] => connection.frames.filter((frame) => frame.type === type)
+      await vi.waitFor(() => {
+        const ended = of(frameTypes.data).filter(({ flags }) => (flags & endStream) > 0)
+        expect(ended.length + of(frameTypes.resetStream).length).toBe(30)
+      }, 15_000)
+      expect(of(frameTypes.resetStream).map(({ stream }) => stream)).toEqual([])
+      expect(of(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(30 * 100_000)
     },
   )
 

@@ -15,6 +15,7 @@ export class Http1TlsResponse<
   override end(...given: readonly unknown[]): this {
     writeInSlices(this, ['end', ...given], {
       call: (method, ...slice) => callAs(ServerResponse.prototype, method, this, slice),
+      size: sliceSize,
       room: () => sliceSize,
     })
     return this

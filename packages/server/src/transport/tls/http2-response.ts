@@ -1,5 +1,6 @@
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
+import { leastShare } from '../../send/share-memory.ts'
 import { isBeingSliced, isSliced, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** An answer over HTTP/2. */
@@ -7,6 +8,14 @@ export class Http2Response<
   Request extends Http2ServerRequest = Http2ServerRequest,
 > extends Http2ServerResponse<Request> {
   #handedOver = 0
+
+  /** The open streams of its session, its own among them. */
+  streams: { readonly size: number } = { size: 1 }
+
+  /** Bytes to hand over at a time: streams share what a slow connection takes, and each is to take some of its own. */
+  get #most(): number {
+    return Math.max(leastShare, Math.floor(sliceSize / this.streams.size))
+  }
 
   /** Bytes of its body that its client has taken, or that were given up. */
   get taken(): number {
@@ -27,10 +36,11 @@ export class Http2Response<
 
   #handOver(method: 'write' | 'end', [body, ...rest]: readonly unknown[]): boolean {
     const { stream } = this
-    const room = (): number => sliceSize - stream.writableLength
+    const room = (): number => this.#most - stream.writableLength
     const isLongText = typeof body === 'string' && body.length > room()
     const coding = typeof rest[0] === 'string' && Buffer.isEncoding(rest[0]) ? rest[0] : 'utf8'
     return writeInSlices(this, [method, isLongText ? Buffer.from(body, coding) : body, ...rest], {
+      size: this.#most,
       room,
       call: (called, ...slice) => {
         const before = stream.writableLength

@@ -15,8 +15,8 @@ export interface StreamLimiter {
   of(session: Http2Session): ReadonlySet<ServerHttp2Stream>
 }
 
-/** Bytes of an upload that count as progress: a byte now and then does not. */
-const progressOfUpload = 64 * 1024
+/** Bytes that count as progress of an upload, or of a session: a byte now and then does not. */
+const progress = 64 * 1024
 
 interface OpenStream {
   request?: Http2Request
@@ -27,6 +27,8 @@ interface OpenStream {
   /** When its client last took something, or had nothing to take. */
   sendingSince: number
   taken: number
+  /** What its session had been given to send by then. */
+  sent: number
 }
 
 /** Holds the streams of a server to its limits. */
@@ -62,15 +64,18 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
   return {
     add(stream, session) {
       const now = performance.now()
-      streams.set(stream, { receivingSince: now, received: 0, sendingSince: now, taken: 0 })
+      streams.set(stream, { receivingSince: now, received: 0, sendingSince: now, taken: 0, sent: 0 })
       const ofSession = sessions.get(session) ?? new Set()
       sessions.set(session, ofSession.add(stream))
       stream.once('close', () => remove(stream, session))
       if (streams.size > limits.maximumStreams) makeRoom(stream, session)
     },
     observe(request, response) {
-      const open = streams.get(response.stream)
+      const { stream } = response
+      const open = streams.get(stream)
       if (open !== undefined) Object.assign(open, { request, response })
+      const ofSession = stream.session && sessions.get(stream.session)
+      if (ofSession !== undefined) response.streams = ofSession
     },
     sweep() {
       const now = performance.now()
@@ -86,14 +91,17 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
 
 function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number): void {
   const { request, response } = open
-  if (request !== undefined && request.received >= open.received + progressOfUpload) {
+  if (request !== undefined && request.received >= open.received + progress) {
     open.received = request.received
     open.receivingSince = now
   }
   const taken = response?.taken ?? 0
-  if (stream.writableLength === 0 || taken !== open.taken) {
-    open.taken = taken
-    open.sendingSince = now
+  const { session } = stream
+  // One that is over has no socket to be asked.
+  const sent = session === undefined || session.destroyed ? 0 : session.socket.bytesWritten
+  // Where the connection is slow, or others are more urgent, a stream waits for its turn.
+  if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + progress) {
+    Object.assign(open, { taken, sent, sendingSince: now })
   }
 }
 

@@ -18,6 +18,8 @@ export interface SlicedResponse {
 export interface SliceWriter {
   /** Calls the method of Node's class. */
   readonly call: (...call: Call) => unknown
+  /** Bytes to hand over at a time, at most. */
+  readonly size: number
   /** Bytes that may be handed over now. */
   readonly room: () => number
   /** Called when the last slice has left, and nothing else is to be written. */
@@ -47,7 +49,7 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   const waiting: Call[] = [made]
   laterCalls.set(response, waiting)
   const done = rest.find((each): each is (error?: Error | null) => void => typeof each === 'function')
-  const share = shareMemory(sliceSize)
+  const share = shareMemory(writer.size)
   response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
