@@ -9,7 +9,6 @@ import {
   expectRegular,
   fingerprintOf,
   type OpenedFile,
-  realPathAtOnce,
   realPathOf,
 } from './open-regular-file.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
@@ -73,8 +72,7 @@ export async function inspectFile(
   try {
     const stats = expectSize(descriptor, size)
     const opened = { descriptor, stats }
-    // A promise less for each of 10,000 files: hardly any has to be waited for.
-    if (!isInside) expectInside(root, realPathAtOnce(descriptor) ?? (await realPathOf(opened, file)))
+    if (!isInside) expectInside(root, await realPathOf(opened, file))
     const stored: StoredBytes = {
       size,
       body: undefined,

@@ -54,17 +54,6 @@ export async function openRegularFile(path: string, flags: number = readingFlags
   }
 }
 
-/** Where an open file really lies, as Linux tells it, without a wait: it is memory of the kernel. */
-export function realPathAtOnce(descriptor: number): string | undefined {
-  if (process.platform !== 'linux') return undefined
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`)
-  } catch {
-    // `/proc` is not mounted.
-    return undefined
-  }
-}
-
 /**
  * Where an open file really lies: links may have been moved between a look at a path and its opening.
  *
@@ -75,8 +64,14 @@ export async function realPathOf(
   { descriptor, stats }: OpenedFile,
   path: string,
 ): Promise<string | undefined> {
-  const told = realPathAtOnce(descriptor)
-  if (told !== undefined) return told
+  if (process.platform === 'linux') {
+    try {
+      // Memory of the kernel: nothing is waited for.
+      return readlinkSync(`/proc/self/fd/${descriptor}`)
+    } catch {
+      // `/proc` is not mounted.
+    }
+  }
   const real = await realpath(path)
   const found = await lstat(real, { bigint: true })
   return found.dev === stats.dev && found.ino === stats.ino ? real : undefined
