@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
-import { byteSizeForm, byteSizeOf } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf, globProblem, isBasePath } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -52,6 +52,21 @@ export function parseConcurrency(text: string): number {
 export function parseFileMode(text: string): number {
   if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
   throw new TypeError(`expected permissions in octal digits such as 660, found "${text}"`)
+}
+
+/** A glob of files, one of the list that its flag makes. */
+export function parseGlob(text: string): readonly string[] {
+  const problem = globProblem(text)
+  if (problem === undefined) return [text]
+  throw new TypeError(`${problem}, found ${JSON.stringify(text)}`)
+}
+
+/** The path under which a build is served. */
+export function parseBase(text: string): string {
+  if (isBasePath(text)) return text
+  throw new TypeError(
+    `expected a path that begins and ends with "/", such as "/app/", found ${JSON.stringify(text)}`,
+  )
 }
 
 /** The number of a port; 0 stands for any that is free. */

@@ -16,12 +16,14 @@ import type { OpsAddress } from '../operations/ops-server.ts'
 import { parseProxyTrust } from '../operations/trust-proxy.ts'
 import { parseHsts } from '../transport/tls/tls-options.ts'
 import {
+  parseBase,
   parseByteSize,
   parseConcurrency,
   parseCount,
   parseDuration,
   parseField,
   parseFileMode,
+  parseGlob,
   parseHost,
   parseOpsAddress,
   parsePort,
@@ -215,12 +217,14 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'files with a content hash in their name that the manifest does not list as such',
     group: answers,
     isRepeatable: true,
+    read: parseGlob,
   },
   cors: {
     value: '<glob>',
     help: 'files that pages of every other origin may use',
     group: answers,
     isRepeatable: true,
+    read: parseGlob,
   },
   sourceMaps: {
     help: 'serve source maps, or answer as if the build had none',
@@ -339,6 +343,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     help: 'path under which the folder will be served, such as /app/',
     group: 'Options',
     defaultText: 'as before, else /',
+    read: parseBase,
   },
   appType: {
     help: 'how unknown paths will be answered',
@@ -352,6 +357,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else all',
     isRepeatable: true,
+    read: parseGlob,
   },
   exclude: {
     value: '<glob>',
@@ -359,6 +365,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else none',
     isRepeatable: true,
+    read: parseGlob,
   },
   immutable: {
     value: '<glob>',
@@ -366,6 +373,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else none',
     isRepeatable: true,
+    read: parseGlob,
   },
   minimumSize: {
     value: '<size>',

@@ -278,6 +278,31 @@ describe('serve-dist', () => {
     ])
   })
 
+  test.each([
+    [['--cors', '*a*b*c*d'], '--cors: expected a glob with 3 stars in a segment at most', '', '"*a*b*c*d"'],
+    [['--immutable', ''], '--immutable: expected a glob', '', '""'],
+    [
+      ['compress', '--include', '*a*b*c*d'],
+      '--include: expected a glob with 3 stars',
+      ' compress',
+      '"*a*b*c*d"',
+    ],
+    [['compress', '--exclude', ''], '--exclude: expected a glob', ' compress', '""'],
+    [
+      ['compress', '--base', 'app'],
+      '--base: expected a path that begins and ends with "/"',
+      ' compress',
+      '"app"',
+    ],
+  ])(
+    'names the flag with an unusable glob or path, as it was written: %j',
+    async (args, expected, command, found) => {
+      const { code, stderr } = await spawnCommand(args).exited
+      expect([code, stderr.startsWith(`serve-dist: SD_OPTION_INVALID: ${expected}`)]).toEqual([1, true])
+      expect(stderr.endsWith(`, found ${found}\nrun serve-dist${command} --help for usage\n`)).toBe(true)
+    },
+  )
+
   test('says who to ask when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
