@@ -51,11 +51,10 @@ export function watchBuild(
   }
 
   const onChangedFile = (): void => {
-    // A build that was refused is tried again already.
-    if (nextTry < Number.POSITIVE_INFINITY) return
-    nextTry = lastTry + interval
+    // Clients get errors: a build that was refused is not waited for longer and longer.
+    nextTry = Math.min(nextTry, lastTry + interval)
     wait = interval
-    void watcher.look()
+    if (performance.now() >= nextTry) void watcher.look()
   }
 
   // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
