@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { cp, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress, markUnfinished } from '@serve-dist/precompress'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -188,6 +188,21 @@ describe('openSiteStore', () => {
     await writeFile(join(directory, 'index.html'), 'second')
     expect(await store.reload()).toMatchObject({ status: 'swapped' })
     expect(pageOf(store)).toBe('second')
+  })
+
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['is empty by now', {}],
+    ["has a server's code by now", { 'index.html': 'page', 'server/entry.mjs': 'secret' }],
+  ])('refuses a folder without a manifest that %s, and serves on', async (_what, files) => {
+    const directory = await writeFixture({ 'index.html': 'first' })
+    const store = await open(directory)
+    await rm(join(directory, 'index.html'))
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, path)), { recursive: true })
+      await writeFile(join(directory, path), text)
+    }
+    expect(await store.reload()).toMatchObject({ status: 'refused' })
+    expect(pageOf(store)).toBe('first')
   })
 
   test('reloads once more, and no oftener, for all calls during a reload', async () => {

@@ -22,7 +22,7 @@ import { loadOptional } from '../load-optional.ts'
 export interface ReadManifestOptions {
   /** As the operator named the folder: for commands in messages. */
   readonly directory: string
-  /** Whether this is a start, at which folders that are hardly meant are refused, and not a reload. */
+  /** Whether this is a start, at which more is said, and not a reload. */
   readonly isStart: boolean
   /** Whether this very folder is meant, whatever it looks like. */
   readonly noManifest: boolean
@@ -58,10 +58,8 @@ async function describeFolder(
     throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
   }
   // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
-  if (isStart) {
-    const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
-    refuseUnlikelyFolder({ directory, root }, noManifest)
-  }
+  const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
+  refuseUnlikelyFolder({ directory, root }, noManifest)
   const { describeDirectory } = await loadOptional(
     {
       name: '@serve-dist/precompress',
