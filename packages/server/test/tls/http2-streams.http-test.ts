@@ -140,6 +140,23 @@ describe('a request over HTTP/2 that never ends', () => {
   })
 })
 
+async function askForMany({ request, find }: RawHttp2): Promise<void> {
+  for (let stream = 1; stream < 2 * 30; stream += 2) request(stream, { ':path': '/large.bin' })
+  await find(({ type, stream }) => type === frameTypes.headers && stream === 59)
+}
+
+test('a session whose client takes nothing is ended where others need its streams', async () => {
+  const { server, port } = await serve(serveFiles)
+  const stalled = await openRaw(port, [[4, 0]])
+  await askForMany(stalled)
+  await delay(4 * limits.connectionsCheckingInterval)
+  const other = await openRaw(port)
+  await askForMany(other)
+  await stalled.closed
+  expect(other.frames.filter(({ type }) => type === frameTypes.resetStream)).toEqual([])
+  expect(await connectionsOf(server)).toBe(1)
+})
+
 test('an upload over HTTP/2 that makes progress for longer than every limit comes whole', async () => {
   const { port } = await serve((request, response) => {
     let length = 0

@@ -54,6 +54,15 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
       newest.close(constants.NGHTTP2_REFUSED_STREAM)
       return
     }
+    const [oldest] = ofGreedy
+    const since = oldest === undefined ? undefined : streams.get(oldest)?.sendingSince
+    if (since !== undefined && performance.now() - since > 2 * limits.connectionsCheckingInterval) {
+      // Its client takes nothing: Node would keep what it has encrypted for streams that are ended.
+      for (const stream of ofGreedy) streams.delete(stream)
+      sessions.delete(greedy)
+      setImmediate(() => greedy.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM))
+      return
+    }
     const victim = [...ofGreedy].find(isIncomplete) ?? [...ofGreedy].at(-1)
     if (victim === undefined) return
     remove(victim, greedy)
