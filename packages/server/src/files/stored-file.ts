@@ -1,5 +1,5 @@
 import { isMissing } from '@serve-dist/manifest'
-import { read } from 'node:fs'
+import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
 import type { FileLease } from './kept-file.ts'
 import { changedFiles } from './changed-files.ts'
@@ -51,7 +51,7 @@ export class StoredFileError extends Error {
 export interface StoredFile {
   readonly descriptor: number
   /** What it was when it was opened for this answer. */
-  readonly fingerprint: string
+  readonly stats: BigIntStats
   /** Called once, when nothing more is read. */
   close(): Promise<void>
 }
@@ -66,8 +66,8 @@ export interface StoredFile {
 export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
   if (lease !== undefined) {
     const { descriptor } = lease
-    const fingerprint = await expectUnchanged(descriptor, stored)
-    return { descriptor, fingerprint, close: async () => {} }
+    const stats = await expectUnchanged(descriptor, stored)
+    return { descriptor, stats, close: async () => {} }
   }
   const opened = await openRegularFile(stored.file, linklessFlags).catch((cause: unknown) => {
     throw new StoredFileError(stored, whyClosed(cause), { cause })
@@ -77,7 +77,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
     await close()
     throw error
   })
-  if (isSame) return { descriptor: opened.descriptor, fingerprint: fingerprintOf(opened.stats), close }
+  if (isSame) return { ...opened, close }
   await close()
   throw new StoredFileError(stored, 'changed')
 }
@@ -88,12 +88,12 @@ function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   return isMissing(error) ? 'gone' : 'unreadable'
 }
 
-async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<string> {
+async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<BigIntStats> {
   const stats = await statDescriptor(descriptor).catch((cause: unknown) => {
     throw new StoredFileError(stored, 'unreadable', { cause })
   })
   if (!(await isUnchanged({ descriptor, stats }, stored))) throw new StoredFileError(stored, 'changed')
-  return fingerprintOf(stats)
+  return stats
 }
 
 /** The last state of a file that was another one than at boot, and whether its bytes were the same. */
@@ -127,7 +127,7 @@ async function isUnchanged({ descriptor, stats }: OpenedFile, stored: StreamedBy
  * @throws StoredFileError before the last of them when the file changed meanwhile.
  */
 export async function* readRange(
-  { descriptor, fingerprint }: StoredFile,
+  { descriptor, stats }: StoredFile,
   { stored, first, end }: FileContent,
   reused?: Buffer,
 ): AsyncGenerator<Buffer> {
@@ -139,9 +139,18 @@ export async function* readRange(
     position += bytesRead
     if (bytesRead === 0) throw new StoredFileError(stored, 'changed')
     // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
-    if (position === end && (await expectUnchanged(descriptor, stored)) !== fingerprint) {
+    if (position === end && !isAsBefore(await expectUnchanged(descriptor, stored), stats, stored)) {
       throw new StoredFileError(stored, 'changed')
     }
     yield buffer.subarray(0, bytesRead)
   }
+}
+
+/**
+ * Whether a file is the same at the end of an answer. Where no digest is known, the time of change has to be the same as
+ * well, unless it is another one because a name was taken away: other bytes may have the time of before.
+ */
+function isAsBefore(now: BigIntStats, before: BigIntStats, { sha256 }: StreamedBytes): boolean {
+  if (fingerprintOf(now) !== fingerprintOf(before)) return false
+  return sha256 !== undefined || now.ctimeNs === before.ctimeNs || now.nlink !== before.nlink
 }

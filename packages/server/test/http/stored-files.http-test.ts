@@ -27,13 +27,15 @@ interface Fixture {
 }
 
 /** A server that holds `/small.js` and streams `/large.bin`: by its path, unless files are kept open. */
-async function startFixture(mostOpenFiles = 0): Promise<Fixture> {
-  const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, 'large.bin': large })
+async function startFixture(mostOpenFiles = 0, isListed = true): Promise<Fixture> {
+  const listed = isListed ? { 'large.bin': large } : {}
+  const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, ...listed })
+  if (!isListed) await writeFile(join(directory, 'large.bin'), large)
   await utimes(join(directory, 'large.bin'), constantTime, constantTime)
   const problems: string[] = []
   const server = await startServer(directory, {
     site: { largestBody: 1024 * 1024, openFiles: mostOpenFiles },
-    handler: { onProblem: ({ message }) => problems.push(message) },
+    handler: { onProblem: ({ message }) => problems.push(message), fileSystemFallback: !isListed },
   })
   return { server, directory, file: join(directory, 'large.bin'), problems }
 }
@@ -148,9 +150,9 @@ async function replaceKeepingTime(file: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** As `cp -a` and `rsync --inplace` do it to a build with constant times. */
+/** As `rsync --inplace` does it to a build with constant times. */
 async function rewriteKeepingTime(file: string): Promise<void> {
-  await writeFile(file, Buffer.alloc(large.length, 'x'))
+  await writeFile(file, Buffer.alloc(large.length, 'x'), { flag: 'r+' })
   await utimes(file, constantTime, constantTime)
 }
 
@@ -221,11 +223,12 @@ describe('a file that is kept open', () => {
 })
 
 describe.each([
-  ['opened by its path', 0],
-  ['kept open', 1],
-])('a file, %s, that changes while it is sent', (_how, kept) => {
+  ['opened by its path', 0, true],
+  ['kept open', 1, true],
+  ['unknown to the build', 0, false],
+])('a file, %s, that changes while it is sent', (_how, kept, isListed) => {
   test('comes whole when its name is given to another: the open file is read on', async () => {
-    const { server, file } = await startFixture(kept)
+    const { server, file } = await startFixture(kept, isListed)
     const { carryOn } = await beginReading(server.port)
     await rm(file)
     expect(await carryOn()).toBe(large.length)
@@ -237,7 +240,7 @@ describe.each([
     ['is rewritten in place with the same size and time', rewriteKeepingTime],
     ['has a byte changed', changeLastByte],
   ])('never comes whole when it %s: the socket is destroyed, the server lives', async (_what, change) => {
-    const { server, file, problems } = await startFixture(kept)
+    const { server, file, problems } = await startFixture(kept, isListed)
     const { carryOn } = await beginReading(server.port)
     await change(file)
     expect(await carryOn()).toBeLessThan(large.length)
