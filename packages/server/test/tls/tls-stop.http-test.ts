@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -106,9 +106,21 @@ describe('close, over TLS', () => {
     const stream = session.request({ ':path': '/large.bin' })
     stream.on('error', () => {})
     await once(stream, 'response')
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
-    await once(stream, 'close')
+    const [ended, milliseconds] = await Promise.allSettled([once(stream, 'end'), millisecondsToClose(server)])
+    expect(ended).toMatchObject({ reason: { message: expect.stringContaining('NGHTTP2_INTERNAL_ERROR') } })
+    expect(milliseconds.status === 'fulfilled' && milliseconds.value < soon).toBe(true)
     expect(stream.readableLength).toBeLessThan(large.length)
+  })
+
+  test('resets streams that have not finished, for a part is not the whole', async () => {
+    const server = await start({ gracePeriod: 200 })
+    const connection = await openRawHttp2(server.port)
+    connection.request(1, { ':path': '/large.bin' })
+    await connection.find(({ type }) => type === frameTypes.data)
+    const closed = server.close()
+    const { stream, payload } = await connection.find(({ type }) => type === frameTypes.resetStream)
+    expect([stream, payload.readUInt32BE()]).toEqual([1, constants.NGHTTP2_INTERNAL_ERROR])
+    await closed
   })
 
   test('lets an answer over HTTP/1.1 finish, and closes its connection', async () => {

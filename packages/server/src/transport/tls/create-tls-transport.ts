@@ -1,5 +1,5 @@
 import { constants as cryptoConstants } from 'node:crypto'
-import { createSecureServer, type ServerHttp2Session } from 'node:http2'
+import { constants as http2Constants, createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { connectionLimits, newConnectionGrace } from '../../protocol/connection-limits.ts'
@@ -112,7 +112,11 @@ export function createTlsTransport(
       const deadline = setTimeout(() => {
         // The system may hand over queued connections after this.
         server.on('connection', (socket: Socket) => socket.destroy())
-        destroyAll(sockets)
+        // Clients may take a part for the whole where the connection alone ends (RFC 9113 §8.1).
+        for (const session of sessions) {
+          for (const stream of streams.of(session)) stream.close(http2Constants.NGHTTP2_INTERNAL_ERROR)
+        }
+        setTimeout(() => destroyAll(sockets), lastWordsTime)
       }, gracePeriod)
       await drainBacklog(server)
       const closed = new Promise((resolve) => {
@@ -142,6 +146,9 @@ function closeAfterRequest(session: ServerHttp2Session): void {
     session.close()
   })
 }
+
+/** Milliseconds for the frames that end streams to leave. */
+const lastWordsTime = 100
 
 function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
