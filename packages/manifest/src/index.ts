@@ -1,5 +1,29 @@
 export { byteSizeForm, byteSizeOf, type ByteSize, formatBytes } from './byte-size.ts'
 export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
+export {
+  type BuildPolicy,
+  contentSecurityPolicy,
+  type PagePolicy,
+  type PolicyDirective,
+  policyDirectives,
+  policyFieldName,
+  type PolicyParts,
+  type PolicyRules,
+  type PolicySource,
+} from './content-security-policy.ts'
+export {
+  environmentDefaults,
+  environmentModule,
+  type EnvironmentSource,
+  type EnvironmentType,
+  environmentTypes,
+  type EnvironmentValues,
+  type EnvironmentVariable,
+  isSecretName,
+  readEnvironment,
+  type RuntimeEnvironment,
+} from './runtime-environment.ts'
+export { readEnvironmentVariables, readRuntimeEnvironment } from './read-runtime-environment.ts'
 export { isBasePath } from './is-base-path.ts'
 export {
   type AppType,
@@ -15,7 +39,7 @@ export {
   type Selection,
   stateDirectory,
 } from './manifest.ts'
-export { parseManifest, readSelection } from './parse-manifest.ts'
+export { parseManifest, readBuildPolicy, readSelection } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'

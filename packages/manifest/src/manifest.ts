@@ -1,4 +1,6 @@
 import type { ContentCoding } from './content-coding.ts'
+import type { BuildPolicy, PagePolicy } from './content-security-policy.ts'
+import type { RuntimeEnvironment } from './runtime-environment.ts'
 import type { ServingRules } from './serving-rules.ts'
 
 /** The version of the format that this package reads and writes. */
@@ -49,6 +51,10 @@ export interface Manifest {
   readonly serving?: ServingRules
   /** The globs that chose the files; absent when every file that can be served was chosen. */
   readonly selection?: Selection
+  /** What the build takes from the environment of the process that serves it; absent when it takes nothing. */
+  readonly environment?: RuntimeEnvironment
+  /** What the build is known to need of a `Content-Security-Policy` besides files of its own. */
+  readonly policy?: BuildPolicy
   /** Sorted by path, in UTF-16 code unit order; no path twice. */
   readonly files: readonly ManifestFile[]
 }
@@ -83,6 +89,12 @@ export interface ManifestFile {
   readonly variants: readonly ManifestVariant[]
   /** Of pages: what a browser will ask for next, from the bundler's own graph. */
   readonly links?: readonly ManifestLink[]
+  /** Of the module of the environment: a server makes its bytes when it starts, and those on the disk may change. */
+  readonly runtime?: true
+  /** Whether it is the script of a worker, which obeys the policy of its own response. */
+  readonly worker?: true
+  /** Of pages: what a `Content-Security-Policy` must name to let it run. */
+  readonly policy?: PagePolicy
 }
 
 /** A file that a page needs, as a `Link` field can announce it (RFC 8288). */

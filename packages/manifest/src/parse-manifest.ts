@@ -15,6 +15,8 @@ import { DocumentReader } from './document-reader.ts'
 import { show } from './mismatch.ts'
 import { isFieldValue } from './field-grammar.ts'
 import { isBasePath } from './is-base-path.ts'
+import type { BuildPolicy, PagePolicy } from './content-security-policy.ts'
+import { readRuntimeEnvironment } from './read-runtime-environment.ts'
 import { readGlob, readServingRules } from './read-serving-rules.ts'
 import { pathProblem } from './path-problem.ts'
 import { variantPath } from './variant-path.ts'
@@ -60,6 +62,10 @@ export function parseManifest(text: string): Manifest {
     ...(root.field('timesAreFixed').value === true && { timesAreFixed: true }),
     ...(root.field('serving').value !== undefined && { serving: readServingRules(root.field('serving')) }),
     ...(root.field('selection').value !== undefined && { selection: readSelection(root.field('selection')) }),
+    ...(root.field('environment').value !== undefined && {
+      environment: readRuntimeEnvironment(root.field('environment')),
+    }),
+    ...(root.field('policy').value !== undefined && { policy: readBuildPolicy(root.field('policy')) }),
     files: root.field('files').list(objectsOnly(readFile)),
   }
   if (problems.length === 0) checkNames(manifest.files, problems)
@@ -92,12 +98,43 @@ function readFile(file: DocumentReader): ManifestFile {
   }
   const stem = file.field('stem')
   const links = file.field('links')
-  if (stem.value === undefined && links.value === undefined) return read
+  const policy = file.field('policy')
+  const marks = {
+    ...(file.field('runtime').value === true && ({ runtime: true } as const)),
+    ...(file.field('worker').value === true && ({ worker: true } as const)),
+  }
+  if (stem.value === undefined && links.value === undefined && policy.value === undefined)
+    return Object.assign(read, marks)
   return {
     ...read,
     ...(stem.value !== undefined && { stem: stem.where(isStem, stemForm) }),
     ...(links.value !== undefined && { links: links.list(readLink) }),
+    ...marks,
+    ...(policy.value !== undefined && { policy: readPagePolicy(policy) }),
   }
+}
+
+/** Reads sources by directive; notes what is wrong with them. */
+export function readBuildPolicy(policy: DocumentReader): BuildPolicy {
+  return policy.record((sources, name) => {
+    if (!/^[a-z-]+$/.test(name)) sources.problem('expected the name of a directive')
+    return sources.list((source) => source.matching(/^[\x21-\x2B\x2D-\x3A\x3C-\x7E]+$/, 'a source'))
+  })
+}
+
+const policyKinds = ['scripts', 'styles', 'styleAttributes', 'scriptAttributes'] as const
+
+function readPagePolicy(policy: DocumentReader): PagePolicy {
+  if (!policy.isObject) policy.expected('an object')
+  return Object.fromEntries(
+    policyKinds
+      .map((kind) => [kind, policy.field(kind)] as const)
+      .filter(([, hashes]) => hashes.value !== undefined)
+      .map(([kind, hashes]) => [
+        kind,
+        hashes.list((hash) => hash.matching(/^sha256-[A-Za-z0-9+/]{43}=$/, 'a hash such as "sha256-…"')),
+      ]),
+  )
 }
 
 const variantReader = objectsOnly(readVariant)

@@ -17,6 +17,12 @@ const all: ServingRules = {
     { from: '/:year-:month/:slug.html', to: '/wiki/File:Logo/:year/:slug?m=:month' },
   ],
   securityHeaders: true,
+  csp: {
+    attributes: true,
+    reportOnly: false,
+    'connect-src': ["'self'", { env: 'API_URL' }],
+    'img-src': null,
+  },
   earlyHints: false,
   cors: ['fonts/**'],
   sourceMaps: 'deny',

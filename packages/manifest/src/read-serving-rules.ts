@@ -2,6 +2,7 @@ import type { DocumentReader } from './document-reader.ts'
 import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { globProblem } from './glob-problem.ts'
 import { show } from './mismatch.ts'
+import { readPolicyRules } from './read-policy-rules.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {
   fallbacks,
@@ -33,6 +34,7 @@ const readers: Read<ServingRules> = {
     }),
   redirects: (rule) => rule.list(readRedirect),
   securityHeaders: (rule) => rule.boolean(),
+  csp: readPolicyRules,
   earlyHints: (rule) => rule.boolean(),
   cors: readGlobs,
   sourceMaps: (rule) => rule.oneOf(sourceMapChoices),

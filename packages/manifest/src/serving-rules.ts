@@ -1,3 +1,5 @@
+import type { PolicyRules } from './content-security-policy.ts'
+
 /**
  * How a build wants to be served beyond the defaults: written by the plugin's options into the manifest,
  * or by the operator into `serve-dist.config`. Globs match a file's path relative to the build's folder.
@@ -17,6 +19,8 @@ export interface ServingRules {
   readonly redirects?: readonly RedirectRule[]
   /** Send today's recommended security fields for a static application. */
   readonly securityHeaders?: boolean
+  /** Send each page with a `Content-Security-Policy` of its own, made from the build; `false`: none. */
+  readonly csp?: boolean | PolicyRules
   /** Send `103 Early Hints` over HTTP/1.1 too, where some intermediaries do not understand it. */
   readonly earlyHints?: boolean
   /** Globs of files that pages of every other origin may use. */

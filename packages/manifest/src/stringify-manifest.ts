@@ -18,6 +18,8 @@ export function stringifyManifest(manifest: Manifest): string {
       include: manifest.selection.include,
       exclude: manifest.selection.exclude,
     },
+    environment: manifest.environment,
+    policy: manifest.policy,
   })
   const files = manifest.files.map((file) => JSON.stringify(ordered(file)))
   return `${head.slice(0, -1)},"files":[\n${files.join(',\n')}\n]}\n`
@@ -42,5 +44,8 @@ function ordered(file: ManifestFile): ManifestFile {
         inDocument,
       })),
     }),
+    ...(file.runtime && { runtime: true }),
+    ...(file.worker && { worker: true }),
+    ...(file.policy && { policy: file.policy }),
   }
 }

@@ -1,4 +1,11 @@
-import type { AppType, ByteSize, ContentCoding, ManifestLink, ServingRules } from '@serve-dist/manifest'
+import type {
+  AppType,
+  ByteSize,
+  ContentCoding,
+  ManifestLink,
+  RuntimeEnvironment,
+  ServingRules,
+} from '@serve-dist/manifest'
 
 /** How far a pass has come. */
 export interface Progress {
@@ -112,6 +119,12 @@ export interface PrecompressOptions extends DescribeOptions {
    * @default none: the defaults of the server
    */
   readonly serving?: ServingRules
+  /**
+   * What the application takes from the environment of the process that serves it, for the manifest.
+   *
+   * @default none
+   */
+  readonly environment?: RuntimeEnvironment
   /**
    * What a page needs next, for the manifest. Called for each page when all files are known; `paths` are
    * theirs, relative to the folder, and a link may name one of those only.

@@ -13,8 +13,8 @@ import {
 } from '@serve-dist/manifest'
 import type { PrecompressOptions } from './precompress-options.ts'
 
-/** Only the files decide `appType`, and the folder `cacheDirectory`; `serving` and `signal` may be left out. */
-type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'signal'
+/** Only the files decide `appType`, and the folder `cacheDirectory`; `serving`, `environment` and `signal` may be left out. */
+type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'environment' | 'signal'
 
 const sizes = ['minimumSize', 'bytesInFlight', 'cacheSize'] as const
 
@@ -43,6 +43,7 @@ const defaults: ResolvedPrecompressOptions = {
   cacheSize: 512 * 1024 * 1024,
   durable: true,
   serving: undefined,
+  environment: undefined,
   linksOf: () => [],
   signal: undefined,
   onProgress: () => {},
@@ -94,6 +95,7 @@ const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving
   ],
   cacheSize: isByteSize,
   durable: isBoolean,
+  environment: ['an object', (value) => value === undefined || typeof value === 'object'],
   linksOf: isFunction,
   signal: ['an AbortSignal', (value) => value === undefined || value instanceof AbortSignal],
   onProgress: isFunction,

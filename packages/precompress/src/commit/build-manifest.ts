@@ -25,7 +25,7 @@ export interface CompressedFile {
 
 type BuildFacts = Pick<
   ResolvedPrecompressOptions,
-  'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving'
+  'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving' | 'environment'
 > & { readonly stemOf?: StemOf }
 
 /** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
@@ -48,12 +48,19 @@ export function buildManifest(
     lastModified: '',
     ...(facts.serving !== undefined && { serving: facts.serving }),
     ...selectionOf(facts),
+    ...(facts.environment !== undefined && { environment: facts.environment }),
     files: files
       .map(({ file: { path, mediaType, size, sha256 }, variants, links = [] }): ManifestFile => {
-        const cache = facts.isHashed(path, sha256) ? 'immutable' : 'revalidate'
+        const isRuntime = path === facts.environment?.path
+        const cache = !isRuntime && facts.isHashed(path, sha256) ? 'immutable' : 'revalidate'
         const stem = facts.stemOf?.(path, sha256)
         const file = { path, mediaType, size, sha256, cache, lastModified: '', variants } as const
-        return { ...file, ...(stem !== undefined && { stem }), ...(links.length > 0 && { links }) }
+        return {
+          ...file,
+          ...(stem !== undefined && { stem }),
+          ...(links.length > 0 && { links }),
+          ...(isRuntime && { runtime: true as const }),
+        }
       })
       .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   }

@@ -20,7 +20,10 @@ import { runBounded } from './run-bounded.ts'
 export interface Compression
   extends
     Pick<FileContext, 'folder' | 'ours' | 'cache'>,
-    Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize' | 'bytesInFlight' | 'signal' | 'onProgress'> {
+    Pick<
+      ResolvedPrecompressOptions,
+      'codings' | 'minimumSize' | 'bytesInFlight' | 'environment' | 'signal' | 'onProgress'
+    > {
   readonly encoder: Encoder
   readonly writer: BuildWriter
   /** Where files stand that were looked at, so that no variant can. */
@@ -161,9 +164,16 @@ function isShared(size: number): boolean {
   return size > 32 * 1024
 }
 
-function taskOf({ path, size }: ListedFile, { codings, minimumSize, occupied }: Compression): FileTask {
+function taskOf(
+  { path, size }: ListedFile,
+  { codings, minimumSize, environment, occupied }: Compression,
+): FileTask {
   const isCandidate =
-    size >= minimumSize && size > 0 && size <= largestLoadable && isCompressible(mediaTypeOf(path))
+    path !== environment?.path &&
+    size >= minimumSize &&
+    size > 0 &&
+    size <= largestLoadable &&
+    isCompressible(mediaTypeOf(path))
   const isFree = (coding: ContentCoding): boolean => !occupied.has(variantPath(path, coding))
   return { path, size, codings: isCandidate ? codings.filter(isFree) : [] }
 }

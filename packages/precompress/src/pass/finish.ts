@@ -90,7 +90,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const below = await leftOutBelow(folder, found)
   for (const { globs, reason } of below) if (!globs.every((glob) => exclude.includes(glob))) warn(reason)
   const inherited: PrecompressOptions = {
-    ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving'])),
+    ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving', 'environment'])),
     ...pick(described?.selection ?? {}, ['include']),
     ...(record && pick(record, ['codings', 'minimumSize'])),
   }
@@ -198,7 +198,10 @@ async function tellPublished(
 }
 
 /** How a folder is to be described and served, as manifests and records say it. */
-type Description = Pick<Manifest, 'base' | 'appType' | 'assetsDirectory' | 'selection' | 'serving'>
+type Description = Pick<
+  Manifest,
+  'base' | 'appType' | 'assetsDirectory' | 'selection' | 'serving' | 'environment'
+>
 
 /** These fields of it, where they are there. */
 function pick<Whole, Name extends keyof Whole>(whole: Whole, names: readonly Name[]): Pick<Whole, Name>

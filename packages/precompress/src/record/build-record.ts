@@ -1,4 +1,11 @@
-import type { AppType, ContentCoding, Selection, ServingRules } from '@serve-dist/manifest'
+import type {
+  AppType,
+  BuildPolicy,
+  ContentCoding,
+  RuntimeEnvironment,
+  Selection,
+  ServingRules,
+} from '@serve-dist/manifest'
 
 /** The version of the format that this package reads and writes. */
 export const recordVersion = 1
@@ -22,6 +29,12 @@ export interface BuildRecord {
   readonly codings?: readonly ContentCoding[]
   readonly minimumSize?: number
   readonly serving?: ServingRules
+  /** What the application takes from the environment of the process that serves it. */
+  readonly environment?: RuntimeEnvironment
+  /** What the bundler knew that a `Content-Security-Policy` must name. */
+  readonly policy?: BuildPolicy
+  /** The scripts of workers. */
+  readonly workers?: readonly string[]
   /** What pages announce ahead; `false`: nothing. */
   readonly preload: PagePreloads | false
   /** Globs of files whose names the framework hashes by contract, whoever writes them. */

@@ -3,6 +3,8 @@ import {
   type ContentCoding,
   DocumentReader,
   isBasePath,
+  readBuildPolicy,
+  readRuntimeEnvironment,
   readSelection,
   readServingRules,
 } from '@serve-dist/manifest'
@@ -44,8 +46,11 @@ function parse<Found>(text: string, read: (document: DocumentReader) => Found): 
 function readRecordFields(document: DocumentReader): BuildRecord {
   const version = document.field('version')
   if (version.value !== recordVersion) version.expected(String(recordVersion))
-  const { begun, codings, minimumSize, serving, preload, serverChunks } = {
+  const { begun, codings, minimumSize, serving, environment, policy, workers, preload, serverChunks } = {
     begun: document.field('begun'),
+    environment: document.field('environment'),
+    policy: document.field('policy'),
+    workers: document.field('workers'),
     codings: document.field('codings'),
     minimumSize: document.field('minimumSize'),
     serving: document.field('serving'),
@@ -64,6 +69,9 @@ function readRecordFields(document: DocumentReader): BuildRecord {
     ...(codings.value !== undefined && { codings: codings.list((coding) => coding.oneOf(codingNames)) }),
     ...(minimumSize.value !== undefined && { minimumSize: minimumSize.byteCount() }),
     ...(serving.value !== undefined && { serving: readServingRules(serving) }),
+    ...(environment.value !== undefined && { environment: readRuntimeEnvironment(environment) }),
+    ...(policy.value !== undefined && { policy: readBuildPolicy(policy) }),
+    ...(workers.value !== undefined && { workers: readTexts(workers) }),
     preload: preload.value === false ? false : { fonts: preload.field('fonts').boolean() },
     promises: readTexts(document.field('promises')),
     hashed: document.field('hashed').record(readHashedFile),
