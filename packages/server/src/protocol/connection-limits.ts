@@ -25,5 +25,8 @@ export type ConnectionLimits = Readonly<typeof connectionLimits>
 /** Milliseconds that a new connection has for its first request before a server that stops counts it as idle. */
 export const newConnectionGrace = 1000
 
+/** Bytes within a time limit that show that a transfer goes on: a byte now and then does not. */
+export const leastProgress: number = 64 * 1024
+
 /** In milliseconds, 24.8 days: Node fires a timer that should wait for longer at once. */
 export const longestTimeout: number = 2 ** 31 - 1

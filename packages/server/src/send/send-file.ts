@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { connectionLimits } from '../protocol/connection-limits.ts'
+import { connectionLimits, leastProgress } from '../protocol/connection-limits.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
 import { type MemoryShare, shareMemory } from './share-memory.ts'
@@ -52,7 +52,7 @@ async function sendNow(
     let sent = bytesSent(response)
     const judge = (): void => {
       // Over HTTP/2 other answers may have had their turn.
-      const hasMoved = bytesSent(response) >= sent + progress
+      const hasMoved = bytesSent(response) >= sent + leastProgress
       sent = bytesSent(response)
       if (hasMoved) deadline?.refresh()
       else response.destroy()
@@ -73,9 +73,6 @@ async function sendNow(
     await file.close()
   }
 }
-
-/** Bytes on a connection that show that its client reads. */
-const progress = 64 * 1024
 
 /** Bytes that its connection has been given to send. */
 function bytesSent({ socket }: ServerResponse): number {

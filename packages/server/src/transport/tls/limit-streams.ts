@@ -1,5 +1,5 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
-import type { ConnectionLimits } from '../../protocol/connection-limits.ts'
+import { type ConnectionLimits, leastProgress } from '../../protocol/connection-limits.ts'
 import type { Http2Request } from './http2-request.ts'
 import type { Http2Response } from './http2-response.ts'
 
@@ -14,9 +14,6 @@ export interface StreamLimiter {
   /** The streams of a session that are open. */
   of(session: Http2Session): ReadonlySet<ServerHttp2Stream>
 }
-
-/** Bytes that count as progress of an upload, or of a session: a byte now and then does not. */
-const progress = 64 * 1024
 
 interface OpenStream {
   request?: Http2Request
@@ -100,7 +97,7 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
 
 function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number): void {
   const { request, response } = open
-  if (request !== undefined && request.received >= open.received + progress) {
+  if (request !== undefined && request.received >= open.received + leastProgress) {
     open.received = request.received
     open.receivingSince = now
   }
@@ -109,7 +106,7 @@ function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number):
   // One that is over has no socket to be asked.
   const sent = session === undefined || session.destroyed ? 0 : session.socket.bytesWritten
   // Where the connection is slow, or others are more urgent, a stream waits for its turn.
-  if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + progress) {
+  if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + leastProgress) {
     Object.assign(open, { taken, sent, sendingSince: now })
   }
 }
