@@ -39,7 +39,7 @@ export {
   type Selection,
   stateDirectory,
 } from './manifest.ts'
-export { parseManifest, readBuildPolicy, readSelection } from './parse-manifest.ts'
+export { parseManifest, readSelection } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'

@@ -115,7 +115,7 @@ function readFile(file: DocumentReader): ManifestFile {
 }
 
 /** Reads sources by directive; notes what is wrong with them. */
-export function readBuildPolicy(policy: DocumentReader): BuildPolicy {
+function readBuildPolicy(policy: DocumentReader): BuildPolicy {
   return policy.record((sources, name) => {
     if (!/^[a-z-]+$/.test(name)) sources.problem('expected the name of a directive')
     return sources.list((source) => source.matching(/^[\x21-\x2B\x2D-\x3A\x3C-\x7E]+$/, 'a source'))

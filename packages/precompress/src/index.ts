@@ -16,6 +16,7 @@ export type {
   ChunkNeeds,
   HashedFile,
   PagePreloads,
+  PolicyNeed,
   StoredRecord,
 } from './record/build-record.ts'
 export { readCachedRecords, readRecord, writeRecord } from './record/record-files.ts'

@@ -1,6 +1,5 @@
 import type {
   AppType,
-  BuildPolicy,
   ContentCoding,
   RuntimeEnvironment,
   Selection,
@@ -32,7 +31,7 @@ export interface BuildRecord {
   /** What the application takes from the environment of the process that serves it. */
   readonly environment?: RuntimeEnvironment
   /** What the bundler knew that a `Content-Security-Policy` must name. */
-  readonly policy?: BuildPolicy
+  readonly policy?: readonly PolicyNeed[]
   /** The scripts of workers. */
   readonly workers?: readonly string[]
   /** What pages announce ahead; `false`: nothing. */
@@ -45,6 +44,16 @@ export interface BuildRecord {
   readonly graph: Readonly<Record<string, ChunkNeeds>>
   /** The chunks that a build for a server wrote into this folder of a client; `writeRecord` finds them. */
   readonly serverChunks?: readonly string[]
+}
+
+/** A source that a `Content-Security-Policy` must name so that this build works. */
+export interface PolicyNeed {
+  /** Such as `worker-src`. */
+  readonly directive: string
+  /** As it stands in the field, quotes included. */
+  readonly source: string
+  /** What in the build needs it, for whoever reads the policy: "an inline worker in main.js". */
+  readonly reason: string
 }
 
 /** What pages announce besides scripts and styles. */

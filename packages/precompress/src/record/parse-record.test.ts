@@ -35,6 +35,8 @@ const record: fc.Arbitrary<BuildRecord> = fc
         codings: fc.subarray(['zstd', 'br', 'gzip'] as const),
         minimumSize: fc.nat(),
         serving: fc.constant({ prefer: 'smallest' } as const),
+        policy: fc.constant([{ directive: 'worker-src', source: 'blob:', reason: 'an inline worker' }]),
+        workers: texts,
       },
       optional,
     ),

@@ -3,7 +3,6 @@ import {
   type ContentCoding,
   DocumentReader,
   isBasePath,
-  readBuildPolicy,
   readRuntimeEnvironment,
   readSelection,
   readServingRules,
@@ -12,6 +11,7 @@ import {
   type BuildRecord,
   type ChunkNeeds,
   type HashedFile,
+  type PolicyNeed,
   recordVersion,
   type StoredRecord,
 } from './build-record.ts'
@@ -70,7 +70,7 @@ function readRecordFields(document: DocumentReader): BuildRecord {
     ...(minimumSize.value !== undefined && { minimumSize: minimumSize.byteCount() }),
     ...(serving.value !== undefined && { serving: readServingRules(serving) }),
     ...(environment.value !== undefined && { environment: readRuntimeEnvironment(environment) }),
-    ...(policy.value !== undefined && { policy: readBuildPolicy(policy) }),
+    ...(policy.value !== undefined && { policy: policy.list(readNeed) }),
     ...(workers.value !== undefined && { workers: readTexts(workers) }),
     preload: preload.value === false ? false : { fonts: preload.field('fonts').boolean() },
     promises: readTexts(document.field('promises')),
@@ -87,6 +87,14 @@ function readHashedFile(file: DocumentReader): HashedFile {
     ...(stem.value !== undefined && {
       stem: stem.where((text) => text.includes('[hash]'), 'a path with "[hash]" in it'),
     }),
+  }
+}
+
+function readNeed(need: DocumentReader): PolicyNeed {
+  return {
+    directive: need.field('directive').matching(/^[a-z-]+$/, 'the name of a directive'),
+    source: need.field('source').matching(/^[\x21-\x2B\x2D-\x3A\x3C-\x7E]+$/, 'a source'),
+    reason: need.field('reason').where(isFilled, 'a reason'),
   }
 }
 
