@@ -1,0 +1,62 @@
+import http from 'node:http'
+import type { Browser } from 'playwright'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
+import { openGuardedPage } from '../src/open-guarded-page.ts'
+import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
+
+// What the tests of stages ask a page for, seen without a policy: there a probe that cannot fail would show.
+describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
+  let own: StageApi
+  let other: StageApi
+  let browser: Browser
+  let url = ''
+  const server = http.createServer((request, response) => {
+    if (request.url === '/guarded')
+      response.setHeader('Content-Security-Policy', `default-src 'self'; connect-src ${own.url.origin}`)
+    response.setHeader('Content-Type', 'text/html')
+    response.end(
+      '<!doctype html><title>Page</title><link rel="icon" href="data:,"><style>p { margin: 0 }</style>',
+    )
+  })
+
+  beforeAll(async () => {
+    own = await startStageApi('own')
+    other = await startStageApi('other')
+    browser = await launchChromium()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : ''
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await own?.close()
+    await other?.close()
+    server.close()
+  })
+
+  test('reaches both APIs and runs every injected script in a page without a policy', async () => {
+    const { page, violations, ask, inject } = await openGuardedPage(browser)
+    await page.goto(`${url}/`)
+    expect([await ask(own), await ask(other)]).toEqual(['own', 'other'])
+    expect(await inject(other)).toEqual(['inline', 'attribute', 'another origin'])
+    expect(violations).toEqual([])
+  })
+
+  test('tells what a policy blocks', async () => {
+    const { page, violations, ask, inject } = await openGuardedPage(browser)
+    await page.goto(`${url}/guarded`)
+    await expect.poll(() => violations).toContainEqual(expect.stringMatching(/^style-src-elem inline/))
+    expect([await ask(own), await ask(other)]).toEqual(['own', 'blocked'])
+    expect(await inject(other)).toEqual([])
+    const blocked = violations.map((text) => text.split(' ').slice(0, 2).join(' '))
+    expect(blocked).toEqual([
+      'style-src-elem inline',
+      `connect-src ${other.url}`,
+      'script-src-elem inline',
+      'script-src-attr inline',
+      `script-src-elem ${other.script}`,
+    ])
+  })
+})
