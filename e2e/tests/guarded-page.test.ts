@@ -13,7 +13,10 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
   let url = ''
   const server = http.createServer((request, response) => {
     if (request.url === '/guarded')
-      response.setHeader('Content-Security-Policy', `default-src 'self'; connect-src ${own.url.origin}`)
+      response.setHeader(
+        'Content-Security-Policy',
+        `default-src 'self'; img-src data:; connect-src ${own.url.origin}`,
+      )
     response.setHeader('Content-Type', 'text/html')
     response.end(
       '<!doctype html><title>Page</title><link rel="icon" href="data:,"><style>p { margin: 0 }</style>',
