@@ -32,7 +32,13 @@ export async function begin(
   if (environment.config.consumer !== 'server') await markFolders(state, folders, output !== undefined)
   if (output === undefined) return
   // Whoever compresses what a build that fails has left must know what it leaves out.
-  const nothing = folders.map((folder) => ({ folder, stems: new Map(), graph: new Map() }))
+  const nothing = folders.map((folder) => ({
+    folder,
+    stems: new Map(),
+    graph: new Map(),
+    workers: [],
+    inlineWorkers: [],
+  }))
   await recordBuild(environment, nothing, { ...output, facts: { ...output.facts, begun: true } })
 }
 

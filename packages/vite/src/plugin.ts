@@ -8,7 +8,7 @@ import { watchRoot } from './pass/exit-watch.ts'
 import { finishBuild } from './pass/finish-build.ts'
 import { areEmptied, isOurs } from './pass/mark-folders.ts'
 import { stateOf } from './record/build-state.ts'
-import { collectWorkerNames } from './record/collect-worker-names.ts'
+import { type CollectedWorkers, collectWorkers } from './record/collect-workers.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
 import type { Recording } from './record/record-build.ts'
 import { describeOutput, outputName } from './record/written-output.ts'
@@ -47,7 +47,7 @@ const appPlugin: Plugin = {
  */
 export function recordingPlugin(options: ServeDistOptions, framework?: string, base?: string): Plugin {
   const settings = resolveServeDistOptions(options)
-  const workerNames = new Map<string, string>()
+  const workers: CollectedWorkers = { stems: new Map(), scripts: new Set(), inline: new Set() }
   const instance = Symbol(pluginName)
   const mark: InstanceMark['serveDist'] = {
     instance,
@@ -71,7 +71,7 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
     enforce: 'post',
     apply: (_config, { command, isPreview }) => command === 'build' || isPreview === true,
 
-    config: () => ({ worker: { plugins: () => [collectWorkerNames(workerNames)] } }),
+    config: () => ({ worker: { plugins: () => [collectWorkers(workers)] } }),
 
     configResolved(config) {
       frameworks.refuseOldVite(config)
@@ -132,7 +132,7 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
       handler(output, bundle) {
         if (!isWorking(this.environment)) return
         const asked = stateOf(this.environment).askedNames(output)
-        const written = describeOutput(output, Object.values(bundle), { asked, workerNames })
+        const written = describeOutput(output, Object.values(bundle), { asked, workers })
         endOutput(this.environment, outputName(output), written)
       },
     },

@@ -32,7 +32,8 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; new Worker(new URL('./w.js', import.meta.url), { type: 'module' })`,
-      'w.js': `postMessage(${JSON.stringify(prose('worker'))})`,
+      'w.js': `import Inline from './inline.js?worker&inline'; new Inline(); postMessage(${JSON.stringify(prose('worker'))})`,
+      'inline.js': 'postMessage(1)',
     })
     const late: Plugin = {
       name: 'late',
@@ -69,6 +70,14 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     const index = hashed.find(({ stem }) => stem === 'assets/index-[hash].js')?.path ?? ''
     const style = hashed.find(({ stem }) => stem === 'assets/index-[hash].css')?.path
     expect(record?.graph[index]).toEqual({ imports: [], styles: [style] })
+    const workers = hashed.filter(({ stem }) => stem === 'assets/w-[hash].js').map(({ path }) => path)
+    expect(record?.workers).toEqual(workers)
+    expect(files.filter(({ worker }) => worker === true).map(({ path }) => path)).toEqual(workers)
+    const reason = 'the inline worker inline.js?worker&inline'
+    expect(record?.policy).toEqual([
+      { directive: 'worker-src', source: "'self'", reason },
+      { directive: 'worker-src', source: 'blob:', reason },
+    ])
   })
 
   test('leads the command to the manifest that the plugin would have made', async () => {

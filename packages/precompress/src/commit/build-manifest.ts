@@ -26,10 +26,16 @@ export interface CompressedFile {
 type BuildFacts = Pick<
   ResolvedPrecompressOptions,
   'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving' | 'environment'
-> & { readonly stemOf?: StemOf }
+> &
+  KnownOfFiles
 
-/** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
-export type StemOf = (path: string, sha256: string) => string | undefined
+/** What somebody knew of the files of a folder. */
+export interface KnownOfFiles {
+  /** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
+  readonly stemOf?: (path: string, sha256: string) => string | undefined
+  /** Whether a file is the script of a worker. */
+  readonly isWorker?: (path: string) => boolean
+}
 
 /** The manifest of these files; content that an earlier manifest knew keeps the time that it had there. */
 export function buildManifest(
@@ -60,6 +66,7 @@ export function buildManifest(
           ...(stem !== undefined && { stem }),
           ...(links.length > 0 && { links }),
           ...(isRuntime && { runtime: true as const }),
+          ...(facts.isWorker?.(path) === true && { worker: true as const }),
         }
       })
       .toSorted((a, b) => (a.path < b.path ? -1 : 1)),

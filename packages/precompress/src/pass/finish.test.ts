@@ -49,6 +49,10 @@ function immutableFiles({ files: all }: Manifest): string[] {
   return all.filter(({ cache }) => cache === 'immutable').map(({ path }) => path)
 }
 
+function workersIn({ manifest }: FinishReport): string[] {
+  return manifest.files.filter(({ worker }) => worker === true).map(({ path }) => path)
+}
+
 describe('finish', () => {
   test('takes names from the record and bytes from the disk', async () => {
     const { folder } = await makeProject()
@@ -342,6 +346,24 @@ describe('finish', () => {
     await finishThere(client)
     const { warnings } = await finishThere(join(root, 'out'))
     expect(warnings).toEqual([expect.stringContaining(`run: npx @serve-dist/server compress ${client}`)])
+  })
+
+  test('marks the scripts of workers, which a later pass without the record still knows', async () => {
+    const { folder } = await makeProject({ workers: ['assets/app-1.js'] })
+    expect(workersIn(await finishThere(folder))).toEqual(['assets/app-1.js'])
+    await rm(join(folder, '.serve-dist/record.json'))
+    expect(workersIn(await finishThere(folder, { root: folder, records: [] }))).toEqual(['assets/app-1.js'])
+  })
+
+  test('says which service worker precaches the environment, and how to leave it out', async () => {
+    const environment = { path: 'env.js', prefix: '', variables: {} }
+    const { folder } = await makeProject({ environment })
+    await addFiles(folder, { 'env.js': 'export default {}', 'sw.js': 'p([{url:"env.js",revision:"1"}])' })
+    const expected = [
+      expect.stringContaining(`sw.js precaches env.js: `),
+      expect.stringContaining(`"workbox: { globIgnores: ['**/env.js'] }"`),
+    ]
+    for (const text of expected) expect((await finishThere(folder)).warnings).toContainEqual(text)
   })
 
   test('keeps globs of hashed names as a rule, beside the others', async () => {

@@ -19,7 +19,8 @@ import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
 import { readRecord } from '../record/record-files.ts'
-import { findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
+import { endsAs, findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
+import { findPrecaching } from './find-precaching.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
 
 /** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
@@ -107,10 +108,12 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
       linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
     },
     passTools,
-    stemOf,
+    { stemOf, isWorker: workersOf(found, earlier) },
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })
+  for (const worker of await findPrecaching(folder, report.manifest))
+    warn(precachedMessage(worker, report.manifest.environment?.path))
   return {
     ...report,
     warnings: [...new Set([...warnings, ...report.warnings])],
@@ -197,6 +200,12 @@ async function tellPublished(
   )
 }
 
+/** Both lines, for the script does not say which of its ways vite-plugin-pwa made it. */
+function precachedMessage(worker: string, module = ''): string {
+  const ignored = `{ globIgnores: ['**/${module}'] }`
+  return `${worker} precaches ${module}: a browser that has this service worker never learns of a new environment; leave it out with "workbox: ${ignored}", or "injectManifest: ${ignored}" for a service worker of your own`
+}
+
 /** How a folder is to be described and served, as manifests and records say it. */
 type Description = Pick<
   Manifest,
@@ -242,6 +251,13 @@ async function knowNames(
       promised.has(path) || recorded(path, sha256) !== undefined || ofEarlier(path, sha256) !== undefined,
     stemOf: (path, sha256) => recorded(path, sha256)?.stem ?? ofEarlier(path, sha256)?.stem,
   }
+}
+
+/** Whether a file is the script of a worker, as a record or an earlier manifest knows it: below other folders too. */
+function workersOf({ promising }: FoundRecords, earlier: Manifest | undefined): (path: string) => boolean {
+  const recorded = promising.flatMap(({ workers = [] }) => workers)
+  const before = new Set(earlier?.files.filter(({ worker }) => worker).map(({ path }) => path))
+  return (path) => before.has(path) || recorded.some((end) => endsAs(path, end))
 }
 
 /** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */

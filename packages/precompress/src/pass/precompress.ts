@@ -9,7 +9,7 @@ import { pruneCache } from '../cache/prune-cache.ts'
 import { type Encode, encode } from '../codecs/encode.ts'
 import { codecMemory } from '../codecs/encoding-cost.ts'
 import { availableCodings } from '../codecs/zstd-encoder.ts'
-import { buildManifest, contentTime, linkPages, type StemOf } from '../commit/build-manifest.ts'
+import { buildManifest, contentTime, type KnownOfFiles, linkPages } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
 import { writeFailure } from '../commit/create-stager.ts'
 import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
@@ -72,7 +72,7 @@ export async function runPass(
   directory: string,
   options: PrecompressOptions,
   tools: PassTools,
-  stemOf: StemOf = () => undefined,
+  known: KnownOfFiles = {},
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
@@ -88,12 +88,12 @@ export async function runPass(
 
   // 1. List every file, without the variants of our own earlier passes, and look at what others compressed.
   const folder = await openFolder(directory)
-  const known = await readEarlierBuild(folder, warn)
-  const listed = await listFiles(folder, { patterns: settings, variants: known.variants, warn })
+  const before = await readEarlierBuild(folder, warn)
+  const listed = await listFiles(folder, { patterns: settings, variants: before.variants, warn })
   const cache = openCache(folder, settings, warn)
   const siblings = await findSiblings(listed, { ...settings, folder, cache })
   for (const message of describeStrangers(siblings.strangers)) warn(message)
-  const earlier = adoptVariants(known, siblings.ours)
+  const earlier = adoptVariants(before, siblings.ours)
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
   warnOfCaseTwins(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
@@ -129,7 +129,7 @@ export async function runPass(
     signal?.throwIfAborted()
 
     // 4. Commit: the variants into their places, the manifest last.
-    const manifest = buildManifest(linked, { ...settings, stemOf }, { ...time, earlier: earlier.manifest })
+    const manifest = buildManifest(linked, { ...settings, ...known }, { ...time, earlier: earlier.manifest })
     const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
     prune(cache, settings.cacheSize)
     const { results: encodings, milliseconds: codecMs } = encoder.work

@@ -149,7 +149,7 @@ function lastName(path: string): string {
 }
 
 /** Whether a path is the other, or the other below some folder. */
-function endsAs(path: string, end: string): boolean {
+export function endsAs(path: string, end: string): boolean {
   return path === end || path.endsWith(`/${end}`)
 }
 

@@ -4,6 +4,7 @@ import type { Environment, ResolvedConfig } from 'vite'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
 import type { RecordedFolder } from './build-state.ts'
 import { isInside, outermostFolders } from './output-folders.ts'
+import { policyNeeds } from './policy-needs.ts'
 import { describeFolder, type WrittenOutput } from './written-output.ts'
 
 /** The records of this process, for passes over folders that several builds wrote into. */
@@ -42,11 +43,16 @@ export async function recordBuild(
   const folders: RecordedFolder[] = []
   for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
     const left = [...exclude, ...privateFolders(config, folder)]
+    const policy = policyNeeds(
+      config,
+      outputs.flatMap(({ inlineWorkers }) => inlineWorkers),
+    )
     const all: BuildFacts = {
       preload: settings.preload,
       ...(codings && { codings }),
       ...(minimumSize !== undefined && { minimumSize }),
       ...(serving && { serving }),
+      ...(policy.length > 0 && { policy }),
       ...facts,
       ...(breaksPromise && { promises: [] }),
       role: environment.config.consumer,

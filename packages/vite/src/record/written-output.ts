@@ -1,6 +1,8 @@
 import { join, posix, relative, sep } from 'node:path'
 import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from '@serve-dist/precompress'
+import type { CollectedWorkers } from './collect-workers.ts'
 import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
+import { isInlineWorker } from './policy-needs.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 
 /** The options of one output, as far as Rollup and Rolldown agree on them. */
@@ -11,6 +13,7 @@ export interface OutputOptions extends OutputPlace, NamingRules {
 /** A file of a bundle as far as Rollup, Rolldown and Vite agree on it; assets import nothing. */
 export interface WrittenFile extends BundledFile {
   readonly imports?: readonly string[]
+  readonly moduleIds?: readonly string[]
   readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> }
 }
 
@@ -21,6 +24,10 @@ export interface WrittenOutput {
   /** The names with a hash in them, each with its stem. */
   readonly stems: ReadonlyMap<string, string>
   readonly graph: ReadonlyMap<string, ChunkNeeds>
+  /** The scripts of workers. */
+  readonly workers: readonly string[]
+  /** The modules that start inline workers. */
+  readonly inlineWorkers: readonly string[]
 }
 
 /** Tells outputs apart, also those that share a folder, in this build and the next. */
@@ -28,11 +35,10 @@ export function outputName({ dir, file, format, entryFileNames }: OutputOptions)
   return [folderOf({ dir, file }), file, format, entryFileNames].map(String).join('\0')
 }
 
-/** `workerNames`: what the bundles of workers hashed, with stems. */
 export function describeOutput(
   options: OutputOptions,
   files: readonly WrittenFile[],
-  { asked, workerNames }: { readonly asked: AskedNames; readonly workerNames: ReadonlyMap<string, string> },
+  { asked, workers }: { readonly asked: AskedNames; readonly workers: CollectedWorkers },
 ): WrittenOutput {
   const stems = hashedNames(files, options, asked)
   const graph = new Map<string, ChunkNeeds>()
@@ -40,19 +46,29 @@ export function describeOutput(
     const styles = [...(viteMetadata?.importedCss ?? [])]
     if (type === 'chunk') graph.set(fileName, { imports, styles })
     // Vite hands a finished worker over as an asset without a name of its own.
-    const stem = names.length === 0 ? workerNames.get(fileName) : undefined
+    const stem = names.length === 0 ? workers.stems.get(fileName) : undefined
     if (stem !== undefined) stems.set(fileName, stem)
   }
-  return { folder: folderOf(options), stems, graph }
+  const names = files.map(({ fileName }) => fileName)
+  const scripts = names.filter((name) => workers.scripts.has(name))
+  const inline = files.flatMap(({ moduleIds = [] }) => moduleIds.filter(isInlineWorker))
+  return {
+    folder: folderOf(options),
+    stems,
+    graph,
+    workers: scripts,
+    inlineWorkers: [...inline, ...workers.inline],
+  }
 }
 
 /** What a record says of the files of a folder as they are on the disk, from the outputs that went into it or further below. */
 export async function describeFolder(
   folder: string,
   outputs: readonly WrittenOutput[],
-): Promise<Pick<BuildFacts, 'hashed' | 'graph'>> {
+): Promise<Pick<BuildFacts, 'hashed' | 'graph' | 'workers'>> {
   const hashed: Record<string, HashedFile> = {}
   const graph: Record<string, ChunkNeeds> = {}
+  const workers = new Set<string>()
   for (const output of outputs) {
     if (output.folder !== folder && !isInside(output.folder, folder)) continue
     const prefix = relative(folder, output.folder).split(sep).join('/')
@@ -65,6 +81,7 @@ export async function describeFolder(
     for (const [name, { imports, styles }] of output.graph) {
       graph[within(name)] = { imports: imports.map(within), styles: styles.map(within) }
     }
+    for (const name of output.workers) workers.add(within(name))
   }
-  return { hashed, graph }
+  return { hashed, graph, ...(workers.size > 0 && { workers: [...workers].toSorted() }) }
 }
