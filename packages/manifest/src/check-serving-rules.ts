@@ -1,6 +1,8 @@
 import { OperatorError } from './operator-error.ts'
 import { DocumentReader } from './document-reader.ts'
 import { nearestName } from './nearest-name.ts'
+import { policyConflicts } from './policy-conflicts.ts'
+import { policyRuleNames } from './read-policy-rules.ts'
 import { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 import type { ServingRules } from './serving-rules.ts'
 
@@ -19,6 +21,9 @@ export function checkServingRules(document: unknown, place: string): ServingRule
   const redirects = reader.field('redirects')
   if (Array.isArray(redirects.value))
     redirects.list((rule) => refuseOtherKeys(rule, 'key', redirectRuleNames))
+  const csp = reader.field('csp')
+  if (csp.isObject) refuseOtherKeys(csp, 'directive', policyRuleNames)
+  problems.push(...policyConflicts([{ place: place === '' ? '' : `${place}.`, rules }]))
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return rules
 }

@@ -1,3 +1,5 @@
+import { type PolicyDirective, policyDirectives } from './policy-directives.ts'
+
 /**
  * What stands in a page and would run or apply, as hash sources without their quotes (`sha256-…`, CSP Level 3 §2.3.1):
  * of the text as a browser hashes it, each once, sorted.
@@ -13,63 +15,6 @@ export interface PagePolicy {
 
 /** What all pages of a build need besides: sources by directive, sorted. */
 export type BuildPolicy = Readonly<Record<string, readonly string[]>>
-
-/** The directives of CSP Level 3 (§6), with those of Trusted Types and Upgrade Insecure Requests. */
-export const policyDirectives: readonly [
-  'base-uri',
-  'child-src',
-  'connect-src',
-  'default-src',
-  'font-src',
-  'form-action',
-  'frame-ancestors',
-  'frame-src',
-  'img-src',
-  'manifest-src',
-  'media-src',
-  'object-src',
-  'report-to',
-  'report-uri',
-  'require-trusted-types-for',
-  'sandbox',
-  'script-src',
-  'script-src-attr',
-  'script-src-elem',
-  'style-src',
-  'style-src-attr',
-  'style-src-elem',
-  'trusted-types',
-  'upgrade-insecure-requests',
-  'worker-src',
-] = [
-  'base-uri',
-  'child-src',
-  'connect-src',
-  'default-src',
-  'font-src',
-  'form-action',
-  'frame-ancestors',
-  'frame-src',
-  'img-src',
-  'manifest-src',
-  'media-src',
-  'object-src',
-  'report-to',
-  'report-uri',
-  'require-trusted-types-for',
-  'sandbox',
-  'script-src',
-  'script-src-attr',
-  'script-src-elem',
-  'style-src',
-  'style-src-attr',
-  'style-src-elem',
-  'trusted-types',
-  'upgrade-insecure-requests',
-  'worker-src',
-]
-
-export type PolicyDirective = (typeof policyDirectives)[number]
 
 /**
  * What somebody says of the policy: sources by the name of a directive, which join those of the build (`null` takes the
@@ -87,18 +32,17 @@ type PolicySources = { readonly [Name in PolicyDirective]?: readonly PolicySourc
 /** A source as it is sent, or the name of a value of the environment that is a URL: its origin is sent. */
 export type PolicySource = string | { readonly env: string }
 
-/** What a policy is made of. */
+/** What the policies of a build's pages are made of. */
 export interface PolicyParts {
-  readonly rules: PolicyRules
+  /** Of several people, the weakest first. */
+  readonly rules: readonly PolicyRules[]
   readonly build?: BuildPolicy | undefined
-  /** Absent: of workers, SVG and XML, which have no hashes. */
-  readonly page?: PagePolicy | undefined
-  /** The origin that a value of the environment has. */
-  readonly originOf: (name: string) => string
+  /** The origin that a value of the environment has; nothing where it is not set. */
+  readonly originOf: (name: string) => string | undefined
 }
 
 /** The base that every policy begins from. */
-const baseDirectives: Readonly<Record<string, readonly string[]>> = {
+const baseDirectives: BuildPolicy = {
   'default-src': ["'self'"],
   'script-src': ["'self'"],
   'style-src': ["'self'"],
@@ -110,39 +54,115 @@ const baseDirectives: Readonly<Record<string, readonly string[]>> = {
   'frame-ancestors': ["'self'"],
 }
 
-/** The value of the field: directives with their sources, each once. */
-export function contentSecurityPolicy({ rules, build = {}, page = {}, originOf }: PolicyParts): string {
-  const directives = new Map(Object.entries(baseDirectives))
-  const add = (name: string, sources: readonly string[]): void => {
-    const before = (directives.get(name) ?? []).filter((source) => source !== "'none'")
-    directives.set(name, [...new Set([...before, ...sources])])
-  }
-  for (const [name, sources] of Object.entries(build)) add(name, sources)
-  addHashes('script-src', page.scripts)
-  addHashes('style-src', page.styles)
-  addHashes('style-src-attr', page.styleAttributes)
-  if (rules.attributes === true) addHashes('script-src-attr', page.scriptAttributes)
-  for (const name of policyDirectives) {
-    const sources = rules[name]
-    if (sources === undefined) continue
-    if (sources === null) directives.delete(name)
-    else if (sources.includes("'none'")) directives.set(name, ["'none'"])
-    else
-      add(
-        name,
-        sources.map((source) => (typeof source === 'string' ? source : originOf(source.env))),
-      )
-  }
-  return Array.from(directives, ([name, sources]) => [name, ...sources].join(' ')).join('; ')
+/** What browsers leave undone, with a line in the console, where a policy only reports (CSP Level 3 §6.3.2). */
+export const enforcedOnly: readonly PolicyDirective[] = ['sandbox', 'upgrade-insecure-requests']
 
-  function addHashes(name: string, hashes: readonly string[] = []): void {
-    if (hashes.length === 0) return
-    const isOfAttributes = name.endsWith('-attr')
-    add(name, [...(isOfAttributes ? ["'unsafe-hashes'"] : []), ...hashes.map((hash) => `'${hash}'`)])
-  }
+/** The rules that count, the weakest first; `undefined` where the strongest that says anything says no, or nobody does. */
+export function countingPolicyRules(
+  said: readonly (boolean | PolicyRules | undefined)[],
+): readonly PolicyRules[] | undefined {
+  const strongest = said.findLast((rules) => rules !== undefined)
+  if (strongest === undefined || strongest === false) return undefined
+  return said.filter((rules) => typeof rules === 'object')
+}
+
+/** Whether browsers only report; the strongest that says so counts. */
+export function isReportOnly(rules: readonly PolicyRules[]): boolean {
+  return rules.findLast(({ reportOnly }) => reportOnly !== undefined)?.reportOnly === true
 }
 
 /** The field that carries a policy. */
-export function policyFieldName({ reportOnly }: PolicyRules): string {
-  return reportOnly === true ? 'Content-Security-Policy-Report-Only' : 'Content-Security-Policy'
+export function policyFieldName(rules: readonly PolicyRules[]): string {
+  return isReportOnly(rules) ? 'Content-Security-Policy-Report-Only' : 'Content-Security-Policy'
+}
+
+/** What makes the field's value for a page; without one, for a worker, SVG or XML, which have no hashes. */
+export function createContentSecurityPolicy(parts: PolicyParts): (page?: PagePolicy) => string {
+  const { rules } = parts
+  const directives = joinDirectives(parts)
+  if (isReportOnly(rules)) for (const name of enforcedOnly) directives.delete(name)
+  const hasAttributes = rules.findLast(({ attributes }) => attributes !== undefined)?.attributes === true
+  const sentBefore = new Map(
+    Array.from(directives, ([name, sources]) => [name, [name, ...sources].join(' ')]),
+  )
+  const places = hashPlaces(directives, hasAttributes)
+  return (page = {}) => {
+    const sent = new Map(sentBefore)
+    for (const { kind, directive, opening } of places) {
+      const hashes = page[kind] ?? []
+      if (hashes.length === 0) continue
+      sent.set(directive, [sent.get(directive) ?? directive, ...opening, ...hashes.map(quote)].join(' '))
+    }
+    return policyDirectives.flatMap((name) => sent.get(name) ?? []).join('; ')
+  }
+}
+
+/** The base, what the build needs, then what each of the rules says: sources stand once. */
+function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<string, readonly string[]> {
+  const directives = new Map(Object.entries(baseDirectives))
+  const join = (name: string, sources: readonly string[]): void => {
+    const before = (directives.get(name) ?? []).filter((source) => source !== none)
+    const joined = [...new Set([...before, ...sources])]
+    directives.set(name, joined.includes(none) ? [none] : joined)
+  }
+  for (const [name, sources] of Object.entries(build)) join(name, sources)
+  for (const rule of rules) {
+    for (const name of policyDirectives) {
+      const sources = rule[name]
+      if (sources === undefined) continue
+      if (sources === null) {
+        directives.delete(name)
+        continue
+      }
+      const known = sources
+        .map((source) => (typeof source === 'string' ? source : originOf(source.env)))
+        .filter((source) => source !== undefined)
+      // A directive for elements takes over from the one that the build's needs joined.
+      const general = name.endsWith('-elem') && !directives.has(name) ? build[name.slice(0, -5)] : undefined
+      join(name, [...(known.includes(none) ? [] : (general ?? [])), ...known])
+      // Without a source, a list of sources means none (CSP Level 3 §6.7.2.3).
+      if (sources.length > 0 && directives.get(name)?.length === 0) directives.set(name, [none])
+    }
+  }
+  return directives
+}
+
+const none = "'none'"
+
+interface HashPlace {
+  readonly kind: keyof PagePolicy
+  readonly directive: string
+  /** What stands before the hashes. */
+  readonly opening: readonly string[]
+}
+
+/**
+ * Where each kind of hash has an effect: in the directive that browsers ask (CSP Level 3 §6.8.3), but not beside
+ * `'unsafe-inline'`, which a hash would take the effect from (§6.7.3.2), nor where somebody allows nothing.
+ */
+function hashPlaces(
+  directives: ReadonlyMap<string, readonly string[]>,
+  hasAttributes: boolean,
+): readonly HashPlace[] {
+  const place = (kind: keyof PagePolicy, names: readonly string[]): HashPlace[] => {
+    const asked = names.find((name) => directives.has(name))
+    const sources = directives.get(asked ?? '') ?? [none]
+    if (sources.includes(none) || sources.includes("'unsafe-inline'")) return []
+    if (!kind.endsWith('Attributes')) return [{ kind, directive: asked ?? '', opening: [] }]
+    const directive = names[0] ?? ''
+    // A new directive takes over from the general one, with the hashes that somebody gave to that.
+    const given = directive === asked ? [] : sources.filter((source) => source.startsWith("'sha"))
+    const isThere = directive === asked && sources.includes("'unsafe-hashes'")
+    return [{ kind, directive, opening: isThere ? [] : ["'unsafe-hashes'", ...given] }]
+  }
+  return [
+    ...place('scripts', ['script-src-elem', 'script-src', 'default-src']),
+    ...place('styles', ['style-src-elem', 'style-src', 'default-src']),
+    ...place('styleAttributes', ['style-src-attr', 'style-src', 'default-src']),
+    ...(hasAttributes ? place('scriptAttributes', ['script-src-attr', 'script-src', 'default-src']) : []),
+  ]
+}
+
+function quote(hash: string): string {
+  return `'${hash}'`
 }

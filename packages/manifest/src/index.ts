@@ -2,15 +2,19 @@ export { byteSizeForm, byteSizeOf, type ByteSize, formatBytes } from './byte-siz
 export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
 export {
   type BuildPolicy,
-  contentSecurityPolicy,
+  countingPolicyRules,
+  createContentSecurityPolicy,
+  enforcedOnly,
+  isReportOnly,
   type PagePolicy,
-  type PolicyDirective,
-  policyDirectives,
   policyFieldName,
   type PolicyParts,
   type PolicyRules,
   type PolicySource,
 } from './content-security-policy.ts'
+export { type PolicyDirective, policyDirectives } from './policy-directives.ts'
+export { beside, type PlacedRules, policyConflicts } from './policy-conflicts.ts'
+export { environmentOrigins, type EnvironmentOrigins } from './environment-origins.ts'
 export {
   environmentDefaults,
   environmentModule,
@@ -66,7 +70,7 @@ export { count, firstNames } from './first-names.ts'
 export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isNegative } from './is-negative.ts'
-export { isPageType, mediaTypeOf } from './media-type-of.ts'
+export { isDocumentType, isPageType, mediaTypeOf } from './media-type-of.ts'
 export { mismatch } from './mismatch.ts'
 export { nearestName } from './nearest-name.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'

@@ -42,3 +42,8 @@ export function mediaTypeOf(path: string): string {
 export function isPageType(mediaType: string): boolean {
   return mediaType.startsWith('text/html')
 }
+
+/** Whether browsers may run what a file of this media type holds: a page, SVG or other XML. */
+export function isDocumentType(mediaType: string): boolean {
+  return isPageType(mediaType) || /^[^;]*[/+]xml *(?:;|$)/i.test(mediaType)
+}

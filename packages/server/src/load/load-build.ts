@@ -3,6 +3,7 @@ import {
   escapeMessage,
   OperatorError,
   type Manifest,
+  readEnvironment,
   variantPath,
 } from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
@@ -23,6 +24,7 @@ import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-servi
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
 import { describeTimesAhead } from './times-ahead.ts'
+import { usablePolicy } from './usable-policy.ts'
 
 /** A site, with what its maker must know of it. */
 export interface LoadedBuild {
@@ -145,7 +147,9 @@ async function loadOnce(
   try {
     // 5. How to serve it.
     const written = readServingFiles(whole, files, onWarning)
-    const serving = resolveServing({ directory: root, ...written, rules: sources })
+    const { values } = readEnvironment(whole.environment ?? { prefix: '', variables: {} }, process.env)
+    const policy = usablePolicy(directory, whole, { ...written, rules: sources, values })
+    const serving = resolveServing({ directory: root, ...written, rules: sources, policy })
 
     // 6. The table.
     const ahead = describeTimesAhead(wanted)

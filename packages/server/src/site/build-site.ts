@@ -1,7 +1,9 @@
 import { isPageType, type Manifest, type ManifestFile, type ManifestLink } from '@serve-dist/manifest'
 import { buildTable } from './build-table.ts'
 import { entityTagOf } from '../protocol/entity-tag.ts'
+import type { FieldOverrides } from '../protocol/field-list.ts'
 import { overridesFor } from './field-rules.ts'
+import type { SitePolicy } from './resolve-policy.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
@@ -103,10 +105,14 @@ function buildResource(
     lastModified,
     lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
     cacheControl: isImmutable(serving, file) ? 'public, max-age=31536000, immutable' : 'no-cache',
-    overrides: overridesFor(
-      serving.fieldRules,
+    overrides: withPolicy(
+      overridesFor(
+        serving.fieldRules,
+        file,
+        namesOf(path).map((name) => base + name),
+      ),
       file,
-      namesOf(path).map((name) => base + name),
+      serving.policy,
     ),
     links: linksOf(
       base,
@@ -114,6 +120,19 @@ function buildResource(
     ),
     earlyHints: linksOf(base, links),
   }
+}
+
+/** The policy of a page has its hashes; the script of a worker obeys that of its own response (CSP Level 3 §4.2.1). */
+function withPolicy(
+  overrides: FieldOverrides,
+  { policy: page, worker }: ManifestFile,
+  policy: SitePolicy | undefined,
+): FieldOverrides {
+  if (policy === undefined || (page === undefined && worker !== true)) return overrides
+  const key = policy.field.toLowerCase()
+  // A rule may take the field away.
+  if (overrides.get(key)?.value === null) return overrides
+  return new Map([...overrides, [key, { name: policy.field, value: policy.valueFor(page) }]])
 }
 
 /** What a page needs as members of a `Link` field (RFC 8288). */

@@ -1,6 +1,7 @@
 import {
   type FieldValues,
   firstNames,
+  isDocumentType,
   isPageType,
   type Manifest,
   type ManifestFile,
@@ -14,6 +15,7 @@ import { madeOnce } from './made-once.ts'
 import { namesOf } from './names-of.ts'
 import { matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
+import type { SitePolicy } from './resolve-policy.ts'
 import type { FieldRule } from './site.ts'
 
 /**
@@ -47,6 +49,7 @@ const crossOriginFields: FieldValues = {
 export function collectFieldRules(
   headersFile: readonly HeadersFileRule[],
   sources: readonly ServingRules[],
+  policy?: SitePolicy,
 ): readonly FieldRule[] {
   const isSecured = sources.findLast(({ securityHeaders }) => securityHeaders !== undefined)?.securityHeaders
   const security: FieldRule[] = [
@@ -54,6 +57,9 @@ export function collectFieldRules(
     { on: 'pages', fields: pageSecurityFields },
   ]
   return [
+    ...(policy === undefined
+      ? []
+      : [{ on: 'documents', fields: { [policy.field]: policy.valueFor() } } as const]),
     ...(isSecured === true ? security : []),
     ...sources.flatMap(({ cors = [] }) => cors.map((glob) => forGlob(glob, crossOriginFields))),
     ...headersFile.map(({ pattern, fields }): FieldRule => ({
@@ -90,6 +96,8 @@ export function overridesFor(
         return true
       case 'pages':
         return isPageType(mediaType)
+      case 'documents':
+        return isDocumentType(mediaType)
       case 'glob':
         return globMatcherOf(rule.glob)(path)
       default:

@@ -8,6 +8,7 @@ import type {
 } from '@serve-dist/manifest'
 import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
+import type { SitePolicy } from './resolve-policy.ts'
 import type { FieldRule } from './site.ts'
 
 /** Everything that says how a build is to be served, the weakest first. */
@@ -20,6 +21,8 @@ export interface ServingSources {
   readonly redirectsFile: readonly RedirectRule[]
   /** From the plugin's options, then from `serve-dist.config`, then from the command line. */
   readonly rules: readonly ServingRules[]
+  /** Absent where nobody wants one. */
+  readonly policy?: SitePolicy | undefined
 }
 
 /** One answer to each question of how to serve. */
@@ -33,6 +36,7 @@ export interface ResolvedServing {
   /** Globs of files that never change under their names. */
   readonly immutable: readonly string[]
   readonly fieldRules: readonly FieldRule[]
+  readonly policy: SitePolicy | undefined
 }
 
 /** Whether source maps are served; the last of the sources that says so counts. */
@@ -46,6 +50,7 @@ export function resolveServing({
   headersFile,
   redirectsFile,
   rules,
+  policy,
 }: ServingSources): ResolvedServing {
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
@@ -58,7 +63,8 @@ export function resolveServing({
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
     sourceMaps: sourceMapsOf(rules),
     immutable: rules.flatMap((source) => source.immutable ?? []),
-    fieldRules: collectFieldRules(headersFile, rules),
+    fieldRules: collectFieldRules(headersFile, rules, policy),
+    policy,
   }
 }
 

@@ -125,9 +125,12 @@ export interface RedirectPattern {
   readonly target: Resource | undefined
 }
 
-/** Fields for all files, for pages, for the files of a glob, or for those that are answered under some paths. */
+/**
+ * Fields for all files, for pages, for what browsers may run as a document, for the files of a glob, or for those that
+ * are answered under some paths.
+ */
 export type FieldRule = { readonly fields: FieldValues } & (
-  | { readonly on: 'files' | 'pages' }
+  | { readonly on: 'files' | 'pages' | 'documents' }
   | { readonly on: 'glob'; readonly glob: string }
   | { readonly on: 'path'; readonly pattern: PathPattern }
 )

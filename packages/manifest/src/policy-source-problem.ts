@@ -1,0 +1,135 @@
+import { nearestName } from './nearest-name.ts'
+import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
+
+// CSP Level 3 §2.3.1: grammar of sources; WHATWG HTML §7.1.5: of sandboxes; Trusted Types §4.
+const schemeForm = /^[a-z][a-z\d+.-]*:$/i
+const hostForm =
+  /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?)(?::(?:\d+|\*))?(\/[^?#]*)?$/i
+const hashForm = /^'sha(256|384|512)-([\w+/-]+={0,2})'$/i
+const hashLengths: Readonly<Record<string, number>> = { 256: 43, 384: 64, 512: 86 }
+const tokenForm = /^[\w-]+$/
+
+/** Keywords that say what may run or apply, and where each has an effect. */
+const codeKeywords: Readonly<Record<string, RegExp>> = {
+  "'unsafe-inline'": /./,
+  "'unsafe-hashes'": /./,
+  "'report-sample'": /./,
+  "'unsafe-eval'": /^(?:default|script)-src$/,
+  "'wasm-unsafe-eval'": /^(?:default|script)-src$/,
+  "'trusted-types-eval'": /^(?:default|script)-src$/,
+  "'inline-speculation-rules'": /^(?:default-src|script-src(?:-elem)?)$/,
+}
+
+const sandboxPermissions: readonly string[] = [
+  'allow-downloads',
+  'allow-forms',
+  'allow-modals',
+  'allow-orientation-lock',
+  'allow-pointer-lock',
+  'allow-popups',
+  'allow-popups-to-escape-sandbox',
+  'allow-presentation',
+  'allow-same-origin',
+  'allow-scripts',
+  'allow-storage-access-by-user-activation',
+  'allow-top-navigation',
+  'allow-top-navigation-by-user-activation',
+  'allow-top-navigation-to-custom-protocols',
+]
+
+/** What is wrong with one source, or another part, of a directive, with the fix; `undefined` when it may be sent. */
+export function policySourceProblem(directive: PolicyDirective, source: string): string | undefined {
+  if (source === '') return 'expected a source, found ""'
+  if (/[;,\s]/.test(source)) {
+    return 'a source has no ";", "," or spaces: give each source of its own in the list, "%3B" and "%2C" in paths'
+  }
+  if (!/^[\x21-\x7E]+$/.test(source)) {
+    return 'a source is ASCII: write hosts in Punycode (new URL(…).host), paths percent-encoded'
+  }
+  switch (directiveTakes(directive)) {
+    case 'code':
+    case 'places':
+      return placeProblem(directive, source)
+    case 'permissions':
+      return knownWord(source, sandboxPermissions)
+    case 'nothing':
+      return `${directive} takes no sources; write []`
+    case 'sinks':
+      return source === "'script'" ? undefined : `${directive} takes "'script'" alone`
+    case 'policies':
+      return /^(?:[\w#=/@.%-]+|\*|'none'|'allow-duplicates')$/.test(source)
+        ? undefined
+        : 'expected the name of a policy, "*", "\'none\'" or "\'allow-duplicates\'"'
+    case 'endpoint':
+      return tokenForm.test(source)
+        ? undefined
+        : 'expected the name of an endpoint, as Reporting-Endpoints has it'
+    case 'addresses':
+      return /^(?:https?:\/\/[^/]|\/)/i.test(source)
+        ? undefined
+        : 'expected a URL, or a path that begins with "/"'
+    default:
+      throw new TypeError(`unknown directive: ${directive}`)
+  }
+}
+
+function placeProblem(directive: PolicyDirective, source: string): string | undefined {
+  const takesCode = directiveTakes(directive) === 'code'
+  if (source.startsWith("'")) return keywordProblem(directive, source, takesCode)
+  const bare = source.toLowerCase()
+  if (isKeyword(`'${bare}'`) || /^sha(?:256|384|512)-/.test(bare)) {
+    return `a keyword stands in single quotes: "'${source}'"`
+  }
+  if (bare.startsWith('nonce-')) return nonceProblem
+  if (['blob', 'data', 'filesystem', 'http', 'https', 'mediastream', 'ws', 'wss'].includes(bare)) {
+    return `browsers take ${source} for a host; write "${source}:"`
+  }
+  if (schemeForm.test(source)) return undefined
+  if (source.startsWith('//')) return `write the scheme too, such as "https:${source}", or the host alone`
+  if (source.startsWith('/') || source.startsWith('.')) return 'a path alone is no source; write "\'self\'"'
+  if (/\[/.test(source)) return 'browsers match no IPv6 addresses here; write a name'
+  if (/[?#]/.test(source)) return 'a source has no query and no fragment; leave them out'
+  if (hostForm.test(source)) return undefined
+  return source.includes('*')
+    ? 'a star stands for the first names of a host, as in "https://*.example.org", or for a port'
+    : 'expected a source such as "\'self\'", "https://cdn.example.org", "*.example.org" or "data:"'
+}
+
+const nonceProblem =
+  'a nonce needs pages that are written anew for each request; inline scripts and styles of the build have their hashes'
+
+function isKeyword(text: string): boolean {
+  return ["'self'", "'none'", "'strict-dynamic'", ...Object.keys(codeKeywords)].includes(text)
+}
+
+function keywordProblem(directive: PolicyDirective, source: string, takesCode: boolean): string | undefined {
+  const keyword = source.toLowerCase()
+  if (keyword === "'self'" || keyword === "'none'") {
+    return source === keyword ? undefined : `write ${keyword}, in lower case`
+  }
+  if (keyword.startsWith("'nonce-")) return nonceProblem
+  if (keyword === "'strict-dynamic'") {
+    return "beside it browsers ignore 'self', so that they load no script file of the build; name the origins of further scripts instead"
+  }
+  const [, algorithm, digits] = hashForm.exec(source) ?? []
+  if (algorithm !== undefined && digits !== undefined) {
+    if (!takesCode) return `a hash has no effect in ${directive}`
+    const isWhole = digits.replace(/=+$/, '').length === hashLengths[algorithm]
+    return isWhole
+      ? undefined
+      : `expected the whole hash: ${hashLengths[algorithm]} characters of base64 and "="`
+  }
+  const where = codeKeywords[source]
+  if (where !== undefined) {
+    return takesCode && where.test(directive) ? undefined : `${source} has no effect in ${directive}`
+  }
+  return knownWord(source, ["'self'", "'none'", ...Object.keys(codeKeywords), "'sha256-…'"])
+}
+
+function knownWord(word: string, words: readonly string[]): string | undefined {
+  if (words.includes(word)) return undefined
+  const nearest = nearestName(word, words)
+  return nearest === undefined
+    ? `expected one of ${words.join(', ')}, found ${word}`
+    : `there is no ${word}; did you mean ${nearest}?`
+}

@@ -1,0 +1,207 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type Manifest,
+  manifestPath,
+  parseManifest,
+  type ServingRules,
+  stringifyManifest,
+} from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadSite } from '../../src/load/load-site.ts'
+import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { type StartedServer, startServer } from '../support/start-server.ts'
+
+const hash = `sha256-${'a'.repeat(43)}=`
+const other = `sha256-${'b'.repeat(43)}=`
+const plain =
+  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; form-action 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+
+const files = {
+  'index.html': `<!doctype html><title>spa</title>${compressibleText(2000)}`,
+  'about.html': 'about',
+  '404.html': 'nothing here',
+  'drawing.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'feed.xml': '<feed/>',
+  'assets/app.js': compressibleText(3000),
+  'assets/worker.js': compressibleText(3000),
+}
+
+/** A build whose manifest says these things besides. */
+async function buildWith(
+  change: (manifest: Manifest) => Manifest,
+  given: FixtureFiles = files,
+): Promise<string> {
+  const directory = await buildFixture(given, { appType: 'spa' })
+  const file = join(directory, manifestPath)
+  await writeFile(file, stringifyManifest(change(parseManifest(await readFile(file, 'utf8')))))
+  return directory
+}
+
+function withHashes(manifest: Manifest): Manifest {
+  return {
+    ...manifest,
+    policy: {},
+    files: manifest.files.map((file) => {
+      if (file.path === 'index.html')
+        return { ...file, policy: { scripts: [hash], styleAttributes: [other] } }
+      if (file.path === '404.html') return { ...file, policy: { styles: [other] } }
+      return file.path === 'assets/worker.js' ? { ...file, worker: true } : file
+    }),
+  }
+}
+
+async function serveWith(rules: ServingRules): Promise<StartedServer> {
+  return await startServer(await buildWith(withHashes), {
+    site: { rules },
+    handler: { fileSystemFallback: true },
+  })
+}
+
+describe('csp: true', () => {
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await serveWith({ csp: true })
+  })
+
+  const ofIndex = plain
+    .replace("script-src 'self'", `script-src 'self' '${hash}'`)
+    .replace("style-src 'self'", `style-src 'self'; style-src-attr 'unsafe-hashes' '${other}'`)
+
+  test.each([
+    ['a page, with its own hashes', '/', ofIndex],
+    ['a page without inline code', '/about', plain],
+    ['SVG', '/drawing.svg', plain],
+    ['XML', '/feed.xml', plain],
+    ['the script of a worker', '/assets/worker.js', plain],
+    ['no other script', '/assets/app.js', undefined],
+  ])('sends it with %s', async (_what, target, value) => {
+    const response = await rawRequest(server.port, { target })
+    expect(response.status).toBe(200)
+    expect(response.field('Content-Security-Policy')).toBe(value)
+  })
+
+  test('sends it with every representation, ranges and 304 alike', async () => {
+    const responses = await Promise.all(
+      [{ 'Accept-Encoding': 'br' }, { Range: 'bytes=0-9' }, { 'If-None-Match': '*' }].map((fields) =>
+        rawRequest(server.port, { target: '/', fields }),
+      ),
+    )
+    expect(responses.map(({ status }) => status)).toEqual([200, 206, 304])
+    for (const response of responses) expect(response.field('Content-Security-Policy')).toBe(ofIndex)
+  })
+
+  test('sends that of the page which answers in the place of another', async () => {
+    const missing = await rawRequest(server.port, { target: '/none', fields: { Accept: 'text/html' } })
+    expect(missing.status).toBe(404)
+    expect(missing.field('Content-Security-Policy')).toContain(`style-src 'self' '${other}'`)
+  })
+
+  test('sends files that appear later one without hashes', async () => {
+    await writeFile(join(server.site.directory, 'later.html'), 'later')
+    const response = await rawRequest(server.port, { target: '/later' })
+    expect([response.status, response.field('Content-Security-Policy')]).toEqual([200, plain])
+  })
+})
+
+describe('csp', () => {
+  test('only reports where it says so, and leaves out what browsers only enforce', async () => {
+    const { port } = await serveWith({
+      csp: { reportOnly: true, 'report-to': ['csp'], sandbox: [], 'upgrade-insecure-requests': [] },
+      headers: { '**': { 'Content-Security-Policy': "default-src 'none'" } },
+    })
+    const response = await rawRequest(port, { target: '/about' })
+    expect(response.field('Content-Security-Policy-Report-Only')).toBe(`${plain}; report-to csp`)
+    expect(response.field('Content-Security-Policy')).toBe("default-src 'none'")
+  })
+
+  test('is taken away from the files of a rule that says null', async () => {
+    const { port } = await serveWith({
+      csp: true,
+      headers: { 'about.html': { 'content-security-policy': null } },
+    })
+    const response = await rawRequest(port, { target: '/about' })
+    expect(response.field('Content-Security-Policy')).toBeUndefined()
+  })
+
+  test('joins what the plugin says with what the operator says', async () => {
+    const directory = await buildWith((manifest) => ({
+      ...withHashes(manifest),
+      policy: { 'script-src': ["'wasm-unsafe-eval'"] },
+      serving: { csp: { 'connect-src': ["'self'"], 'img-src': ['https://img.example'] } },
+    }))
+    const rules = { csp: { 'connect-src': ['https://api.example'], 'img-src': null } }
+    const { port } = await startServer(directory, { site: { rules } })
+    const response = await rawRequest(port, { target: '/about' })
+    expect(response.field('Content-Security-Policy')).toBe(
+      plain
+        .replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+        .replace("img-src 'self' data:; ", '')
+        .replace('; form-action', "; connect-src 'self' https://api.example; form-action"),
+    )
+  })
+
+  test('is off where the strongest source says so', async () => {
+    const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
+    const { port } = await startServer(directory, { site: { rules: { csp: false } } })
+    expect((await rawRequest(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
+  })
+
+  test('refuses a build that an earlier release described', async () => {
+    const directory = await buildWith(({ policy: _policy, ...manifest }) => manifest)
+    await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
+      `npx serve-dist compress ${directory} with this release`,
+    )
+  })
+
+  test.each([
+    [
+      'a rule of the plugin',
+      { '**': { 'content-security-policy': 'default-src *' } },
+      {},
+      `the plugin's option serving.headers["**"]["content-security-policy"]: the rule csp sends this field; write its directives into csp, or say csp: false`,
+    ],
+    [
+      'a line of _headers',
+      {},
+      { _headers: '/*\n  content-security-policy: default-src *' },
+      `_headers, /*, Content-Security-Policy: the rule csp sends this field; write its directives into csp, or say csp: false`,
+    ],
+  ])('refuses %s for its field', async (_what, headers, more, message) => {
+    const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { headers } }), {
+      ...files,
+      ...more,
+    })
+    await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(message)
+  })
+
+  test('sends the origin of a value of the environment', async () => {
+    const variables = { API_URL: { type: 'string', required: true }, CDN: { type: 'string' } } as const
+    const directory = await buildWith((manifest) => ({
+      ...withHashes(manifest),
+      environment: { path: 'assets/app.js', prefix: 'POLICY_TEST_', variables },
+    }))
+    const rules = { csp: { 'connect-src': [{ env: 'API_URL' }], 'media-src': [{ env: 'CDN' }] } }
+    process.env['POLICY_TEST_API_URL'] = 'https://user:secret@api.example:8443/v1?key=1'
+    try {
+      const site = await loadSite(directory, { rules })
+      const policy = site.index?.overrides.get('content-security-policy')?.value
+      expect(policy).toContain("connect-src https://api.example:8443; media-src 'none';")
+      process.env['POLICY_TEST_API_URL'] = 'secret'
+      await expect(loadSite(directory, { rules })).rejects.toMatchObject({
+        code: 'SD_ENVIRONMENT_INVALID',
+        message:
+          'POLICY_TEST_API_URL: expected a URL that begins with https://, http://, wss:// or ws:// and a host name, for its origin is a source of connect-src',
+      })
+      await expect(
+        loadSite(directory, { rules: { csp: { 'img-src': [{ env: 'API_URI' }] } } }),
+      ).rejects.toThrow(
+        'csp["img-src"]: the build takes no "API_URI" from its environment; did you mean "API_URL"?',
+      )
+    } finally {
+      delete process.env['POLICY_TEST_API_URL']
+    }
+  })
+})
