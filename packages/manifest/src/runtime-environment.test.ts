@@ -65,6 +65,17 @@ describe('readEnvironment', () => {
   })
 })
 
+test.each([
+  ['['.repeat(1000) + ']'.repeat(1000), []],
+  [`{"a[[":${'['.repeat(1000)}${']'.repeat(1000)}}`, ['FLAGS: expected JSON of at most 1000 levels']],
+  ['['.repeat(100_000), ['FLAGS: expected JSON of at most 1000 levels']],
+  [JSON.stringify('["\\"'.repeat(2000)), []],
+])('readEnvironment takes JSON that can be written again: %#', (text, problems) => {
+  const read = readEnvironment({ prefix: '', variables: { FLAGS: { type: 'json' } } }, { FLAGS: text })
+  expect(read.problems).toEqual(problems)
+  expect(() => environmentModule(read.values)).not.toThrow()
+})
+
 describe('environmentModule', () => {
   test('gives the application what was set', async () => {
     const text = fc.oneof(

@@ -87,6 +87,9 @@ export function isSecretName(name: string): boolean {
   return /(?:^|_)(?:secret|key|token|password)$/i.test(name)
 }
 
+/** Levels of arrays and objects that a value may have: `JSON.stringify` ends in an error from some thousands on. */
+const deepestJson = 1000
+
 const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
 function readText(
@@ -104,6 +107,7 @@ function readText(
       if (text === 'true' || text === '1') return { value: true }
       return text === 'false' || text === '0' ? { value: false } : { expected: 'true, false, 1 or 0' }
     case 'json':
+      if (isDeeper(text, deepestJson)) return { expected: `JSON of at most ${deepestJson} levels` }
       try {
         const value: unknown = JSON.parse(text)
         return { value }
@@ -114,4 +118,19 @@ function readText(
     default:
       throw new TypeError(`unknown type: ${String(type satisfies never)}`)
   }
+}
+
+/** Looked at before it is parsed, character by character: it may have a megabyte. */
+function isDeeper(json: string, most: number): boolean {
+  let depth = 0
+  let isInText = false
+  for (let index = 0; index < json.length && depth <= most; index += 1) {
+    const character = json[index]
+    if (isInText && character === '\\') index += 1
+    else if (character === '"') isInText = !isInText
+    else if (isInText) continue
+    else if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+  }
+  return depth > most
 }

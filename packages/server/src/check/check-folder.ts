@@ -1,7 +1,7 @@
 import { count, OperatorError } from '@serve-dist/manifest'
 import { loadOptional } from '../load-optional.ts'
 import type { LoadSiteOptions } from '../load/load-options.ts'
-import { loadSite } from '../load/load-site.ts'
+import { loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
 import { isSourceMap } from '../site/resolve-serving.ts'
 import type { Site } from '../site/site.ts'
@@ -52,7 +52,7 @@ async function loadAsAtStart(
   }
   try {
     // Without bodies in memory: only an answer would need them.
-    return await loadSite(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
+    return await loadSiteToInspect(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { code, message } = error

@@ -5,7 +5,7 @@ import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
-import { loadSite } from '../load/load-site.ts'
+import { loadSiteToInspect } from '../load/load-site.ts'
 import { readRules } from '../load/read-rules.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
@@ -69,7 +69,7 @@ async function checkAddress(
   // Without a manifest nobody knows which codings there are.
   if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)
   // What it warns of is the folder's own, and its check says it.
-  const site = await loadSite(build, { ...load, memoryBudget: 0, onWarning: () => {} })
+  const site = await loadSiteToInspect(build, { ...load, memoryBudget: 0, onWarning: () => {} })
   const { stderr } = process
   let requests = 0
   let drawnAt = 0

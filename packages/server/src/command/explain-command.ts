@@ -7,7 +7,7 @@ import {
   formatExplanationAsJson,
 } from '../explain/format-explanation.ts'
 import { findOnDisk } from '../hosts/find-on-disk.ts'
-import { loadSite } from '../load/load-site.ts'
+import { loadSiteToInspect } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { notFound } from '../site/answers.ts'
@@ -34,7 +34,7 @@ export async function explainRequest(
   const target = toTarget(path)
   // The fields are the same wherever a body lies, and none is sent.
   const options = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
-  const site = await loadSite(directory, options)
+  const site = await loadSiteToInspect(directory, options)
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
   return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
 }

@@ -74,6 +74,7 @@ export interface ServeFlags {
   readonly fallback?: Fallback
   readonly config?: string
   readonly ssr?: string
+  readonly envFile?: string
   readonly fsFallback?: boolean
   readonly prefer?: Preference
   readonly immutable?: readonly string[]
@@ -201,6 +202,11 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'module that answers what the build lacks: pages, API',
     group: answers,
     isCommon: true,
+  },
+  envFile: {
+    value: '<file>',
+    help: 'values for the build, as `node --env-file` reads them; the environment outranks it',
+    group: answers,
   },
   fsFallback: {
     help: 'look on the disk for files that the build does not have, such as files added after the start',

@@ -144,7 +144,7 @@ async function toServeOptions(
   { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
   const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
-  const { verify, memoryBudget, largestBody, openFiles, noManifest } = flags
+  const { verify, memoryBudget, largestBody, openFiles, noManifest, envFile } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
   if (ssr !== undefined) {
     // React and others choose their development build where it is not set.
@@ -174,7 +174,17 @@ async function toServeOptions(
     allowHosts: allowHost,
     ssr,
     tls,
-    site: defined({ verify, memoryBudget, largestBody, openFiles, unlisted, noManifest, rules, onWarning }),
+    site: defined({
+      verify,
+      memoryBudget,
+      largestBody,
+      openFiles,
+      unlisted,
+      noManifest,
+      rules,
+      envFile,
+      onWarning,
+    }),
     handler: defined({ fileSystemFallback: fsFallback }),
     operations: defined({
       accessLog,

@@ -63,6 +63,17 @@ export function compareFolder(root: string, manifest: ListedFiles): FolderDiffer
   return { unlisted: findUnlisted(root, manifest), missing: missing.toSorted(), changed: changed.toSorted() }
 }
 
+/** Whether a file is there, and has other bytes than a manifest lists. */
+export function isChanged(root: string, { path, size, sha256 }: Entry & { readonly path: string }): boolean {
+  const file = join(root, path)
+  try {
+    const stats = statSync(file)
+    return !stats.isFile() || stats.size !== size || digestOf(file) !== sha256
+  } catch (error) {
+    return !isMissing(error)
+  }
+}
+
 /**
  * The files of a folder that its manifest does not list, and that neither the manifest's selection nor the rules for
  * every build leave out: hidden files, names that no URL can carry, symlinks that lead out, server outputs below.
@@ -93,10 +104,11 @@ export function findUnlisted(root: string, manifest: ListedFiles): readonly stri
 
 type Entry = Pick<Manifest['files'][number], 'size' | 'sha256'>
 
-/** Every file that the manifest describes, variants among them. */
+/** Every file that the manifest describes, variants among them, but for the one whose bytes may change. */
 function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const file of files) {
+    if (file.runtime === true) continue
     entries.set(file.path, file)
     for (const variant of file.variants) entries.set(variantPath(file.path, variant.coding), variant)
   }

@@ -3,7 +3,6 @@ import {
   escapeMessage,
   OperatorError,
   type Manifest,
-  readEnvironment,
   variantPath,
 } from '@serve-dist/manifest'
 import { realpath } from 'node:fs/promises'
@@ -14,14 +13,15 @@ import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { ExpectedFile, KnownDigests } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
 import { foldProblems } from './fold-problems.ts'
-import { findUnlisted } from './compare-folder.ts'
+import { findUnlisted, isChanged } from './compare-folder.ts'
 import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
+import type { EnvironmentModule, MadeEnvironment } from './make-environment-module.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
 import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-serving.ts'
-import type { Site, StoredBytes } from '../site/site.ts'
+import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
 import { describeTimesAhead } from './times-ahead.ts'
 import { usablePolicy } from './usable-policy.ts'
@@ -41,6 +41,8 @@ export interface LoadedBuild {
 export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
   /** Whether a folder without a manifest is refused rather than described. */
   readonly needsManifest: boolean
+  /** Whether a build is refused that requires what the environment lacks: who only looks at it needs no values. */
+  readonly needsEnvironment: boolean
   /** Whether a server or a host starts with it: a reload refuses less, for the build before it is served on. */
   readonly isStart: boolean
   /** What is known of streamed files from earlier loads; this one leaves behind what it knows. */
@@ -54,7 +56,8 @@ const mostAttempts = 3
  * Reads a build and checks it, in eight steps:
  *
  * 1. Resolve the folder, and note which manifest it has (`mark-manifest.ts`).
- * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`).
+ * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
+ *    (`make-environment-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
@@ -111,31 +114,60 @@ interface Folder {
   readonly hasManifest: boolean
 }
 
-async function loadOnce(
-  { directory, root, hasManifest }: Folder,
-  given: LoadBuildOptions,
-): Promise<LoadedBuild> {
+async function loadOnce(folder: Folder, given: LoadBuildOptions): Promise<LoadedBuild> {
   // Warnings name files, and are printed as they are.
   const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
+  // 2. The manifest, and the environment.
+  const manifest = await readManifest(folder.root, { ...folder, ...options })
+  const made = await makeEnvironment(manifest, options)
+  const problems = options.needsEnvironment ? made.problems : []
+  try {
+    return await loadDescribed(folder, { ...made, manifest, problems }, options)
+  } catch (error) {
+    if (problems.length === 0 || !(error instanceof OperatorError)) throw error
+    throw new OperatorError(error.code, [...new Set([...error.problems, ...problems])], { cause: error })
+  }
+}
+
+/** A build that takes nothing from its environment needs none of that code. */
+async function makeEnvironment(manifest: Manifest, options: LoadBuildOptions): Promise<MadeEnvironment> {
+  if (manifest.environment === undefined && options.envFile === undefined) {
+    return { values: {}, module: undefined, problems: [] }
+  }
+  const { makeEnvironmentModule } = await import('./make-environment-module.ts')
+  return await makeEnvironmentModule(manifest, options)
+}
+
+/** A manifest, the module in the place of one of its files, and what is wrong with the environment. */
+interface Description extends MadeEnvironment {
+  readonly manifest: Manifest
+}
+
+async function loadDescribed(
+  { directory, root, hasManifest }: Folder,
+  { manifest: read, module, values, problems: unset }: Description,
+  options: LoadBuildOptions,
+): Promise<LoadedBuild> {
   const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, digests, onWarning } =
     options
-  // 2. The manifest.
-  const whole = await readManifest(root, { directory, ...options })
-  const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, whole) : [] }
+  const { needsEnvironment } = options
+  const whole = module === undefined ? read : withModule(read, module)
+  const listed = module === undefined ? read : { ...read, files: [...read.files, module.file] }
+  const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, listed) : [] }
   if (isStart && unlisted === 'refuse') refuseLostPages(found)
 
   const sources = [whole.serving ?? {}, rules]
   const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(whole) : whole
 
   // 3. What to hold, and what to keep open.
-  const expected = expectedFiles(wanted)
+  const expected = expectedFiles(wanted).filter(({ entry }) => entry !== module?.file)
   const served = expected.filter(({ path }) => !servingFiles.has(path))
   const streamed = chooseStreamedFiles(served, { memoryBudget, largestBody })
   // The smallest: opening a file costs most beside sending it when there is little to send.
   const kept = new Set(streamed.slice(0, openFiles))
 
   // 4. The files.
-  const files = await inspectFiles(root, expected, {
+  const inspected = await inspectFiles(root, expected, {
     // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
     digests,
@@ -143,12 +175,13 @@ async function loadOnce(
     kept,
     cure: compressCommand(directory),
   })
-  const retire = (): void => retireFiles(files.values())
+  const retire = (): void => retireFiles(inspected.values())
   try {
+    const files = module === undefined ? inspected : withBody(inspected, module)
     // 5. How to serve it.
     const written = readServingFiles(whole, files, onWarning)
-    const { values } = readEnvironment(whole.environment ?? { prefix: '', variables: {} }, process.env)
-    const policy = usablePolicy(directory, whole, { ...written, rules: sources, values })
+    const policy = usablePolicy(directory, whole, { ...written, rules: sources, values, needsEnvironment })
+    if (unset.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', unset)
     const serving = resolveServing({ directory: root, ...written, rules: sources, policy })
 
     // 6. The table.
@@ -165,6 +198,7 @@ async function loadOnce(
     const missing = missingFallback(site)
     const below = isStart && hasManifest ? await findClientBelow({ directory, root }, site, whole) : undefined
     const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
+    const edited = isStart && module !== undefined ? describeEdited(root, read, module) : undefined
     for (const problem of [
       ...unusedHeadersFileRules(written.headersFile, manifest),
       ...foldProblems(problems),
@@ -172,6 +206,7 @@ async function loadOnce(
       ...(missing === undefined ? [] : [missing]),
       ...(below === undefined ? [] : [below]),
       ...(untold === undefined ? [] : [untold]),
+      ...(edited === undefined ? [] : [edited]),
     ])
       onWarning(problem)
     return { site, hasManifest, identity: identify(site, files.values()), retire }
@@ -198,15 +233,38 @@ function withoutSourceMaps(manifest: Manifest): Manifest {
   return { ...manifest, files: manifest.files.filter(({ path }) => !isSourceMap(path)) }
 }
 
-/** Held bodies are what the build's id says; a streamed file may have been written anew. */
-function identify({ directory, buildId }: Site, files: Iterable<StoredBytes>): string {
+/** The manifest with the module that is served in the place of the file that lies on the disk, if one does. */
+function withModule(manifest: Manifest, { file }: EnvironmentModule): Manifest {
+  const { files } = manifest
+  const isListed = files.some(({ path }) => path === file.path)
+  const replaced = files.map((each) => (each.path === file.path ? file : each))
+  return { ...manifest, files: isListed ? replaced : [...files, file] }
+}
+
+function withBody(
+  files: ReadonlyMap<ManifestEntry, StoredBytes>,
+  { file, body }: EnvironmentModule,
+): ReadonlyMap<ManifestEntry, StoredBytes> {
+  return new Map([...files, [file, { size: body.length, body }]])
+}
+
+/** Who writes values into the file, as static hosts have it, would wait for them for ever. */
+function describeEdited(root: string, { files }: Manifest, { file }: EnvironmentModule): string | undefined {
+  const written = files.find(({ path }) => path === file.path)
+  return written !== undefined && isChanged(root, written)
+    ? `${file.path}: was changed after the build, and does not count: this server makes it from its environment`
+    : undefined
+}
+
+/** Held bodies are what the build's id says, and the environment; a streamed file may have been written anew. */
+function identify({ directory, environment, buildId }: Site, files: Iterable<StoredBytes>): string {
   const streamed: string[] = []
   for (const stored of files) {
     if (stored.body === undefined) {
       streamed.push(`${stored.file}:${stored.fingerprint}`)
     }
   }
-  return [directory, buildId, ...streamed].join('\n')
+  return [directory, buildId, environment?.sha256 ?? '', ...streamed].join('\n')
 }
 
 /** Every file that the manifest describes, variants among them. */

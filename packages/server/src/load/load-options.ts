@@ -4,6 +4,7 @@ import {
   byteSizeOf,
   type ByteSize,
   checkServingRules,
+  type EnvironmentSource,
   type ServingRules,
 } from '@serve-dist/manifest'
 import {
@@ -55,15 +56,29 @@ export interface LoadSiteOptions {
    */
   readonly noManifest?: boolean
   /**
+   * The texts that a build with a `virtual:serve-dist/env` takes its values from, by the names of environment variables:
+   * those that the build lists, and no other ones. They are read at each load.
+   * @default process.env
+   */
+  readonly environment?: EnvironmentSource
+  /**
+   * A file with further ones, in the form that `node --env-file` reads; `environment` outranks it.
+   * @default none
+   */
+  readonly envFile?: string
+  /**
    * Called with what the build asks for and this server does not do, and with options of `serve` that do nothing.
    * @default prints the message to standard error
    */
   readonly onWarning?: (message: string) => void
 }
 
-/** `LoadSiteOptions` with nothing left open. */
-type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName>> & Readonly<Record<SizeName, number>>
+/** `LoadSiteOptions` with nothing left open but where values come from. */
+type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName | SourceName>> &
+  Pick<LoadSiteOptions, SourceName> &
+  Readonly<Record<SizeName, number>>
 
+type SourceName = 'environment' | 'envFile'
 type SizeName = 'memoryBudget' | 'largestBody'
 
 /** The defaults; the command's help shows the same. */
@@ -87,6 +102,10 @@ export const loadChecks: OptionChecks<LoadSiteOptions> = {
   rules: optionsFor((rules) => checkServingRules(rules, '')),
   unlisted: oneOf('refuse', 'warn', 'ignore'),
   noManifest: expecting('true or false', (value) => typeof value === 'boolean'),
+  // Not shown: it may hold secrets.
+  environment: (value) =>
+    typeof value === 'object' && value !== null ? [] : [': expected an object of texts such as process.env'],
+  envFile: expecting('the path of a file', (value) => typeof value === 'string' && value !== ''),
   onWarning: aFunction,
 }
 

@@ -11,10 +11,20 @@ import type { Site } from '../site/site.ts'
  * or has another size than the manifest says, or another digest (streamed files: with `verify: 'hash'`).
  */
 export async function loadSite(directory: string, options: LoadSiteOptions = {}): Promise<Site> {
+  return await load(directory, options, true)
+}
+
+/** As {@link loadSite}, for who sends nothing of it: what the build requires of its environment may be missing. */
+export async function loadSiteToInspect(directory: string, options: LoadSiteOptions): Promise<Site> {
+  return await load(directory, options, false)
+}
+
+async function load(directory: string, options: LoadSiteOptions, needsEnvironment: boolean): Promise<Site> {
   const { site } = await loadBuild(directory, {
     ...resolveLoadSiteOptions(options),
     openFiles: 0,
     needsManifest: false,
+    needsEnvironment,
     isStart: true,
     digests: new Map(),
   })

@@ -70,7 +70,7 @@ export async function openStagedSiteStore(
   directory: string,
   options: SiteStoreOptions,
 ): Promise<StagedSiteStore> {
-  const resolved = { ...resolveSiteStoreOptions(options), digests: new Map() }
+  const resolved = { ...resolveSiteStoreOptions(options), needsEnvironment: true, digests: new Map() }
   let served = await loadBuild(directory, { ...resolved, needsManifest: false, isStart: true })
   let prepared: LoadedBuild | undefined
   let isClosed = false

@@ -11,12 +11,13 @@ import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/reso
 export function usablePolicy(
   directory: string,
   manifest: Manifest,
-  sources: PolicySources,
+  { needsEnvironment, ...sources }: PolicySources & { readonly needsEnvironment: boolean },
 ): SitePolicy | undefined {
   const { policy, problems, environmentProblems } = resolvePolicy(manifest, sources)
   if (policy === undefined) return undefined
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
-  if (environmentProblems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', environmentProblems)
+  if (needsEnvironment && environmentProblems.length > 0)
+    throw new OperatorError('SD_ENVIRONMENT_INVALID', environmentProblems)
   if (manifest.policy !== undefined) return policy
   const cure = `run ${compressCommand(directory)} with this release, or leave out csp`
   throw new OperatorError(

@@ -7,8 +7,9 @@ import type { SitePolicy } from './resolve-policy.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
+import { isFreshness } from './representation-answers.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
-import type { ManifestEntry, Representation, Resource, Site, StoredBytes } from './site.ts'
+import type { ManifestEntry, Representation, Resource, Site, SiteEnvironment, StoredBytes } from './site.ts'
 
 /** A site, and a line for each redirect rule that can never count. */
 export interface BuiltSite {
@@ -50,6 +51,7 @@ export function buildSite(
     sourceMaps: serving.sourceMaps,
     ...(manifest.selection && { selection: manifest.selection }),
     fieldRules: serving.fieldRules,
+    ...environmentOf(manifest),
     summary: {
       files: manifest.files.length,
       pages: pages.length,
@@ -63,6 +65,14 @@ export function buildSite(
     },
   }
   return { site, problems }
+}
+
+function environmentOf({ environment, files }: Manifest): { readonly environment?: SiteEnvironment } {
+  if (environment === undefined) return {}
+  const { path, prefix, variables } = environment
+  const module = files.find((file) => file.path === path)
+  const names = Object.keys(variables).map((name) => prefix + name)
+  return module === undefined ? {} : { environment: { path, names, sha256: module.sha256 } }
 }
 
 /** What a resource takes from the site that it belongs to. */
@@ -83,13 +93,17 @@ function buildResource(
   { base, stored, serving, timesAreFixed }: ResourceContext,
 ): Resource {
   const { path, mediaType, links } = file
-  const lastModified = timesAreFixed ? undefined : Date.parse(file.lastModified)
+  // Another start gives it other bytes under the same name, and at no time that anybody knows.
+  const isRuntime = file.runtime === true
+  const lastModified = timesAreFixed || isRuntime ? undefined : Date.parse(file.lastModified)
   const represent = (coding: Representation['coding'], entry: ManifestEntry): Representation => {
     const bytes = stored.get(entry)
     if (bytes === undefined) throw new TypeError(`"${path}" was not read from the disk`)
     return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
   }
   const identity = represent('identity', file)
+  const urlPaths = namesOf(path).map((name) => base + name)
+  const overrides = overridesFor(serving.fieldRules, file, urlPaths)
   const inOrder = file.variants.map((variant) => represent(variant.coding, variant))
   inOrder.push(identity)
   return {
@@ -104,16 +118,9 @@ function buildResource(
     varies: file.variants.length > 0,
     lastModified,
     lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
-    cacheControl: isImmutable(serving, file) ? 'public, max-age=31536000, immutable' : 'no-cache',
-    overrides: withPolicy(
-      overridesFor(
-        serving.fieldRules,
-        file,
-        namesOf(path).map((name) => base + name),
-      ),
-      file,
-      serving.policy,
-    ),
+    cacheControl:
+      !isRuntime && isImmutable(serving, file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    overrides: isRuntime ? withoutFreshness(overrides) : withPolicy(overrides, file, serving.policy),
     links: linksOf(
       base,
       links?.filter(({ inDocument }) => !inDocument),
@@ -133,6 +140,10 @@ function withPolicy(
   // A rule may take the field away.
   if (overrides.get(key)?.value === null) return overrides
   return new Map([...overrides, [key, { name: policy.field, value: policy.valueFor(page) }]])
+}
+
+function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
+  return new Map([...overrides].filter(([name]) => !isFreshness(name)))
 }
 
 /** What a page needs as members of a `Link` field (RFC 8288). */

@@ -49,7 +49,19 @@ export interface Site {
   readonly selection?: Selection
   /** What fields files get, for those that appear after boot; the last rule that names a field counts. */
   readonly fieldRules: readonly FieldRule[]
+  /** What it was made from besides the build; absent where that takes nothing. */
+  readonly environment?: SiteEnvironment
   readonly summary: SiteSummary
+}
+
+/** The module that holds what a build takes from the environment of this process. */
+export interface SiteEnvironment {
+  /** Relative to the build's folder. */
+  readonly path: string
+  /** The environment variables that it is made from, set or not. */
+  readonly names: readonly string[]
+  /** Of the module's bytes. */
+  readonly sha256: string
 }
 
 /** What the listening line tells of a site. */

@@ -44,7 +44,7 @@ describe('previewDist', () => {
     ],
     [
       '{"prefer":"smallest"}',
-      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest',
+      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest, environment, envFile',
     ],
   ])('refuses %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)
