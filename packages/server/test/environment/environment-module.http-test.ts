@@ -83,7 +83,9 @@ describe('the module of the environment', () => {
         rules: {
           immutable: ['**'],
           cacheControl: { '**': 'max-age=61' },
-          headers: { '**': { 'cache-control': 'max-age=62', 'CDN-Cache-Control': 'max-age=63', Expires: '0' } },
+          headers: {
+            '**': { 'cache-control': 'max-age=62', 'CDN-Cache-Control': 'max-age=63', Expires: '0' },
+          },
           cors: ['**'],
         },
       },
@@ -99,7 +101,11 @@ describe('the module of the environment', () => {
   test('is made though its file was changed, with a warning, or is gone', async () => {
     const folder = await build()
     const warnings: string[] = []
-    const site = { environment: set, verify: 'hash', onWarning: (text: string) => warnings.push(text) } as const
+    const site = {
+      environment: set,
+      verify: 'hash',
+      onWarning: (text: string) => warnings.push(text),
+    } as const
     const ask = async (): Promise<unknown> => {
       const { port } = await startServer(folder, { site })
       return evaluate((await rawRequest(port, { target })).body.toString())
@@ -121,7 +127,9 @@ describe('the module of the environment', () => {
     const folder = await build({ 'app.js': 'script' })
     await rm(join(folder, 'app.js'))
     const given = { APP_LIMIT: 'ten-secret', APP_FLAGS: '{secret' }
-    const refusal = await startServer(folder, { site: { environment: given } }).catch((error: unknown) => error)
+    const refusal = await startServer(folder, { site: { environment: given } }).catch(
+      (error: unknown) => error,
+    )
     expect(refusal).toMatchObject({
       code: 'SD_MANIFEST_MISMATCH',
       problems: [
@@ -133,7 +141,9 @@ describe('the module of the environment', () => {
         'APP_FLAGS: expected JSON',
       ],
     })
-    const alone = await startServer(directory, { site: { environment: given } }).catch((error: unknown) => error)
+    const alone = await startServer(directory, { site: { environment: given } }).catch(
+      (error: unknown) => error,
+    )
     expect(alone).toMatchObject({ code: 'SD_ENVIRONMENT_INVALID' })
     for (const first of [refusal, alone]) {
       for (let error = first; error instanceof Error; error = error.cause) {
