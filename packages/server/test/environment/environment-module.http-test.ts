@@ -31,6 +31,11 @@ function evaluate(module: string): unknown {
   return new Script(module.replace('export default', 'result =')).runInNewContext({ result: undefined })
 }
 
+async function tagOf(url: string): Promise<string | undefined> {
+  const { port } = await startServer(directory, { site: { environment: { APP_API_URL: url } } })
+  return (await rawRequest(port, { target })).field('ETag')
+}
+
 let directory: string
 beforeAll(async () => {
   directory = await build()
@@ -67,10 +72,6 @@ describe('the module of the environment', () => {
   })
 
   test('has an ETag by its values', async () => {
-    const tagOf = async (url: string): Promise<string | undefined> => {
-      const { port } = await startServer(directory, { site: { environment: { APP_API_URL: url } } })
-      return (await rawRequest(port, { target })).field('ETag')
-    }
     expect(await tagOf('a')).toBe(await tagOf('a'))
     expect(await tagOf('a')).not.toBe(await tagOf('b'))
   })
