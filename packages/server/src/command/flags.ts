@@ -9,6 +9,7 @@ import {
 import type { AppType } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { loadDefaults } from '../load/load-options.ts'
+import { type CspMode, cspModes } from '../load/read-rules.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { AccessLogFormat } from '../operations/access-log.ts'
@@ -80,6 +81,7 @@ export interface ServeFlags {
   readonly immutable?: readonly string[]
   readonly cors?: readonly string[]
   readonly sourceMaps?: SourceMaps
+  readonly csp?: CspMode
   readonly workers: number | 'auto'
   readonly watch?: boolean
   readonly grace: number
@@ -238,6 +240,14 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'SOURCE_MAPS',
     defaultText: 'serve',
     choices: sourceMapChoices,
+  },
+  csp: {
+    value: '[mode]',
+    help: 'Content-Security-Policy of each page, made from the build; alone: enforce',
+    group: answers,
+    environment: 'CSP',
+    defaultText: 'by the build and the configuration, else off',
+    choices: cspModes,
   },
   workers: {
     value: '<count>',
@@ -439,7 +449,16 @@ export const reportFlags: FlagTable<ReportCommandOptions> = {
 /** What the server's command line says of its answers, for commands that ask what it would do. */
 type AsServedFlags = Pick<
   ServeFlags,
-  'fallback' | 'config' | 'ssr' | 'prefer' | 'immutable' | 'cors' | 'sourceMaps' | 'unlisted' | 'noManifest'
+  | 'fallback'
+  | 'config'
+  | 'ssr'
+  | 'prefer'
+  | 'immutable'
+  | 'cors'
+  | 'sourceMaps'
+  | 'csp'
+  | 'unlisted'
+  | 'noManifest'
 >
 
 const asServed = 'As for the server'
@@ -452,6 +471,7 @@ const asServedFlags: FlagTable<AsServedFlags> = {
   immutable: { ...serveFlags.immutable, group: asServed },
   cors: { ...serveFlags.cors, group: asServed },
   sourceMaps: { ...serveFlags.sourceMaps, group: asServed },
+  csp: { ...serveFlags.csp, group: asServed },
   unlisted: { ...serveFlags.unlisted, group: asServed },
   noManifest: { ...serveFlags.noManifest, group: asServed },
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readWords } from './read-words.ts'
 
-const commands = ['compress', 'check']
+const commands = ['compress', 'check', 'explain']
 
 /** A file that is there, wherever the tests run. */
 const thereIs = 'package.json'
@@ -20,6 +20,12 @@ describe('readWords', () => {
     ['--host ../out', '--host=* ../out'],
     ['--host .output', '--host=* .output'],
     ['--host=web dist', '--host=web dist'],
+    ['--csp dist', '--csp=enforce dist'],
+    ['dist --csp', 'dist --csp=enforce'],
+    ['--csp off dist', '--csp=off dist'],
+    ['--csp=report-only dist', '--csp=report-only dist'],
+    ['explain --csp report-only /about', 'explain --csp=report-only /about'],
+    ['explain /about --csp', 'explain /about --csp=enforce'],
     ['check -H x:y', 'check -H x:y'],
     ['help', '--help'],
     ['help compress', 'compress --help'],

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { cspModes } from '../load/read-rules.ts'
 
 /**
- * The words of a command line as commander takes them: `help compress` is `compress --help`, and `--host` has its value
- * behind `=`, so that it takes neither the folder nor the next flag for one.
+ * The words of a command line as commander takes them: `help compress` is `compress --help`, and `--host` and `--csp`
+ * have their values behind `=`, so that they take neither the folder nor the next flag for one.
  *
  * @param words - without the program's two names.
  */
@@ -12,16 +13,33 @@ export function readWords(words: readonly string[], commands: readonly string[])
   if (first === '--help=all') return ['--help', 'all']
   if (first === 'help' || (/^(?:-h|--help)$/.test(first) && commands.includes(second)))
     return second === 'all' ? ['--help', 'all'] : [...words.slice(1, 2), '--help']
+  const joined = joinValues(words, { is: (word) => word === '--csp', takes: isCspMode, alone: '--csp=enforce' })
   // `-H` is a field, in other commands.
-  if (commands.includes(first)) return words
+  if (commands.includes(first)) return joined
+  return joinValues(joined, { is: isHostFlag, takes: isAddress, alone: '--host=*' })
+}
+
+interface OptionalValue {
+  readonly is: (word: string) => boolean
+  readonly takes: (value: string) => boolean
+  /** The flag with the value that it has without one. */
+  readonly alone: string
+}
+
+function joinValues(words: readonly string[], { is, takes, alone }: OptionalValue): readonly string[] {
   return words.flatMap((word, index) => {
-    if (isHostFlag(words[index - 1]) && isAddress(word)) return []
+    if (is(words[index - 1] ?? '') && takes(word)) return []
     const next = words[index + 1]
-    return isHostFlag(word) ? [`--host=${next !== undefined && isAddress(next) ? next : '*'}`] : [word]
+    if (!is(word)) return [word]
+    return next !== undefined && takes(next) ? [alone.replace(/=.*/, () => `=${next}`)] : [alone]
   })
 }
 
-function isHostFlag(word: string | undefined): boolean {
+function isCspMode(word: string): boolean {
+  return cspModes.some((mode) => mode === word)
+}
+
+function isHostFlag(word: string): boolean {
   return word === '--host' || word === '-H'
 }
 

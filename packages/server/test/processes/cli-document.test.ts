@@ -29,7 +29,8 @@ const introduction = `# The command line
 set to nothing counts as not set.
 
 \`--host\` alone listens on all addresses, as in Vite. The next word is its value where it is an IP address, \`localhost\`, or
-a name with a dot and nothing of that name lies here; any other name is written \`--host=<name>\`.
+a name with a dot and nothing of that name lies here; any other name is written \`--host=<name>\`. \`--csp\` alone is
+\`--csp=enforce\`; the next word is its value where it is one of its modes.
 
 A size is a number of bytes, or has a unit: \`kb\`, \`mb\`, \`gb\` of 1,000; \`k\`, \`m\`, \`g\` or \`kib\`, \`mib\`, \`gib\` of
 1,024. Options of the plugin and of hosts take the same texts (\`minimumSize: '1kb'\`).
