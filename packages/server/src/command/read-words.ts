@@ -13,7 +13,11 @@ export function readWords(words: readonly string[], commands: readonly string[])
   if (first === '--help=all') return ['--help', 'all']
   if (first === 'help' || (/^(?:-h|--help)$/.test(first) && commands.includes(second)))
     return second === 'all' ? ['--help', 'all'] : [...words.slice(1, 2), '--help']
-  const joined = joinValues(words, { is: (word) => word === '--csp', takes: isCspMode, alone: '--csp=enforce' })
+  const joined = joinValues(words, {
+    is: (word) => word === '--csp',
+    takes: isCspMode,
+    alone: '--csp=enforce',
+  })
   // `-H` is a field, in other commands.
   if (commands.includes(first)) return joined
   return joinValues(joined, { is: isHostFlag, takes: isAddress, alone: '--host=*' })
