@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
+import { environmentPlugin } from './environment/environment-plugin.ts'
 import * as frameworks from './integrations/frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, warnOnce, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
@@ -12,7 +13,7 @@ import { type CollectedWorkers, collectWorkers } from './record/collect-workers.
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
 import type { Recording } from './record/record-build.ts'
 import { describeOutput, outputName } from './record/written-output.ts'
-import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-options.ts'
+import { resolveServeDistOptions, type ServeDistOptions, type ServeDistSettings } from './serve-dist-options.ts'
 
 /**
  * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;
@@ -21,7 +22,7 @@ import { resolveServeDistOptions, type ServeDistOptions } from './serve-dist-opt
  * A file is called immutable only where the bundler itself put a content hash into its name.
  */
 export function serveDist(options: ServeDistOptions = {}): Plugin[] {
-  return [recordingPlugin(options), appPlugin]
+  return [...recordingPlugins(options), appPlugin]
 }
 
 /** Learns of the environments that `buildApp` will have built when our own hook comes, its last one. */
@@ -39,14 +40,22 @@ const appPlugin: Plugin = {
 }
 
 /**
- * The plugin itself.
+ * The plugin itself, and beside it the one of the environment.
  *
  * @param framework - the integration that puts it in: then it only writes down what the bundler knows, and the pass is
  * `finishBuild`.
  * @param base - where the integration knows it, and Vite does not.
  */
-export function recordingPlugin(options: ServeDistOptions, framework?: string, base?: string): Plugin {
+export function recordingPlugins(options: ServeDistOptions, framework?: string, base?: string): Plugin[] {
   const settings = resolveServeDistOptions(options)
+  return [environmentPlugin(settings.environment), recordingPlugin(options, settings, { framework, base })]
+}
+
+function recordingPlugin(
+  options: ServeDistOptions,
+  settings: ServeDistSettings,
+  { framework, base }: { readonly framework: string | undefined; readonly base: string | undefined },
+): Plugin {
   const workers: CollectedWorkers = { stems: new Map(), scripts: new Set(), inline: new Set() }
   const instance = Symbol(pluginName)
   const mark: InstanceMark['serveDist'] = {
@@ -132,7 +141,8 @@ export function recordingPlugin(options: ServeDistOptions, framework?: string, b
       handler(output, bundle) {
         if (!isWorking(this.environment)) return
         const asked = stateOf(this.environment).askedNames(output)
-        const written = describeOutput(output, Object.values(bundle), { asked, workers })
+        const environment = settings.environment?.environment
+        const written = describeOutput(output, Object.values(bundle), { asked, workers, environment })
         endOutput(this.environment, outputName(output), written)
       },
     },

@@ -1,9 +1,15 @@
 import { mismatch, nearestName, OperatorError, servingRuleNames } from '@serve-dist/manifest'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
+import {
+  type EnvironmentOptions,
+  environmentOptionNames,
+  type EnvironmentSettings,
+  readEnvironmentOptions,
+} from './environment/environment-settings.ts'
 
 /** The plugin's options; it takes everything else from Vite's own configuration. */
-export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName> {
+export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName>, EnvironmentOptions {
   /**
    * What pages announce ahead, in `Link` fields and early hints: the module scripts and stylesheets that
    * they need, and with `fonts` the WOFF2 fonts of those stylesheets. `false`: nothing.
@@ -57,6 +63,8 @@ export interface ServeDistSettings {
   readonly preload: Required<PreloadOptions> | false
   readonly budgets: readonly Budget[]
   readonly pass: boolean
+  /** What the application takes from the environment of the process that serves it, if anything. */
+  readonly environment: EnvironmentSettings | undefined
 }
 
 /** The options that are the plugin's own: what each must be, in words, and the check of it. */
@@ -66,7 +74,7 @@ const checks: Record<string, [expected: string, holds: (value: unknown) => boole
   pass: ['true or false', isBoolean],
 }
 
-const names: readonly string[] = [...passOptionNames, ...Object.keys(checks)]
+const names: readonly string[] = [...passOptionNames, ...Object.keys(checks), ...environmentOptionNames]
 
 /**
  * Checks the options when the configuration is read, not when the build has run.
@@ -79,7 +87,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
       `serveDist options: ${mismatch("an object such as { minimumSize: '2kb' }", options)}`,
     ])
   }
-  const { preload = {}, budgets = [], pass = true, ...others } = options
+  const { preload = {}, budgets = [], pass = true, env, envPrefix, envFileName, envTypes, ...others } = options
   const problems = Object.keys(others)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
@@ -91,12 +99,14 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
     problems.push(`serveDist option "${name}": ${mismatch(expected, own[name])}`)
   }
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
+  const environment = readEnvironmentOptions({ env, envPrefix, envFileName, envTypes }, problems)
   if (problems.length > 0) throw wrongOptions(problems)
   return {
     precompress: Object.fromEntries(resolved.filter(([name]) => given[name] !== undefined)),
     preload: preload === false ? false : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
     pass,
+    environment,
   }
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { finishBuild } from '../pass/finish-build.ts'
-import { recordingPlugin } from '../plugin.ts'
+import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
 /** What Astro asks of an integration, as far as ours needs it. */
@@ -30,7 +30,7 @@ export default function serveDist(options: ServeDistOptions = {}): AstroIntegrat
     hooks: {
       'astro:config:setup'({ config, updateConfig }) {
         root = resolve(fileURLToPath(config.root))
-        updateConfig({ vite: { plugins: [recordingPlugin(options, 'astro')] } })
+        updateConfig({ vite: { plugins: recordingPlugins(options, 'astro') } })
       },
       async 'astro:build:done'({ dir, logger }) {
         // Astro puts the time before the first line, which would shift the head of the table.

@@ -1,5 +1,5 @@
 import { finishBuild } from '../pass/finish-build.ts'
-import { recordingPlugin } from '../plugin.ts'
+import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
 /**
@@ -11,7 +11,7 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
   const { dev, _prepare: isPreparing, ssr, srcDir, app, vite } = nuxt.options
   if (dev || isPreparing) return
   const options = ssr ? inline : { ...inline, serving: { fallback: 'spa' as const, ...inline.serving } }
-  vite.plugins = [...(vite.plugins ?? []), recordingPlugin(options, 'nuxt', app.baseURL)]
+  vite.plugins = [...(vite.plugins ?? []), ...recordingPlugins(options, 'nuxt', app.baseURL)]
 
   nuxt.hook('nitro:config', (nitro) => {
     if (!nitro.compressPublicAssets) return

@@ -1,6 +1,6 @@
 import { join, relative, resolve } from 'node:path'
 import { finishBuild } from '../pass/finish-build.ts'
-import { recordingPlugin } from '../plugin.ts'
+import { recordingPlugins } from '../plugin.ts'
 import { isInside } from '../record/output-folders.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
@@ -62,7 +62,7 @@ export default function serveDist<Adapter extends AdapterLike>(
 function withRecording(vite: AdapterVite = {}, options: ServeDistOptions): AdapterVite {
   const { plugins = [] } = vite
   const { pre = [], post = [] } = Array.isArray(plugins) ? { pre: plugins } : plugins
-  return { ...vite, plugins: { pre, post: [...post, recordingPlugin(options, 'sveltekit')] } }
+  return { ...vite, plugins: { pre, post: [...post, ...recordingPlugins(options, 'sveltekit')] } }
 }
 
 /** What the wrapper needs of an adapter of SvelteKit 2 and 3. */

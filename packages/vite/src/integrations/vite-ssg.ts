@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, UserConfig } from 'vite'
 import { finishBuild } from '../pass/finish-build.ts'
-import { recordingPlugin } from '../plugin.ts'
+import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 import { noteIntegration } from './noted-integrations.ts'
 
@@ -23,7 +23,7 @@ export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
     })
   }
   return [
-    recordingPlugin(options, 'vite-ssg'),
+    ...recordingPlugins(options, 'vite-ssg'),
     {
       name: 'serve-dist:vite-ssg',
       apply: 'build',

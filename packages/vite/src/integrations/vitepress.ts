@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import { finishBuild } from '../pass/finish-build.ts'
-import { recordingPlugin } from '../plugin.ts'
+import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 import { namingOf } from './frameworks.ts'
 
@@ -29,7 +29,7 @@ export default function withServeDist<Config extends VitePressConfig>(
   config: Config,
   options: ServeDistOptions = {},
 ): Config {
-  const plugins = hasEnvironments() ? [recordingPlugin(options, 'vitepress')] : []
+  const plugins = hasEnvironments() ? recordingPlugins(options, 'vitepress') : []
   return {
     ...config,
     vite: { ...config.vite, plugins: [...(config.vite?.plugins ?? []), ...plugins] },

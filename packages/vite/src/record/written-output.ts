@@ -1,4 +1,5 @@
 import { join, posix, relative, sep } from 'node:path'
+import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from '@serve-dist/precompress'
 import type { CollectedWorkers } from './collect-workers.ts'
 import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
@@ -28,6 +29,16 @@ export interface WrittenOutput {
   readonly workers: readonly string[]
   /** The modules that start inline workers. */
   readonly inlineWorkers: readonly string[]
+  /** What its chunks take from the environment of the process that serves them. */
+  readonly environment?: RuntimeEnvironment
+}
+
+/** What is known of an output besides its files. */
+interface OutputKnowledge {
+  readonly asked: AskedNames
+  readonly workers: CollectedWorkers
+  /** What the plugin's options say. */
+  readonly environment: RuntimeEnvironment | undefined
 }
 
 /** Tells outputs apart, also those that share a folder, in this build and the next. */
@@ -38,7 +49,7 @@ export function outputName({ dir, file, format, entryFileNames }: OutputOptions)
 export function describeOutput(
   options: OutputOptions,
   files: readonly WrittenFile[],
-  { asked, workers }: { readonly asked: AskedNames; readonly workers: CollectedWorkers },
+  { asked, workers, environment }: OutputKnowledge,
 ): WrittenOutput {
   const stems = hashedNames(files, options, asked)
   const graph = new Map<string, ChunkNeeds>()
@@ -52,12 +63,15 @@ export function describeOutput(
   const names = files.map(({ fileName }) => fileName)
   const scripts = names.filter((name) => workers.scripts.has(name))
   const inline = files.flatMap(({ moduleIds = [] }) => moduleIds.filter(isInlineWorker))
+  // Its module is only there where a chunk imports it.
+  const isImported = environment !== undefined && names.includes(environment.path)
   return {
     folder: folderOf(options),
     stems,
     graph,
     workers: scripts,
     inlineWorkers: [...inline, ...workers.inline],
+    ...(isImported && { environment }),
   }
 }
 
@@ -65,14 +79,18 @@ export function describeOutput(
 export async function describeFolder(
   folder: string,
   outputs: readonly WrittenOutput[],
-): Promise<Pick<BuildFacts, 'hashed' | 'graph' | 'workers'>> {
+): Promise<Pick<BuildFacts, 'hashed' | 'graph' | 'workers' | 'environment'>> {
   const hashed: Record<string, HashedFile> = {}
   const graph: Record<string, ChunkNeeds> = {}
   const workers = new Set<string>()
+  let environment: RuntimeEnvironment | undefined
   for (const output of outputs) {
     if (output.folder !== folder && !isInside(output.folder, folder)) continue
     const prefix = relative(folder, output.folder).split(sep).join('/')
     const within = (name: string): string => posix.join(prefix, name)
+    if (output.environment) {
+      environment = { ...output.environment, path: within(output.environment.path) }
+    }
     for (const [name, stem] of output.stems) {
       // Other plugins may have rewritten what the bundler had, or removed it.
       const found = await digestOfFile(join(output.folder, name))
@@ -83,5 +101,10 @@ export async function describeFolder(
     }
     for (const name of output.workers) workers.add(within(name))
   }
-  return { hashed, graph, ...(workers.size > 0 && { workers: [...workers].toSorted() }) }
+  return {
+    hashed,
+    graph,
+    ...(workers.size > 0 && { workers: [...workers].toSorted() }),
+    ...(environment && { environment }),
+  }
 }

@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  environmentDefaults,
+  environmentModule,
+  isSecretName,
+  OperatorError,
+  readEnvironment,
+  type RuntimeEnvironment,
+} from '@serve-dist/manifest'
+import MagicString from 'magic-string'
+import type { Plugin, ResolvedConfig } from 'vite'
+import { warnOnce } from '../instances.ts'
+import { declareEnvironment } from './declare-environment.ts'
+import { environmentImport, environmentToken } from './environment-import.ts'
+import type { EnvironmentSettings } from './environment-settings.ts'
+import { importedUrl, pageUrl } from './environment-url.ts'
+import { importsEnvironment } from './imports-environment.ts'
+import { linkEnvironment } from './link-environment.ts'
+import { environmentReader, readerModule, serverModule } from './server-module.ts'
+
+const resolvedImport = `\0${environmentImport}`
+
+/**
+ * Gives applications `virtual:serve-dist/env`. In a client's build it is one module outside of the bundle, which chunks
+ * import by its real URL; in a server's it reads the process's environment; in development it holds what Vite loads.
+ */
+export function environmentPlugin(settings: EnvironmentSettings | undefined): Plugin {
+  let config: ResolvedConfig
+
+  return {
+    name: 'serve-dist:env',
+    enforce: 'pre',
+
+    configResolved(resolved) {
+      config = resolved
+      if (settings === undefined) return
+      const { root, logger, publicDir } = resolved
+      const { path, variables } = settings.environment
+      if (publicDir !== '' && existsSync(join(publicDir, path))) {
+        throw new OperatorError('SD_OPTION_INVALID', [
+          `${join(publicDir, path)}: the build writes the values of "env" to this file; rename yours, or choose another name by "envFileName"`,
+        ])
+      }
+      declareEnvironment(settings, root, (message) => logger.warn(`[serve-dist] ${message}`))
+      const secrets = Object.keys(variables).filter(isSecretName)
+      warnOnce(
+        resolved,
+        secrets.map((name) => `[serve-dist] env.${name}: everybody can read it in ${path}; is it a secret?`),
+      )
+    },
+
+    resolveId(id) {
+      if (id === environmentReader) return id
+      if (id !== environmentImport) return undefined
+      if (settings === undefined) {
+        this.error(
+          `"${environmentImport}": say what is in it by the option "env", such as serveDist({ env: { API_URL: { required: true } } })`,
+        )
+      }
+      // `moduleSideEffects`: no chunk imports it whose code does not use it.
+      return isForClients(this.environment.config, config)
+        ? { id: environmentToken, external: true, moduleSideEffects: false }
+        : { id: resolvedImport, moduleSideEffects: false }
+    },
+
+    async load(id) {
+      if (id === environmentReader) return readerModule()
+      if (id !== resolvedImport || settings === undefined) return undefined
+      if (config.command === 'build') return serverModule(settings.environment)
+      const { values, problems } = readEnvironment(settings.environment, await loadVariables(config))
+      if (problems.length > 0) this.error(`the environment and .env files:\n  ${problems.join('\n  ')}`)
+      return environmentModule(values)
+    },
+
+    // Before minifiers, which may write another kind of quotes, and before hashes.
+    renderChunk(code, chunk) {
+      if (settings === undefined || !code.includes(environmentToken)) return null
+      const text = new MagicString(code)
+      text.replaceAll(environmentToken, importedUrl(config, settings.environment.path, chunk.fileName))
+      return { code: text.toString(), map: text.generateMap({ hires: 'boundary' }) }
+    },
+
+    generateBundle: {
+      order: 'pre',
+      handler(_output, bundle) {
+        if (settings === undefined || !isForClients(this.environment.config, config)) return
+        const { path } = settings.environment
+        let isImported = false
+        for (const file of Object.values(bundle)) {
+          if (file.type !== 'chunk') continue
+          if (file.imports.includes(environmentToken)) {
+            isImported = true
+            // Vite follows the names of files.
+            file.imports = file.imports.map((name) => (name === environmentToken ? path : name))
+          }
+          if (file.dynamicImports.includes(environmentToken)) {
+            isImported = true
+            file.dynamicImports = file.dynamicImports.map((name) => (name === environmentToken ? path : name))
+          }
+        }
+        if (!isImported) {
+          // An application of several environments may import it in those for servers alone.
+          if (config.builder === undefined) warnOnce(config, [unused])
+          return
+        }
+        if (bundle[path] !== undefined) {
+          this.error(`${path} is a file of the build already: choose another name by "envFileName"`)
+        }
+        const source = environmentModule(environmentDefaults(settings.environment))
+        this.emitFile({ type: 'asset', fileName: path, source })
+      },
+    },
+
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { chunk, bundle = {}, path: page }) {
+        if (settings === undefined || chunk === undefined || config.build.modulePreload === false) return html
+        const { path } = settings.environment
+        if (!importsEnvironment(chunk, path, bundle)) return html
+        return linkEnvironment(html, pageUrl(config, path, page.slice(1)))
+      },
+    },
+  }
+}
+
+const unused = `[serve-dist] env: no script for browsers imports "${environmentImport}", so a server of this build takes nothing from its environment`
+
+function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {
+  return command === 'build' && consumer === 'client'
+}
+
+/** `.env` files and the environment of this process, which counts first. */
+async function loadVariables({ mode, envDir }: ResolvedConfig): Promise<Record<string, string>> {
+  const { loadEnv } = await import('vite')
+  return loadEnv(mode, envDir, '')
+}

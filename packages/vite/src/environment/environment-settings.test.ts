@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { resolveServeDistOptions } from '../serve-dist-options.ts'
+
+describe('readEnvironmentOptions', () => {
+  test('fills in the defaults, and takes nothing from the environment without "env"', () => {
+    expect(resolveServeDistOptions({ env: { NAME: {} } }).environment).toEqual({
+      environment: { path: 'serve-dist-env.js', prefix: '', variables: { NAME: { type: 'string' } } },
+      types: undefined,
+    })
+    expect(resolveServeDistOptions({ envPrefix: 'APP_' }).environment).toBeUndefined()
+  })
+
+  test('tells every problem at once, with its place and the nearest name', () => {
+    const wrong: object = {
+      env: {
+        'API-URL': {},
+        LIMIT: { type: 'nubmer' },
+        RELEASE: { required: true, default: 'dev' },
+        SIZE: { type: 'number', defualt: 1 },
+        FLAG: true,
+      },
+      envPrefix: '9',
+      envFileName: '../env.js',
+      envTypes: 'env.ts',
+    }
+    let message = ''
+    try {
+      resolveServeDistOptions(wrong)
+    } catch (error) {
+      message = String(error)
+    }
+    expect(message.split('\n').map((line) => line.trim())).toEqual([
+      'OperatorError: serveDist option envTypes: expected false or a path such as "src/serve-dist-env.d.ts", found "env.ts"',
+      'serveDist option envFileName: expected a file name such as "serve-dist-env.js", found "../env.js"',
+      'serveDist option envPrefix: expected a beginning of names, such as "APP_", found "9"',
+      'serveDist option env["API-URL"]: expected a name of letters, digits and "_" that does not begin with a digit',
+      'serveDist option env.LIMIT.type: expected one of "string", "number", "boolean", "json", found "nubmer"',
+      'serveDist option env.RELEASE.default: a required variable takes no default; remove one of the two',
+      'serveDist option env.FLAG: expected an object such as { "type": "string", "required": true }, found true',
+      'serveDist option env.SIZE.defualt: unknown; did you mean "default"?',
+    ])
+  })
+})

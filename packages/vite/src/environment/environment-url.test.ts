@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { importedUrl, pageUrl, type UrlRules } from './environment-url.ts'
+
+function rules(base: string, rendered?: ReturnType<NonNullable<UrlRules['experimental']['renderBuiltUrl']>>) {
+  return { base, experimental: { renderBuiltUrl: () => rendered } }
+}
+
+describe('importedUrl', () => {
+  test.each([
+    ['/', 'assets/a.js', '/env.js'],
+    ["/it's/", 'assets/a.js', '/it%27s/env.js'],
+    ['./', 'a.js', './env.js'],
+    ['', 'assets/deep/er/a.js', '../../../env.js'],
+    ['https://cdn.example.org/app/', 'a.js', 'https://cdn.example.org/app/env.js'],
+    ['//cdn.example.org/', 'a.js', '//cdn.example.org/env.js'],
+  ])('is, with the base %j and in %s, %s', (base, chunk, url) => {
+    expect(importedUrl(rules(base), 'env.js', chunk)).toBe(url)
+  })
+
+  test.each([
+    ['https://cdn.example.org/env.js', 'https://cdn.example.org/env.js'],
+    [{ relative: true }, '../env.js'],
+    [{ runtime: 'window.at("env.js")' }, '../env.js'],
+    [{ relative: false }, '/env.js'],
+    [undefined, '/env.js'],
+  ])('is, where renderBuiltUrl gives %j, %s', (rendered, url) => {
+    expect(importedUrl(rules('/', rendered), 'env.js', 'assets/a.js')).toBe(url)
+  })
+})
+
+describe('pageUrl', () => {
+  test.each([
+    ['/app/', 'deep/page.html', '/app/env.js'],
+    ['./', 'deep/page.html', '../env.js'],
+    ['https://cdn.example.org/app/', 'page.html', '/app/env.js'],
+    ['//cdn.example.org/', 'page.html', '/env.js'],
+  ])('is, with the base %j and in %s, %s: on the host of the page', (base, page, url) => {
+    expect(pageUrl(rules(base), 'env.js', page)).toBe(url)
+  })
+})

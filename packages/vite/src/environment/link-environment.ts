@@ -1,0 +1,10 @@
+/** The first element that loads a module: import maps stand before it. */
+const moduleLoader =
+  /[ \t]*<(?:script\b[^>]*\btype\s*=\s*["']?module\b|link\b[^>]*\brel\s*=\s*["']?modulepreload\b)/i
+
+/** A page that asks for the module of the environment beside its first module. */
+export function linkEnvironment(html: string, url: string): string {
+  const link = `<link rel="modulepreload" crossorigin href="${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`
+  const place = moduleLoader.exec(html)?.index ?? html.search(/<\/head>/i)
+  return place < 0 ? html : `${html.slice(0, place)}${link}\n${html.slice(place)}`
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { RuntimeEnvironment } from '@serve-dist/manifest'
+
+/** The module that reads variables, as a part of the bundle of a server, which may run where no package is. */
+export const environmentReader = '\0virtual:serve-dist/read-environment'
+
+/** The text of `environmentReader`. */
+export function readerModule(): string {
+  const manifest = createRequire(import.meta.url).resolve('@serve-dist/manifest/package.json')
+  return readFileSync(join(dirname(manifest), 'dist/runtime-environment.js'), 'utf8')
+}
+
+/**
+ * The text of the environment's module for a server's bundle: it reads the process's environment when the application
+ * first asks for a value, so that a bundle can be loaded where there are none.
+ */
+export function serverModule({ prefix, variables }: RuntimeEnvironment): string {
+  const description = JSON.stringify(JSON.stringify({ prefix, variables }))
+  return `import { readEnvironment } from ${JSON.stringify(environmentReader)}
+const environment = JSON.parse(${description})
+let known
+function valueOf(name) {
+  if (known === undefined) {
+    const { values, problems } = readEnvironment(environment, process.env)
+    if (problems.length > 0) throw new Error('The environment of this process:\\n  ' + problems.join('\\n  '))
+    known = values
+  }
+  return Object.hasOwn(known, name) ? known[name] : undefined
+}
+const env = {}
+for (const name of Object.keys(environment.variables)) {
+  Object.defineProperty(env, name, { enumerable: true, get: () => valueOf(name) })
+}
+export default Object.freeze(env)
+`
+}

@@ -1,0 +1,200 @@
+import { SourceMap } from 'node:module'
+import { join } from 'node:path'
+import type { InlineConfig } from 'vite'
+import { describe, expect, test } from 'vitest'
+import serveDist from '../src/index.ts'
+import type { ServeDistOptions } from '../src/index.ts'
+import { createProject, type Project, prose } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { vites } from './support/vites.ts'
+
+const options: ServeDistOptions = {
+  env: { API_URL: { required: true }, RELEASE: { default: 'dev' }, LIMIT: { type: 'number', default: 10 } },
+}
+
+const head = '<!doctype html><html><head><meta charset="utf-8"><title>t</title>'
+
+/** Two pages that reach the environment, one at once and one later, and one that does not. */
+const site: Record<string, string> = {
+  'index.html': `${head}<script type="module" src="/main.js"></script></head></html>`,
+  'deep/later.html': `${head}<script type="module" src="/later.js"></script></head></html>`,
+  'deep/plain.html': `${head}<script type="module" src="/plain.js"></script></head></html>`,
+  'main.js': `import { api } from './shared.js'\nconsole.log(api, ${JSON.stringify(prose('main'))})`,
+  'later.js': `import('./shared.js').then(({ api }) => console.log(api, ${JSON.stringify(prose('later'))}))\n
+    import('virtual:serve-dist/env').then((module) => console.log(module.default.LIMIT))`,
+  'plain.js': `console.log(${JSON.stringify(prose('plain'))})`,
+  'shared.js': `import env from 'virtual:serve-dist/env'\nexport const api = env.API_URL + ${JSON.stringify(prose('shared'))}
+export function fail() { throw new Error(env.RELEASE) }\nconsole.log(fail)`,
+}
+
+function pagesOf(project: Project): { input: string[] } {
+  return { input: ['index.html', 'deep/later.html', 'deep/plain.html'].map((name) => join(project.root, name)) }
+}
+
+/** The URLs of the environment's module in the scripts of a build, by the kind of import. */
+async function importsIn(project: Project): Promise<{ path: string; url: string }[]> {
+  const scripts = (await project.list()).filter((path) => path.endsWith('.js') && path !== 'serve-dist-env.js')
+  const found: { path: string; url: string }[] = []
+  for (const path of scripts) {
+    const text = await project.read(join('dist', path))
+    for (const [, url = ''] of text.matchAll(/(?:from|import\()\s*["'`]([^"'`]*serve-dist-env\.js)["'`]/g)) {
+      found.push({ path, url })
+    }
+  }
+  return found
+}
+
+const deepNames: InlineConfig['build'] = {
+  rollupOptions: {
+    output: {
+      entryFileNames: 'js/[name]-[hash].js',
+      chunkFileNames: 'js/deep/er/[name]-[hash].js',
+    },
+  },
+}
+
+describe.each(vites)('virtual:serve-dist/env by $name', ({ load, name }) => {
+  test.each([
+    ['/', { main: '/serve-dist-env.js' }],
+    ['/app/', { main: '/app/serve-dist-env.js' }],
+    ['./', {}],
+    ['', {}],
+    ['https://cdn.example.org/x/', { main: 'https://cdn.example.org/x/serve-dist-env.js' }],
+  ])('is a module that chunks import by its real URL under the base %j', async (base, { main }) => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const { output } = Object(deepNames?.rollupOptions)
+    await build(
+      project.config({
+        base,
+        plugins: [serveDist(options)],
+        build: { rollupOptions: { ...pagesOf(project), output } },
+      }),
+    )
+    const imports = await importsIn(project)
+    expect(imports.length).toBeGreaterThanOrEqual(2)
+    for (const { path, url } of imports) {
+      if (main === undefined) expect(join('/', path, '..', url)).toBe('/serve-dist-env.js')
+      else expect(url).toBe(main)
+    }
+    if (main === undefined) expect(imports.map(({ url }) => url)).toContain('../../../serve-dist-env.js')
+    const module = await project.read('dist/serve-dist-env.js')
+    expect(module).toBe(
+      String.raw`export default Object.freeze(JSON.parse("{\"RELEASE\":\"dev\",\"LIMIT\":10}"))` + '\n',
+    )
+  })
+
+  test('is preloaded by pages that need it at once, and announced with them', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({ plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }),
+    )
+    const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js">'
+    const page = await project.read('dist/index.html')
+    expect(page.indexOf(link)).toBeGreaterThan(page.indexOf('<meta'))
+    expect(page.indexOf(link)).toBeLessThan(page.indexOf('<script'))
+    expect(await project.read('dist/deep/later.html')).not.toContain('serve-dist-env.js')
+    expect(await project.read('dist/deep/plain.html')).not.toContain('serve-dist-env.js')
+
+    const manifest = await project.manifest()
+    expect(manifest.environment).toEqual({
+      path: 'serve-dist-env.js',
+      prefix: '',
+      variables: {
+        API_URL: { type: 'string', required: true },
+        LIMIT: { type: 'number', default: 10 },
+        RELEASE: { type: 'string', default: 'dev' },
+      },
+    })
+    const module = manifest.files.find(({ path }) => path === 'serve-dist-env.js')
+    expect(module).toMatchObject({ runtime: true, cache: 'revalidate', variants: [] })
+    const linked = manifest.files.filter(({ links = [] }) => links.some(({ path }) => path === module?.path))
+    expect(linked.map(({ path }) => path)).toEqual(['index.html'])
+    expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
+  })
+
+  test.each(['./', ''])('is preloaded from where the page lies under the base %j', async (base) => {
+    const { build } = await load()
+    const project = await createProject({ ...site, 'later.js': site['main.js'] ?? '' })
+    await build(
+      project.config({ base, plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }),
+    )
+    expect(await project.read('dist/index.html')).toContain('href="./serve-dist-env.js"')
+    expect(await project.read('dist/deep/later.html')).toContain('href="../serve-dist-env.js"')
+  })
+
+  test('gives chunks another name where its URL is another one', async () => {
+    const { build } = await load()
+    const namesWith = async (envFileName: string): Promise<string[]> => {
+      const project = await createProject(site)
+      await build(
+        project.config({
+          plugins: [serveDist({ ...options, envFileName })],
+          build: { rollupOptions: pagesOf(project) },
+        }),
+      )
+      return Object.entries(await project.classes()).flatMap(([path, cache]) =>
+        cache === 'immutable' && /shared/.test(path) ? [path] : [],
+      )
+    }
+    expect(await namesWith('one.js')).not.toEqual(await namesWith('two.js'))
+  })
+
+  test.each([true, false])('leaves source maps right (minified: %j)', async (isMinified) => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        base: './',
+        plugins: [serveDist(options)],
+        build: {
+          rollupOptions: pagesOf(project),
+          sourcemap: true,
+          ...(!isMinified && { minify: false }),
+        },
+      }),
+    )
+    const path = (await importsIn(project)).find((found) => found.path.includes('shared'))?.path ?? ''
+    const lines = (await project.read(join('dist', path))).split('\n')
+    const row = lines.findIndex((line) => line.includes('throw'))
+    const column = (lines[row] ?? '').indexOf('Error(')
+    const map = new SourceMap(JSON.parse(await project.read(join('dist', `${path}.map`))))
+    const entry = Object(map.findEntry(row, column))
+    const source = (site['shared.js'] ?? '').split('\n')
+    expect(entry.originalSource).toContain('shared.js')
+    expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(/^(?:new )?Error\(/)
+  })
+
+  test('is no part of a build that does not import it, which says so', async () => {
+    const { build } = await load()
+    const project = await createProject({ ...site, 'shared.js': 'export const api = 1', 'later.js': '1' })
+    const customLogger = createRecordingLogger()
+    await build(
+      project.config({
+        customLogger,
+        plugins: [serveDist(options)],
+        build: { rollupOptions: pagesOf(project) },
+      }),
+    )
+    expect(await project.list()).not.toContain('serve-dist-env.js')
+    expect((await project.manifest()).environment).toBeUndefined()
+    expect(customLogger.warnings.join()).toMatch(/no script for browsers imports "virtual:serve-dist\/env"/)
+  })
+
+  test('is refused where the options do not say what is in it', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const built = build(
+      project.config({ plugins: [serveDist()], build: { rollupOptions: pagesOf(project) } }),
+    )
+    await expect(built).rejects.toThrow(/by the option "env", such as serveDist\(\{ env:/)
+  })
+
+  test('is refused where public/ has a file of its name', async () => {
+    const { build } = await load()
+    const project = await createProject({ ...site, 'public/serve-dist-env.js': '' })
+    const built = build(project.config({ plugins: [serveDist(options)] }))
+    await expect(built).rejects.toThrow(/serve-dist-env\.js: .* rename yours, or .* "envFileName"/)
+  })
+})
