@@ -13,7 +13,11 @@ import { type CollectedWorkers, collectWorkers } from './record/collect-workers.
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
 import type { Recording } from './record/record-build.ts'
 import { describeOutput, outputName } from './record/written-output.ts'
-import { resolveServeDistOptions, type ServeDistOptions, type ServeDistSettings } from './serve-dist-options.ts'
+import {
+  resolveServeDistOptions,
+  type ServeDistOptions,
+  type ServeDistSettings,
+} from './serve-dist-options.ts'
 
 /**
  * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;

@@ -87,7 +87,16 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
       `serveDist options: ${mismatch("an object such as { minimumSize: '2kb' }", options)}`,
     ])
   }
-  const { preload = {}, budgets = [], pass = true, env, envPrefix, envFileName, envTypes, ...others } = options
+  const {
+    preload = {},
+    budgets = [],
+    pass = true,
+    env,
+    envPrefix,
+    envFileName,
+    envTypes,
+    ...others
+  } = options
   const problems = Object.keys(others)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)

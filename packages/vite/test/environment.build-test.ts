@@ -28,12 +28,16 @@ export function fail() { throw new Error(env.RELEASE) }\nconsole.log(fail)`,
 }
 
 function pagesOf(project: Project): { input: string[] } {
-  return { input: ['index.html', 'deep/later.html', 'deep/plain.html'].map((name) => join(project.root, name)) }
+  return {
+    input: ['index.html', 'deep/later.html', 'deep/plain.html'].map((name) => join(project.root, name)),
+  }
 }
 
 /** The URLs of the environment's module in the scripts of a build, by the kind of import. */
 async function importsIn(project: Project): Promise<{ path: string; url: string }[]> {
-  const scripts = (await project.list()).filter((path) => path.endsWith('.js') && path !== 'serve-dist-env.js')
+  const scripts = (await project.list()).filter(
+    (path) => path.endsWith('.js') && path !== 'serve-dist-env.js',
+  )
   const found: { path: string; url: string }[] = []
   for (const path of scripts) {
     const text = await project.read(join('dist', path))
@@ -87,9 +91,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load, name }) => {
   test('is preloaded by pages that need it at once, and announced with them', async () => {
     const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({ plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }),
-    )
+    await build(project.config({ plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }))
     const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js">'
     const page = await project.read('dist/index.html')
     expect(page.indexOf(link)).toBeGreaterThan(page.indexOf('<meta'))
