@@ -1,6 +1,5 @@
 import { SourceMap } from 'node:module'
 import { join } from 'node:path'
-import type { InlineConfig } from 'vite'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import type { ServeDistOptions } from '../src/index.ts'
@@ -48,31 +47,26 @@ async function importsIn(project: Project): Promise<{ path: string; url: string 
   return found
 }
 
-const deepNames: InlineConfig['build'] = {
-  rollupOptions: {
-    output: {
-      entryFileNames: 'js/[name]-[hash].js',
-      chunkFileNames: 'js/deep/er/[name]-[hash].js',
-    },
-  },
+const deepNames = {
+  entryFileNames: 'js/[name]-[hash].js',
+  chunkFileNames: 'js/deep/er/[name]-[hash].js',
 }
 
-describe.each(vites)('virtual:serve-dist/env by $name', ({ load, name }) => {
+describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
   test.each([
-    ['/', { main: '/serve-dist-env.js' }],
-    ['/app/', { main: '/app/serve-dist-env.js' }],
-    ['./', {}],
-    ['', {}],
-    ['https://cdn.example.org/x/', { main: 'https://cdn.example.org/x/serve-dist-env.js' }],
-  ])('is a module that chunks import by its real URL under the base %j', async (base, { main }) => {
+    ['/', '/serve-dist-env.js'],
+    ['/app/', '/app/serve-dist-env.js'],
+    ['./', undefined],
+    ['', undefined],
+    ['https://cdn.example.org/x/', 'https://cdn.example.org/x/serve-dist-env.js'],
+  ])('is a module that chunks import by its real URL under the base %j', async (base, main) => {
     const { build } = await load()
     const project = await createProject(site)
-    const { output } = Object(deepNames?.rollupOptions)
     await build(
       project.config({
         base,
         plugins: [serveDist(options)],
-        build: { rollupOptions: { ...pagesOf(project), output } },
+        build: { rollupOptions: { ...pagesOf(project), output: deepNames } },
       }),
     )
     const imports = await importsIn(project)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { loadSite } from '@serve-dist/server'
 import { describe, expect, test } from 'vitest'
 import { finishBuild } from '../src/pass/finish-build.ts'
-import { recordingPlugin } from '../src/plugin.ts'
+import { recordingPlugins } from '../src/plugin.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
@@ -26,7 +26,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
     const options = { codings: ['br'], serving: { securityHeaders: true } } as const
     await build(
       project.config({
-        plugins: [recordingPlugin(options, 'astro')],
+        plugins: recordingPlugins(options, 'astro'),
         base: '/docs/',
         appType: 'mpa',
         customLogger: logger,
@@ -57,7 +57,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
   test('keeps what a framework promises of its names beside another build for browsers', async () => {
     const { build } = await load()
     const project = await createProject(application)
-    const [plugins, other] = [[recordingPlugin({}, 'astro')], [recordingPlugin({})]]
+    const [plugins, other] = [recordingPlugins({}, 'astro'), recordingPlugins({})]
     await build(project.config({ plugins, build: { assetsDir: '_astro' } }))
     await build(project.config({ plugins: other, build: { outDir: 'admin' } }))
     await deploy(project)

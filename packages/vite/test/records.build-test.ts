@@ -6,7 +6,7 @@ import type { Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { finishBuild } from '../src/pass/finish-build.ts'
-import { recordingPlugin } from '../src/plugin.ts'
+import { recordingPlugins } from '../src/plugin.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
@@ -175,7 +175,7 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
     const { build } = await load()
     const project = await createProject(application)
     const output = { entryFileNames: '_astro/[name].js' }
-    const plugins = [recordingPlugin({}, 'astro')]
+    const plugins = recordingPlugins({}, 'astro')
     await build(project.config({ plugins, build: { assetsDir: '_astro', rollupOptions: { output } } }))
     expect(readRecord(join(project.root, 'dist'))?.promises).toEqual([])
     const log = createRecordingLogger()
