@@ -6,7 +6,6 @@ import {
   isSecretName,
   OperatorError,
   readEnvironment,
-  type RuntimeEnvironment,
 } from '@serve-dist/manifest'
 import MagicString from 'magic-string'
 import type { Plugin, ResolvedConfig } from 'vite'

@@ -1,3 +1,5 @@
+import { posix } from 'node:path'
+import { defaultEnvironmentFile } from '../environment/environment-settings.ts'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
@@ -9,9 +11,15 @@ import type { ServeDistOptions } from '../serve-dist-options.ts'
  */
 export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): void {
   const { dev, _prepare: isPreparing, ssr, srcDir, app, vite } = nuxt.options
-  if (dev || isPreparing) return
-  const options = ssr ? inline : { ...inline, serving: { fallback: 'spa' as const, ...inline.serving } }
+  const { env, envFileName = defaultEnvironmentFile } = inline
+  const options: ServeDistOptions = {
+    ...inline,
+    ...(!ssr && { serving: { fallback: 'spa', ...inline.serving } }),
+    // Nuxt publishes this folder of what Vite writes, and no other one.
+    ...(env && { envFileName: posix.join(app.buildAssetsDir, envFileName).replace(/^\//, '') }),
+  }
   vite.plugins = [...(vite.plugins ?? []), ...recordingPlugins(options, 'nuxt', app.baseURL)]
+  if (dev || isPreparing) return
 
   nuxt.hook('nitro:config', (nitro) => {
     if (!nitro.compressPublicAssets) return
@@ -43,7 +51,7 @@ interface NuxtLike {
     readonly _prepare: boolean
     readonly ssr: boolean
     readonly srcDir: string
-    readonly app: { readonly baseURL: string }
+    readonly app: { readonly baseURL: string; readonly buildAssetsDir: string }
     readonly vite: { plugins?: unknown[] }
   }
   hook(name: 'build:done' | 'close', run: () => void | Promise<void>): void
