@@ -6,6 +6,7 @@ import type {
   RuntimeEnvironment,
   ServingRules,
 } from '@serve-dist/manifest'
+import type { PageElement } from './links/elements-of-page.ts'
 
 /** How far a pass has come. */
 export interface Progress {
@@ -17,10 +18,14 @@ export interface Progress {
   readonly totalBytes: number
 }
 
-/** Finds what a page (its path, relative to the folder) needs next. */
+/** Parses a page, once for all who ask. */
+export type ReadPage = () => Promise<readonly PageElement[]>
+
+/** Finds what a page (its path, relative to the folder) needs next; `read` gives what stands in it. */
 export type LinksOf = (
   page: string,
   paths: ReadonlySet<string>,
+  read: ReadPage,
 ) => readonly ManifestLink[] | Promise<readonly ManifestLink[]>
 
 /** What `describeDirectory` takes. */
@@ -62,12 +67,18 @@ export interface DescribeOptions {
    * @default () => false
    */
   readonly isHashed?: (path: string, sha256: string) => boolean
+  /**
+   * Whether pages are parsed for what a `Content-Security-Policy` must name to let them run. A pass always does so.
+   *
+   * @default false
+   */
+  readonly policies?: boolean
   /** Called with each warning when it arises; the report of a pass holds them all as well. */
   readonly onWarning?: (message: string) => void
 }
 
 /** What `precompress` takes. */
-export interface PrecompressOptions extends DescribeOptions {
+export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
   /**
    * The content codings to make variants in.
    *

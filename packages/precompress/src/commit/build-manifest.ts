@@ -5,13 +5,14 @@ import {
   type ManifestFile,
   type ManifestLink,
   type ManifestVariant,
+  type PagePolicy,
+  type BuildPolicy,
   manifestVersion,
   type Selection,
   stringifyManifest,
   variantPath,
 } from '@serve-dist/manifest'
 import { type DescribedFile, digestOf } from '../folder/describe-file.ts'
-import type { LinksOf } from '../precompress-options.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
@@ -21,6 +22,8 @@ export interface CompressedFile {
   readonly variants: readonly ManifestVariant[]
   /** Of pages. */
   readonly links?: readonly ManifestLink[]
+  /** Of pages. */
+  readonly policy?: PagePolicy
 }
 
 type BuildFacts = Pick<
@@ -35,6 +38,8 @@ export interface KnownOfFiles {
   readonly stemOf?: (path: string, sha256: string) => string | undefined
   /** Whether a file is the script of a worker. */
   readonly isWorker?: (path: string) => boolean
+  /** What all pages need of a policy; absent where nobody looked. */
+  readonly policy?: BuildPolicy
 }
 
 /** The manifest of these files; content that an earlier manifest knew keeps the time that it had there. */
@@ -55,8 +60,9 @@ export function buildManifest(
     ...(facts.serving !== undefined && { serving: facts.serving }),
     ...selectionOf(facts),
     ...(facts.environment !== undefined && { environment: facts.environment }),
+    ...(facts.policy !== undefined && { policy: facts.policy }),
     files: files
-      .map(({ file: { path, mediaType, size, sha256 }, variants, links = [] }): ManifestFile => {
+      .map(({ file: { path, mediaType, size, sha256 }, variants, links = [], policy }): ManifestFile => {
         const isRuntime = path === facts.environment?.path
         const cache = !isRuntime && facts.isHashed(path, sha256) ? 'immutable' : 'revalidate'
         const stem = facts.stemOf?.(path, sha256)
@@ -67,6 +73,7 @@ export function buildManifest(
           ...(links.length > 0 && { links }),
           ...(isRuntime && { runtime: true as const }),
           ...(facts.isWorker?.(path) === true && { worker: true as const }),
+          ...(policy && { policy }),
         }
       })
       .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
@@ -89,21 +96,6 @@ function selectionOf({ include, exclude }: BuildFacts): { readonly selection?: S
   const takesAll = include.length === 1 && include[0] === '**'
   if (takesAll && exclude.length === 0) return {}
   return { selection: { ...(!takesAll && { include }), ...(exclude.length > 0 && { exclude }) } }
-}
-
-/** The files with the links of the pages among them, one page after the other. */
-export async function linkPages(
-  files: readonly CompressedFile[],
-  linksOf: LinksOf,
-): Promise<CompressedFile[]> {
-  const paths = new Set(files.map(({ file }) => file.path))
-  const linked: CompressedFile[] = []
-  for (const compressed of files) {
-    const { path, mediaType } = compressed.file
-    const links = isPageType(mediaType) ? await linksOf(path, paths) : []
-    linked.push({ ...compressed, links })
-  }
-  return linked
 }
 
 /** The next build with only the variants that are in place already: whole, and true at once. */

@@ -44,7 +44,8 @@ export async function filesOfPage(text: string): Promise<FilesOfPage> {
   return { baseUrl: baseUrlOf(elements), files }
 }
 
-function filesOfElement({ tag, attributes }: PageElement): NamedFile[] {
+function filesOfElement({ tag, kind, attributes }: PageElement): NamedFile[] {
+  if (kind !== 'html') return []
   const { href = '', rel = '' } = attributes
   if (tag === 'link') {
     const relations = rel.toLowerCase().split(/\s+/)

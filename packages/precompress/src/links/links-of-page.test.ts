@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ChunkNeeds } from '../record/build-record.ts'
 import type { ChunkGraph } from './follow-imports.ts'
 import { linksOfPage, type PageBuild } from './links-of-page.ts'
+import { elementsOfPage } from './elements-of-page.ts'
 import { readPage } from './read-page.ts'
 
 const graph: ChunkGraph = new Map([
@@ -23,13 +24,13 @@ const build: PageBuild = { base: '/', paths, graph, readStyle: undefined }
 const entry = '<script type="module" crossorigin src="/assets/entry.js"></script>'
 
 async function pathsOf(html: string, more: Partial<PageBuild> = {}, page = 'index.html'): Promise<string[]> {
-  const links = await linksOfPage(page, readPage(html), { ...build, ...more })
+  const links = await linksOfPage(page, readPage(elementsOfPage(html)), { ...build, ...more })
   return links.map(({ path, inDocument }) => `${path}${inDocument ? ' (named)' : ''}`)
 }
 
 describe('linksOfPage', () => {
   test('gives styles, then the scripts of the page, then what they import', async () => {
-    expect(await linksOfPage('index.html', readPage(entry), build)).toEqual([
+    expect(await linksOfPage('index.html', readPage(elementsOfPage(entry)), build)).toEqual([
       { path: 'assets/vendor.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },
       { path: 'assets/entry.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },
       { path: 'assets/entry.js', rel: 'modulepreload', inDocument: true },
@@ -48,7 +49,7 @@ describe('linksOfPage', () => {
   test('gives what the page names beyond the graph, each in the mode that the page asks for', async () => {
     const html =
       '<link rel="stylesheet" href="/theme.css"><script type="module" src="/assets/gr%C3%B6%C3%9Fe%201.js"></script>'
-    expect(await linksOfPage('index.html', readPage(html), build)).toEqual([
+    expect(await linksOfPage('index.html', readPage(elementsOfPage(html)), build)).toEqual([
       { path: 'theme.css', rel: 'preload', as: 'style', inDocument: true },
       { path: 'assets/größe 1.js', rel: 'modulepreload', inDocument: true },
     ])
@@ -90,7 +91,7 @@ describe('linksOfPage', () => {
       read.push(path)
       return '@font-face{src:url(text.woff2)}@font-face{src:url(https://fonts.example/a.woff2)}'
     }
-    const links = await linksOfPage('index.html', readPage(entry), { ...build, readStyle })
+    const links = await linksOfPage('index.html', readPage(elementsOfPage(entry)), { ...build, readStyle })
     expect(links.slice(4)).toEqual([
       { path: 'assets/text.woff2', rel: 'preload', as: 'font', inDocument: false },
     ])

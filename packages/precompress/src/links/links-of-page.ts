@@ -44,11 +44,11 @@ export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: 
     styles.set(path, text)
     return text
   }
-  return async (page, paths) => {
-    // Loads the parser of HTML, which a pass without a graph does not need.
+  return async (page, paths, readElements) => {
+    // Loads the parser of HTML.
     const { readPage } = await import('./read-page.ts')
     const build = { base, paths, graph, readStyle: fonts ? readStyle : undefined }
-    return await linksOfPage(page, readPage(await read(page)), build)
+    return await linksOfPage(page, readPage(await readElements()), build)
   }
 }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { elementsOfPage } from './elements-of-page.ts'
 import { readPage } from './read-page.ts'
 
 function urlsOf(html: string): string[] {
-  return readPage(html).references.map(({ kind, url }) => `${kind} ${url}`)
+  return readPage(elementsOfPage(html)).references.map(({ kind, url }) => `${kind} ${url}`)
 }
 
 describe('readPage', () => {
@@ -54,7 +55,7 @@ describe('readPage', () => {
       <link rel="stylesheet" href="/b.css">
       <link rel="stylesheet" crossorigin="use-credentials" href="/c.css">
       <link rel="modulepreload" integrity="sha256-x" href="/d.js">`
-    expect(readPage(html).references).toEqual([
+    expect(readPage(elementsOfPage(html)).references).toEqual([
       { kind: 'module', isScript: true, url: '/a.js', crossorigin: true, isParticular: false },
       { kind: 'style', isScript: false, url: '/b.css', crossorigin: false, isParticular: false },
       { kind: 'style', isScript: false, url: '/c.css', crossorigin: true, isParticular: true },
@@ -63,8 +64,10 @@ describe('readPage', () => {
   })
 
   test('takes the first <base>', () => {
-    expect(readPage('<base target="_top"><base href="/a/"><base href="/b/">').baseUrl).toBe('/a/')
-    expect(readPage('<p>').baseUrl).toBeUndefined()
+    expect(readPage(elementsOfPage('<base target="_top"><base href="/a/"><base href="/b/">')).baseUrl).toBe(
+      '/a/',
+    )
+    expect(readPage(elementsOfPage('<p>')).baseUrl).toBeUndefined()
   })
 
   test('reads any text', () => {
@@ -83,7 +86,8 @@ describe('readPage', () => {
     )
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
-        for (const { url } of readPage(pieces.join('')).references) expect(url.trim()).not.toBe('')
+        for (const { url } of readPage(elementsOfPage(pieces.join(''))).references)
+          expect(url.trim()).not.toBe('')
       }),
     )
   })

@@ -1,4 +1,4 @@
-import { baseUrlOf, elementsOfPage, type PageElement } from './elements-of-page.ts'
+import { baseUrlOf, type PageElement } from './elements-of-page.ts'
 
 /** What a page asks a browser to fetch at once. */
 export interface PageReference {
@@ -22,10 +22,10 @@ export interface PageContent {
 
 type Attributes = PageElement['attributes']
 
-/** Reads the module scripts, stylesheets and preloads that the text of a page names, in their order. */
-export function readPage(text: string): PageContent {
-  const elements = elementsOfPage(text)
-  const references = elements.flatMap(({ tag, attributes }) => {
+/** Reads the module scripts, stylesheets and preloads that a page names, in their order. */
+export function readPage(elements: readonly PageElement[]): PageContent {
+  const references = elements.flatMap(({ tag, kind, attributes }) => {
+    if (kind !== 'html') return []
     const reference = tag === 'script' ? readScript(attributes) : tag === 'link' && readLink(attributes)
     return reference ? [reference] : []
   })

@@ -31,7 +31,7 @@ describe('describeDirectory', () => {
     const { manifest } = await precompress(folder, { isHashed, base: '/app/' })
     await rm(join(folder, manifestPath))
     const before = await readFolder(folder)
-    const described = await describeDirectory(folder, { isHashed, base: '/app/' })
+    const described = await describeDirectory(folder, { isHashed, base: '/app/', policies: true })
     expect(described.buildId).toBe(manifest.buildId)
     expect(await readFolder(folder)).toEqual(before)
   })

@@ -6,13 +6,16 @@ import {
   OperatorError,
   reasonOf,
   contentCodings,
+  isPageType,
   type Manifest,
   type ManifestVariant,
+  type PagePolicy,
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
-import { buildManifest, contentTime } from '../commit/build-manifest.ts'
+import { buildManifest, type CompressedFile, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
+import { policyOfPage } from './describe-pages.ts'
 import { findVariants } from './find-variants.ts'
 import { listFiles, openFolder } from '../folder/list-files.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
@@ -29,7 +32,10 @@ const longestSlice = 4
  *
  * @throws {@link OperatorError} that lists all problems at once.
  */
-export async function describeDirectory(directory: string, options: DescribeOptions = {}): Promise<Manifest> {
+export async function describeDirectory(
+  directory: string,
+  { policies = false, ...options }: DescribeOptions = {},
+): Promise<Manifest> {
   const settings = resolvePrecompressOptions(options)
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const folder = await openFolder(directory)
@@ -39,11 +45,15 @@ export async function describeDirectory(directory: string, options: DescribeOpti
   const files = await listFiles(folder, { patterns, warn: settings.onWarning })
 
   const described = new Map<string, DescribedFile>()
+  const policyOf = new Map<string, PagePolicy>()
   const problems: string[] = []
   let begun = performance.now()
   for (const { path } of files) {
     try {
-      described.set(path, await describeFile(folder, path))
+      const file = await describeFile(folder, path)
+      described.set(path, file)
+      const policy = policies && isPageType(file.mediaType) ? await policyOfPage(folder, path) : undefined
+      if (policy !== undefined) policyOf.set(path, policy)
     } catch (error) {
       problems.push(`${path}: cannot be read (${reasonOf(error)})`)
     }
@@ -61,8 +71,13 @@ export async function describeDirectory(directory: string, options: DescribeOpti
       if (found === undefined || !variants.has(found.path)) return []
       return [{ coding: name, size: found.size, sha256: found.sha256 }]
     })
-  const compressed = originals.map((file) => ({ file, variants: variantsOf(file.path) }))
-  return buildManifest(compressed, settings, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
+  const compressed = originals.map((file): CompressedFile => {
+    const policy = policyOf.get(file.path)
+    const original = { file, variants: variantsOf(file.path) }
+    return policy ? Object.assign(original, { policy }) : original
+  })
+  const facts = { ...settings, ...(policies && { policy: {} }) }
+  return buildManifest(compressed, facts, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
 }
 
 /** Variants of two builds may lie side by side, and without a manifest nothing distinguishes them. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  type BuildPolicy,
   compressCommand,
   contentCodings,
   firstNames,
@@ -15,6 +16,7 @@ import {
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
+import { joinNeeds } from '../policies/join-needs.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
@@ -108,7 +110,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
       linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
     },
     passTools,
-    { stemOf, isWorker: workersOf(found, earlier) },
+    { stemOf, isWorker: workersOf(found, earlier), policy: needsOf(found, earlier) },
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })
@@ -258,6 +260,12 @@ function workersOf({ promising }: FoundRecords, earlier: Manifest | undefined): 
   const recorded = promising.flatMap(({ workers = [] }) => workers)
   const before = new Set(earlier?.files.filter(({ worker }) => worker).map(({ path }) => path))
   return (path) => before.has(path) || recorded.some((end) => endsAs(path, end))
+}
+
+/** What builds recorded that a policy must name; without a record, what an earlier manifest says. */
+function needsOf({ promising }: FoundRecords, earlier: Manifest | undefined): BuildPolicy {
+  if (promising.length === 0) return earlier?.policy ?? {}
+  return joinNeeds(promising.flatMap(({ policy = [] }) => policy))
 }
 
 /** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */

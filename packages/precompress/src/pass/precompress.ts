@@ -9,7 +9,7 @@ import { pruneCache } from '../cache/prune-cache.ts'
 import { type Encode, encode } from '../codecs/encode.ts'
 import { codecMemory } from '../codecs/encoding-cost.ts'
 import { availableCodings } from '../codecs/zstd-encoder.ts'
-import { buildManifest, contentTime, type KnownOfFiles, linkPages } from '../commit/build-manifest.ts'
+import { buildManifest, contentTime, type KnownOfFiles } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
 import { writeFailure } from '../commit/create-stager.ts'
 import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
@@ -22,6 +22,7 @@ import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
 import { compressFiles } from './compress-files.ts'
+import { describePages } from './describe-pages.ts'
 import { addForeignVariants, describeStrangers, findSiblings } from './find-siblings.ts'
 
 /** What a pass did. */
@@ -122,14 +123,22 @@ export async function runPass(
     })
     signal?.throwIfAborted()
     const compressed = addForeignVariants(encoded, siblings.foreign)
-    const linked = await linkPages(compressed, settings.linksOf)
+    const pages = await describePages(compressed, {
+      folder,
+      ...settings,
+      earlier: earlier.manifest,
+    })
 
     // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
     await refuseChanged(folder, compressed, earlier)
     signal?.throwIfAborted()
 
     // 4. Commit: the variants into their places, the manifest last.
-    const manifest = buildManifest(linked, { ...settings, ...known }, { ...time, earlier: earlier.manifest })
+    const manifest = buildManifest(
+      pages,
+      { ...settings, policy: {}, ...known },
+      { ...time, earlier: earlier.manifest },
+    )
     const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
     prune(cache, settings.cacheSize)
     const { results: encodings, milliseconds: codecMs } = encoder.work

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { appendFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, manifestPath, type PagePolicy } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { describeDirectory } from './describe-directory.ts'
+import { precompress } from './precompress.ts'
+
+function policiesOf({ files }: Manifest): Record<string, PagePolicy | undefined> {
+  return Object.fromEntries(files.map(({ path, policy }) => [path, policy]))
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+}
+
+const pages = {
+  'index.html':
+    '<script>a</script><script>a</script><style>b</style><p style=c onclick=d><script>e\r\n</script>',
+  'plain.html': '<script type="module" crossorigin src="/a.js"></script><p>',
+  'a.js': '<script>no page</script>',
+}
+const ofIndex = {
+  scripts: ['a', 'e\n'].map(hashOf).toSorted(),
+  styles: [hashOf('b')],
+  styleAttributes: [hashOf('c')],
+  scriptAttributes: [hashOf('d')],
+}
+
+describe('describePages', () => {
+  test('writes down what each page must be allowed, each once', async () => {
+    const folder = await makeFolder(pages)
+    const { manifest } = await precompress(folder)
+    expect(policiesOf(manifest)).toEqual({
+      'a.js': undefined,
+      'index.html': ofIndex,
+      'plain.html': undefined,
+    })
+    expect(manifest.policy).toEqual({})
+  })
+
+  test('gives a folder without a manifest the same where they are asked for', async () => {
+    const folder = await makeFolder(pages)
+    const { manifest } = await precompress(folder)
+    await rm(join(folder, manifestPath))
+    const described = await describeDirectory(folder, { policies: true })
+    expect(described.buildId).toBe(manifest.buildId)
+    expect((await describeDirectory(folder)).files.some(({ policy }) => policy)).toBe(false)
+  })
+
+  test('keeps those of a page whose bytes an earlier pass read, and reads one that changed', async () => {
+    const folder = await makeFolder(pages)
+    const first = await precompress(folder)
+    await addFiles(folder, { 'copy.html': pages['index.html'] })
+    await appendFile(join(folder, 'plain.html'), '<style></style>')
+    const { manifest } = await precompress(folder)
+    expect(policiesOf(manifest)).toMatchObject({
+      'copy.html': ofIndex,
+      'index.html': ofIndex,
+      'plain.html': { styles: [hashOf('')] },
+    })
+    expect(manifest.buildId).not.toBe(first.manifest.buildId)
+  })
+})

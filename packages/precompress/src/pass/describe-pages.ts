@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isPageType, type Manifest, type PagePolicy } from '@serve-dist/manifest'
+import type { CompressedFile } from '../commit/build-manifest.ts'
+import { decodePage } from '../links/decode-page.ts'
+import type { LinksOf, ReadPage } from '../precompress-options.ts'
+import { mayNeedPolicy } from '../policies/may-need-policy.ts'
+
+export interface PagesContext {
+  readonly folder: string
+  readonly linksOf: LinksOf
+  /** What it says of a page's policy still holds for the same bytes. */
+  readonly earlier: Manifest | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** The files with what their pages link to and must be allowed, one page after the other: each is read and parsed once. */
+export async function describePages(
+  files: readonly CompressedFile[],
+  { folder, linksOf, earlier, signal }: PagesContext,
+): Promise<CompressedFile[]> {
+  const paths = new Set(files.map(({ file }) => file.path))
+  const known = knownPolicies(earlier)
+  const described: CompressedFile[] = []
+  for (const compressed of files) {
+    signal?.throwIfAborted()
+    const { path, mediaType, sha256 } = compressed.file
+    if (!isPageType(mediaType)) {
+      described.push(compressed)
+      continue
+    }
+    const page = openPage(join(folder, path))
+    const links = await linksOf(path, paths, page.elements)
+    const before = known.get(sha256)
+    // A page that is gone meanwhile fails the pass in the next step, with all others.
+    const { policy } = before ?? { policy: await policyOf(page).catch(() => undefined) }
+    described.push({ ...compressed, links, ...(policy && { policy }) })
+  }
+  return described
+}
+
+/** What a page's policy must name, of a page that nobody else reads. */
+export async function policyOfPage(folder: string, path: string): Promise<PagePolicy | undefined> {
+  return await policyOf(openPage(join(folder, path)))
+}
+
+/** By digest; a manifest without a policy of its own was written by a release that looked for none. */
+function knownPolicies(earlier: Manifest | undefined): Map<string, { readonly policy?: PagePolicy }> {
+  const pages = earlier?.policy === undefined ? [] : earlier.files
+  return new Map(
+    pages
+      .filter(({ mediaType }) => isPageType(mediaType))
+      .map(({ sha256, policy }) => [sha256, policy ? { policy } : {}]),
+  )
+}
+
+interface OpenPage {
+  readonly text: () => Promise<string>
+  readonly elements: ReadPage
+}
+
+function openPage(path: string): OpenPage {
+  const text = once(async () => decodePage(await readFile(path)))
+  const elements = once(async () => {
+    // Loads the parser of HTML.
+    const { elementsOfPage } = await import('../links/elements-of-page.ts')
+    return elementsOfPage(await text())
+  })
+  return { text, elements }
+}
+
+async function policyOf({ text, elements }: OpenPage): Promise<PagePolicy | undefined> {
+  if (!mayNeedPolicy(await text())) return undefined
+  const { policyOfElements } = await import('../policies/policy-of-elements.ts')
+  return policyOfElements(await elements())
+}
+
+function once<Found>(find: () => Promise<Found>): () => Promise<Found> {
+  let found: Promise<Found> | undefined
+  return async () => await (found ??= find())
+}

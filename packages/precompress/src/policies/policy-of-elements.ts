@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto'
+import type { PagePolicy } from '@serve-dist/manifest'
+import { elementsOfPage, type PageElement } from '../links/elements-of-page.ts'
+import { isScript, isStyle } from './runs-inline.ts'
+
+type Kind = keyof PagePolicy
+
+/** What of one element would run or apply, each with the text that a browser hashes. */
+type Inline = readonly [kind: Kind, text: string]
+
+/** Deeper frames are not looked into: what nests like this is no page of anybody's. */
+const deepestFrame = 8
+
+/**
+ * What a policy must name to let a page run: scripts, styles, `style` attributes and event handlers, with those of the
+ * documents in its `srcdoc`, which obey the same policy. `undefined` where there is nothing of the kind.
+ */
+export function policyOfElements(elements: readonly PageElement[]): PagePolicy | undefined {
+  const found: Record<Kind, Set<string>> = {
+    scripts: new Set(),
+    styles: new Set(),
+    styleAttributes: new Set(),
+    scriptAttributes: new Set(),
+  }
+  let documents = [{ elements, scripting: true }]
+  for (let depth = 0; documents.length > 0 && depth < deepestFrame; depth += 1) {
+    const frames: typeof documents = []
+    for (const document of documents) {
+      for (const element of document.elements) {
+        for (const [kind, text] of inlineOf(element)) {
+          if (document.scripting || !kind.startsWith('script')) found[kind].add(text)
+        }
+        const frame = frameOf(element)
+        if (frame === undefined) continue
+        const scripting = document.scripting && frame.scripting
+        frames.push({ elements: elementsOfPage(frame.text, { scripting }), scripting })
+      }
+    }
+    documents = frames
+  }
+  const policy = Object.entries(found)
+    .filter(([, texts]) => texts.size > 0)
+    .map(([kind, texts]) => [kind, Array.from(texts, hashOf).toSorted()])
+  return policy.length === 0 ? undefined : Object.fromEntries(policy)
+}
+
+/** What of one element a policy without hashes blocks. */
+function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inline[] {
+  const inline: Inline[] = []
+  if (tag === 'script' && isScript(kind, attributes, text)) inline.push(['scripts', text])
+  if (tag === 'style' && isStyle(kind, attributes)) inline.push(['styles', text])
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === 'style') inline.push(['styleAttributes', value])
+    // Shorter names are words, such as `once`. One that is no event costs a hash and allows nothing.
+    else if (/^on[a-z]{3,}$/.test(name)) inline.push(['scriptAttributes', value])
+  }
+  return inline
+}
+
+/** The document in an `<iframe srcdoc>`, and whether its sandbox lets it run scripts. */
+function frameOf({
+  tag,
+  kind,
+  attributes: { srcdoc, sandbox },
+}: PageElement): { readonly text: string; readonly scripting: boolean } | undefined {
+  if (tag !== 'iframe' || kind !== 'html' || srcdoc === undefined) return undefined
+  const scripting = sandbox === undefined || sandbox.toLowerCase().split(/\s+/).includes('allow-scripts')
+  return { text: srcdoc, scripting }
+}
+
+function hashOf(text: string): string {
+  return `sha256-${hash('sha256', text, 'base64')}`
+}
