@@ -259,7 +259,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     read: parseWorkers,
   },
   watch: {
-    help: 'serve a new build once it is complete (SIGHUP: now)',
+    help: 'serve a new build once it is complete, and new values of --env-file (SIGHUP: now)',
     group: process,
     isCommon: true,
   },

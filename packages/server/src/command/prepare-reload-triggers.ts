@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty'
 import { describeReload } from '../load/describe-reload.ts'
-import { markManifest } from '../load/mark-manifest.ts'
+import { markBuild, markManifest } from '../load/mark-manifest.ts'
 import type { ReloadOutcome } from '../load/open-site-store.ts'
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
 import { watchBuild } from '../load/watch-build.ts'
@@ -9,6 +9,8 @@ import { watchBuild } from '../load/watch-build.ts'
 export interface ReloadFlags {
   /** Whether a new manifest does. */
   readonly watch?: boolean
+  /** A file of variables; with `watch`, a change of it does, too. */
+  readonly envFile?: string
 }
 
 /** Loads the build that is there now. */
@@ -28,19 +30,21 @@ export interface ReloadTriggers {
  */
 export async function prepareReloadTriggers(
   directory: string,
-  { watch = false }: ReloadFlags,
+  { watch = false, envFile }: ReloadFlags,
 ): Promise<(reload: Reload) => ReloadTriggers> {
   let hangUps = 0
   let onSignal = (): void => {
     hangUps += 1
   }
   const ignoreSignal = onHangUp(() => onSignal())
-  const since = watch ? await markManifest(directory) : undefined
+  const since = watch ? await markBuild(directory, envFile) : undefined
 
   return (reload) => {
     onSignal = () => void reload().then(print)
     if (hangUps > 0) onSignal()
-    const watcher = watch ? watchBuild(directory, printingOnce(directory, reload), { since }) : undefined
+    const watcher = watch
+      ? watchBuild(directory, printingOnce(directory, reload), { since, envFile })
+      : undefined
     return {
       close() {
         ignoreSignal()

@@ -11,6 +11,10 @@ describe('describeReload', () => {
       { status: 'swapped', buildId: after, replaced: before, unlistedFiles: 0 },
       'now serving build fedcba987654 (was 0123456789ab)',
     ],
+    [
+      { status: 'swapped', buildId: before, replaced: before, hasNewValues: true, unlistedFiles: 0 },
+      'now serving build 0123456789ab with other values of its environment',
+    ],
     [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],
     [
       { status: 'refused', buildId: before, problems: ['a: missing', 'b: missing'] },

@@ -5,6 +5,7 @@ export function describeReload(outcome: ReloadOutcome): string {
   const build = shorten(outcome.buildId)
   switch (outcome.status) {
     case 'swapped':
+      if (outcome.hasNewValues) return `now serving build ${build} with other values of its environment`
       return `now serving build ${build} (was ${shorten(outcome.replaced)})`
     case 'unchanged':
       return `build ${build} is already being served`

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { changeTimeOf, fingerprintOf } from '../files/open-regular-file.ts'
 
@@ -18,5 +18,22 @@ export async function markManifest(directory: string): Promise<string | undefine
   } catch {
     // Missing or unreadable: loading the build reports which, and why.
     return undefined
+  }
+}
+
+/**
+ * The same with what tells a file of variables from what stood or will stand there: where it really is, for a ConfigMap
+ * moves a link, its size and times.
+ */
+export async function markBuild(directory: string, envFile: string | undefined): Promise<string | undefined> {
+  const manifest = await markManifest(directory)
+  if (manifest === undefined || envFile === undefined) return manifest
+  try {
+    const path = await realpath(resolve(envFile))
+    const stats = await stat(path, { bigint: true })
+    return `${manifest}:${path}:${fingerprintOf(stats)}:${changeTimeOf(stats)}`
+  } catch {
+    // As above.
+    return `${manifest}:`
   }
 }

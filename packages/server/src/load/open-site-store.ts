@@ -1,20 +1,25 @@
 import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
-import type { SiteHolder } from '../site/site.ts'
+import { type ServedBuild, servedBuild, type SiteHolder } from '../site/site.ts'
 import { resolveSiteStoreOptions, type SiteStoreOptions } from './load-options.ts'
 
 /** What became of a reload; plain data, so that a worker can tell its primary. */
 export type ReloadOutcome =
   | (NewBuild & { readonly status: 'swapped'; readonly replaced: string })
-  | { readonly status: 'unchanged'; readonly buildId: string }
+  | SameBuild
   | ReloadRefusal
 
 /** A build that takes the place of another one. */
-interface NewBuild {
-  readonly buildId: string
+interface NewBuild extends ServedBuild {
+  /** Whether the build is the one of before, and the values of its environment are other ones. */
+  readonly hasNewValues?: true
   /** Files in its folder that its manifest does not list. */
   readonly unlistedFiles: number
+}
+
+interface SameBuild extends ServedBuild {
+  readonly status: 'unchanged'
 }
 
 /** The new build cannot be served; the server keeps the one before. */
@@ -29,7 +34,7 @@ export interface ReloadRefusal {
 /** What became of a build that was loaded beside the one that is served. */
 export type PrepareOutcome =
   | (NewBuild & { readonly status: 'prepared'; readonly replaces: string })
-  | { readonly status: 'unchanged'; readonly buildId: string }
+  | SameBuild
   | ReloadRefusal
 
 /** A site that another build can take the place of. */
@@ -85,14 +90,21 @@ export async function openStagedSiteStore(
     } catch (error) {
       return { status: 'refused', buildId: served.site.buildId, problems: problemsOf(error) }
     }
-    const { buildId: replaces } = served.site
+    const before = servedBuild(served.site)
     if (isClosed || loaded.identity === served.identity) {
       loaded.retire()
-      return { status: 'unchanged', buildId: replaces }
+      return { status: 'unchanged', ...before }
     }
     prepared = loaded
-    const { buildId, summary } = loaded.site
-    return { status: 'prepared', buildId, replaces, unlistedFiles: summary.unlistedFiles }
+    const after = servedBuild(loaded.site)
+    const hasNewValues = after.buildId === before.buildId && after.environment !== before.environment
+    return {
+      status: 'prepared',
+      ...after,
+      replaces: before.buildId,
+      ...(hasNewValues && { hasNewValues }),
+      unlistedFiles: loaded.site.summary.unlistedFiles,
+    }
   }
 
   function swap(): void {
@@ -118,8 +130,8 @@ export async function openStagedSiteStore(
       const outcome = await prepare()
       if (outcome.status !== 'prepared') return outcome
       swap()
-      const { buildId, replaces: replaced, unlistedFiles } = outcome
-      return { status: 'swapped', buildId, replaced, unlistedFiles }
+      const { replaces: replaced, ...build } = outcome
+      return { ...build, status: 'swapped', replaced }
     }),
     close() {
       isClosed = true

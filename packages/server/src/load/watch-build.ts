@@ -2,11 +2,13 @@ import { dirname, join, resolve } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
 import { changedFiles } from '../files/changed-files.ts'
 import { watchFolders } from '../files/watch-folders.ts'
-import { markManifest } from './mark-manifest.ts'
+import { markBuild } from './mark-manifest.ts'
 
 /** How a build is watched. */
 export interface WatchBuildOptions {
-  /** What `markManifest` said before the build that is served was loaded. */
+  /** A file of variables that is watched, too. */
+  readonly envFile?: string | undefined
+  /** What `markBuild` said before the build that is served was loaded. */
   readonly since: string | undefined
   /**
    * Milliseconds between looks where the system tells of no change. A look is a `realpath` and a `stat`.
@@ -20,14 +22,14 @@ const longestWait = 60_000
 
 /**
  * Calls back whenever a folder has another manifest than before, also by a link that leads elsewhere, and when a file
- * that was to be sent is not what it was. A manifest that was taken away is no change: a build is being written.
+ * that was to be sent is not what it was, or when the file of its variables has changed. A manifest that was taken away is no change: a build is being written.
  *
  * @param onNewBuild - answers whether the build was taken; one that was not is offered again, less and less often.
  */
 export function watchBuild(
   directory: string,
   onNewBuild: () => Promise<boolean>,
-  { since, interval = 2000 }: WatchBuildOptions,
+  { since, envFile, interval = 2000 }: WatchBuildOptions,
 ): { close(): void } {
   const path = resolve(directory)
   let seen = since
@@ -37,7 +39,7 @@ export function watchBuild(
   let isClosed = false
 
   async function look(): Promise<void> {
-    const mark = await markManifest(path)
+    const mark = await markBuild(path, envFile)
     const isNew = mark !== undefined && mark !== seen
     if (isClosed || !(isNew || (mark !== undefined && performance.now() >= nextTry))) return
     seen = mark
@@ -59,7 +61,11 @@ export function watchBuild(
 
   // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
   const folders = [join(path, stateDirectory), path, dirname(path)]
-  const watcher = watchFolders(folders, look, { interval, settling: 0 })
+  // Unlike a manifest, that file is written in its place by many editors and scripts.
+  const watcher =
+    envFile === undefined
+      ? watchFolders(folders, look, { interval, settling: 0 })
+      : watchFolders([...folders, dirname(resolve(envFile))], look, { interval, settling: 100 })
   changedFiles.subscribe(onChangedFile)
   void watcher.look()
   return {

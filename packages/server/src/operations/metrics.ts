@@ -3,7 +3,7 @@ import type * as PrometheusClient from 'prom-client'
 import type { Exchange } from './exchange.ts'
 import { loadOptional } from '../load-optional.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import type { Site } from '../site/site.ts'
+import { servedBuild, type Site } from '../site/site.ts'
 import { type AskMetrics, createWorkersReader, type RegistryContent } from './worker-metrics.ts'
 
 /** Counts requests for Prometheus. */
@@ -90,15 +90,17 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
   })
   void new client.Gauge({
     name: 'serve_dist_build_info',
-    help: 'The build that is served, as a label of the value 1.',
-    labelNames: ['build_id'],
+    help: 'The build that is served, and the digest of its environment, as labels of the value 1.',
+    labelNames: ['build_id', 'environment'],
     // A sum over workers would count the workers.
     aggregator: 'max',
     registers,
     collect() {
       this.reset()
       const site = currentSite()
-      if (site !== undefined) this.set({ build_id: site.buildId }, 1)
+      if (site === undefined) return
+      const { buildId, ...environment } = servedBuild(site)
+      this.set({ build_id: buildId, ...environment }, 1)
     },
   })
 

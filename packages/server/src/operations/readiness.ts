@@ -4,6 +4,8 @@ export interface Readiness {
   readonly status: 'starting' | 'ready' | 'draining'
   /** The build that is served; absent before the first one is. */
   readonly buildId?: string | undefined
+  /** The digest of the values of its environment, as its module holds them; absent where it takes none. */
+  readonly environment?: string | undefined
   /** Files in its folder that its manifest does not list; absent before the first build is served. */
   readonly unlistedFiles?: number | undefined
   readonly reload: LastReload

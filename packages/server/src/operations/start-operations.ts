@@ -5,7 +5,7 @@ import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
 import { nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
-import type { SiteHolder } from '../site/site.ts'
+import { servedBuild, type SiteHolder } from '../site/site.ts'
 import type { RegistryContent } from './worker-metrics.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
@@ -54,7 +54,7 @@ export async function startOperations({
     } else {
       const readiness = (): Readiness => ({
         status,
-        buildId: site?.current.buildId,
+        ...(site !== undefined && servedBuild(site.current)),
         unlistedFiles: site?.current.summary.unlistedFiles,
         reload,
       })

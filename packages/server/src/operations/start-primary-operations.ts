@@ -3,11 +3,11 @@ import { createClusterMetrics } from './metrics.ts'
 import { type OpsAddress, startOpsServer } from './ops-server.ts'
 import { nextReload, noReload } from './readiness.ts'
 import type { AskMetrics } from './worker-metrics.ts'
+import type { ServedBuild } from '../site/site.ts'
 import type { Operations } from './start-operations.ts'
 
 /** What is told of the build that workers serve. */
-interface ServedBuild {
-  readonly buildId: string
+interface LoadedBuild extends ServedBuild {
   readonly unlistedFiles: number
 }
 
@@ -17,7 +17,7 @@ export interface PrimaryOperations extends Pick<
   'url' | 'noteReload' | 'beginDraining' | 'close'
 > {
   /** From now on the workers serve this build. */
-  noteBuild(build: ServedBuild): void
+  noteBuild(build: LoadedBuild): void
 }
 
 /**
@@ -34,7 +34,7 @@ export async function startPrimaryOperations(
     return { url: undefined, noteBuild() {}, noteReload() {}, beginDraining() {}, async close() {} }
   }
   let isDraining = false
-  let build: ServedBuild | undefined
+  let build: LoadedBuild | undefined
   let reload = noReload
   const listening = new Set<number>()
   cluster.on('listening', ({ id }) => listening.add(id))
@@ -51,8 +51,8 @@ export async function startPrimaryOperations(
   })
   return {
     url: server.url,
-    noteBuild({ buildId, unlistedFiles }) {
-      build = { buildId, unlistedFiles }
+    noteBuild({ buildId, environment, unlistedFiles }) {
+      build = { buildId, ...(environment !== undefined && { environment }), unlistedFiles }
     },
     noteReload(result) {
       reload = nextReload(reload, result)

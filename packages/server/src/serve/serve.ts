@@ -87,7 +87,9 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
   // What the application passes on gets the build's 404 page.
   const handleMissing = createHandler(store, { ...resolved.handler, fallback: '404' })
   const application =
-    resolved.ssr === undefined ? undefined : await openApplication(resolved.ssr, handleMissing).catch(giveUp)
+    resolved.ssr === undefined
+      ? undefined
+      : await openApplication(resolved.ssr, handleMissing, resolved.site.envFile).catch(giveUp)
   const answer: RequestListener =
     application === undefined
       ? handle
@@ -167,7 +169,12 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
   return await startOperations(options)
 }
 
-async function openApplication(file: string, passOn: Application): Promise<Application> {
+/** As `node --env-file` does, an application gets all variables of the file that are not set. */
+async function openApplication(file: string, passOn: Application, envFile?: string): Promise<Application> {
+  if (envFile !== undefined) {
+    const { readEnvFile } = await import('../load/read-env-file.ts')
+    for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
+  }
   const { startApplication } = await import('../application/mount-application.ts')
   return await startApplication(file, passOn)
 }
@@ -178,8 +185,17 @@ async function openRedirects(to: Transport, address: RedirectAddress): Promise<R
 }
 
 /** What the manifest does not list is served from the disk where the handler looks there. */
-function siteOptionsOf({ site, handler }: Pick<ServeOptions, 'handler' | 'site'>): SiteStoreOptions {
-  return handler?.fileSystemFallback === true ? { ...site, unlisted: 'ignore' } : (site ?? {})
+function siteOptionsOf({
+  site,
+  handler,
+  ssr,
+}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): SiteStoreOptions {
+  return {
+    ...site,
+    // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
+    ...(ssr !== undefined && { environment: site?.environment ?? { ...process.env } }),
+    ...(handler?.fileSystemFallback === true && { unlisted: 'ignore' }),
+  }
 }
 
 /** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */

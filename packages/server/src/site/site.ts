@@ -54,6 +54,22 @@ export interface Site {
   readonly summary: SiteSummary
 }
 
+/** What tells the sites of one folder from each other: what their answers are made of. */
+export interface ServedBuild {
+  readonly buildId: string
+  /** The digest of the module of its environment; absent where it takes nothing. */
+  readonly environment?: string
+}
+
+export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'environment'>): ServedBuild {
+  return { buildId, ...(environment !== undefined && { environment: environment.sha256 }) }
+}
+
+/** Equal for what answers alike. */
+export function servedId({ buildId, environment = '' }: ServedBuild): string {
+  return `${buildId} ${environment}`
+}
+
 /** The module that holds what a build takes from the environment of this process. */
 export interface SiteEnvironment {
   /** Relative to the build's folder. */

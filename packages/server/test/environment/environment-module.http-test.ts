@@ -1,6 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Script } from 'node:vm'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { environmentDefaults, environmentModule } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
@@ -8,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startServer } from '../support/start-server.ts'
+import { readValues } from './read-values.ts'
 
 const environment: RuntimeEnvironment = {
   path: 'serve-dist-env.js',
@@ -26,11 +26,6 @@ async function build(files: Record<string, string> = {}, more = environment): Pr
   return await buildFixture({ 'index.html': 'page', [more.path]: module, ...files }, { environment: more })
 }
 
-/** What the application would get. */
-function evaluate(module: string): unknown {
-  return new Script(module.replace('export default', 'result =')).runInNewContext({ result: undefined })
-}
-
 async function tagOf(url: string): Promise<string | undefined> {
   const { port } = await startServer(directory, { site: { environment: { APP_API_URL: url } } })
   return (await rawRequest(port, { target })).field('ETag')
@@ -45,7 +40,7 @@ describe('the module of the environment', () => {
   test('holds what the process was given, and nothing else', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
     const { status, body } = await rawRequest(port, { target })
-    expect([status, evaluate(body.toString())]).toEqual([200, { API_URL: 'https://api.example', LIMIT: 3 }])
+    expect([status, readValues(body.toString())]).toEqual([200, { API_URL: 'https://api.example', LIMIT: 3 }])
     expect(body.toString()).not.toContain('never')
   })
 
@@ -109,7 +104,7 @@ describe('the module of the environment', () => {
     } as const
     const ask = async (): Promise<unknown> => {
       const { port } = await startServer(folder, { site })
-      return evaluate((await rawRequest(port, { target })).body.toString())
+      return readValues((await rawRequest(port, { target })).body.toString())
     }
     const expected = { API_URL: 'https://api.example', LIMIT: 3 }
     expect([await ask(), warnings]).toEqual([expected, []])

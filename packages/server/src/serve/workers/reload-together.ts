@@ -1,6 +1,7 @@
 import type { Worker } from 'node:cluster'
 import { askWorker } from './ask-worker.ts'
 import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../load/open-site-store.ts'
+import { type ServedBuild, servedId } from '../../site/site.ts'
 import { sendToWorker, type WorkerSlot } from './worker-messages.ts'
 
 /** Builds that come one after the other while they are loaded. */
@@ -14,8 +15,8 @@ const mostAttempts = 3
 export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
   // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
   await Promise.all(
-    slots.map(async ({ worker, buildId }) => {
-      if (worker !== undefined && buildId !== undefined) {
+    slots.map(async ({ worker, build }) => {
+      if (worker !== undefined && build !== undefined) {
         await askWorker(worker, 'serve-dist:certify', 'serve-dist:certified')
       }
     }),
@@ -23,7 +24,7 @@ export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<Relo
   let buildId = ''
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const { refusal, loaded } = await prepareAll(slots)
-    const [build, ...others] = new Set([...loaded.values()].map((outcome) => outcome.buildId))
+    const [build, ...others] = new Map([...loaded.values()].map((each) => [servedId(each), each])).values()
     if (refusal === undefined && build === undefined) {
       return { status: 'refused', buildId, problems: ['no worker is there to load it'] }
     }
@@ -32,12 +33,14 @@ export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<Relo
     }
     for (const { worker } of slots) sendToWorker(worker, { type: 'serve-dist:drop' })
     if (refusal !== undefined) return refusal
-    buildId = slots.find(({ isAdmitted }) => isAdmitted)?.buildId ?? ''
+    buildId = slots.find(({ isAdmitted }) => isAdmitted)?.build?.buildId ?? ''
   }
   return {
     status: 'refused',
     buildId,
-    problems: [`the build changed ${mostAttempts} times while the workers loaded it; reload once it is done`],
+    problems: [
+      `the build, or its environment, changed ${mostAttempts} times while the workers loaded it; reload once it is done`,
+    ],
   }
 }
 
@@ -56,7 +59,7 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
   for (;;) {
     // One that comes meanwhile is asked, too.
     const next = slots.find(
-      ({ worker, buildId }) => worker !== undefined && buildId !== undefined && !asked.has(worker),
+      ({ worker, build }) => worker !== undefined && build !== undefined && !asked.has(worker),
     )
     const alive = new Set(slots.map(({ worker }) => worker))
     for (const worker of loaded.keys()) if (!alive.has(worker)) loaded.delete(worker)
@@ -74,16 +77,16 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
 async function swapAll(
   slots: readonly WorkerSlot[],
   loaded: ReadonlyMap<Worker, Loaded>,
-  buildId: string,
+  build: ServedBuild,
 ): Promise<ReloadOutcome> {
   const prepared = [...loaded.values()].find(({ status }) => status === 'prepared')
-  if (prepared?.status !== 'prepared') return { status: 'unchanged', buildId }
+  if (prepared?.status !== 'prepared') return { ...build, status: 'unchanged' }
   const answers = slots.map(async (slot) => {
     if (slot.worker === undefined || loaded.get(slot.worker)?.status !== 'prepared') return
-    slot.buildId = buildId
+    slot.build = build
     await askWorker(slot.worker, 'serve-dist:swap', 'serve-dist:swapped')
   })
   await Promise.all(answers)
-  const { replaces: replaced, unlistedFiles } = prepared
-  return { status: 'swapped', buildId, replaced, unlistedFiles }
+  const { replaces: replaced, ...outcome } = prepared
+  return { ...outcome, status: 'swapped', replaced }
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { changedFiles } from '../../files/changed-files.ts'
+import { servedBuild } from '../../site/site.ts'
 import type { StagedSiteStore } from '../../load/open-site-store.ts'
 import type { MayListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
@@ -26,8 +27,8 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
         else obey(message, store, server)
       })
     })
-    const { buildId, summary } = store.current
-    await sendToPrimary({ type: 'serve-dist:loaded', buildId, unlistedFiles: summary.unlistedFiles })
+    const { unlistedFiles } = store.current.summary
+    await sendToPrimary({ type: 'serve-dist:loaded', ...servedBuild(store.current), unlistedFiles })
     await allowed
   }
   server = await start(mayListen).catch(async (error: unknown) => {

@@ -8,7 +8,7 @@ import type { ReloadOutcome } from '../../load/open-site-store.ts'
 import { longestTimeout } from '../../protocol/connection-limits.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
-import type { SiteSummary } from '../../site/site.ts'
+import { type ServedBuild, servedId, type SiteSummary } from '../../site/site.ts'
 import {
   isWorkerMessage,
   sendToWorker,
@@ -33,7 +33,7 @@ export interface WorkersOptions {
 /** Follows what workers serve. */
 interface WorkersWatcher {
   /** A worker may listen, and serves this build. */
-  noteBuild(build: { readonly buildId: string; readonly unlistedFiles: number }): void
+  noteBuild(build: ServedBuild & { readonly unlistedFiles: number }): void
   noteReload(outcome: ReloadOutcome): void
 }
 
@@ -121,7 +121,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     const end = (reason: string): void => {
       slot.worker = undefined
       slot.ready = undefined
-      slot.buildId = undefined
+      slot.build = undefined
       slot.isAdmitted = false
       slot.failures = countFailures(slot.failures, performance.now() - begin)
       if (!isStopping && failure === undefined) replace(slot, reason)
@@ -131,7 +131,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     worker.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
       if (message.type === 'serve-dist:loaded') {
-        slot.buildId = message.buildId
+        slot.build = message
         void admit(slot, worker, message)
       } else if (message.type === 'serve-dist:ready') slot.ready = message
       else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)
@@ -154,16 +154,18 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   /**
-   * Lets a worker listen that has loaded the build of the others. A later worker loads what the folder has by then:
-   * either all workers swap to that build, or the later one must not serve.
+   * Lets a worker listen that has loaded the build of the others, with the same values of its environment. A later worker
+   * loads what the folder and the env file have by then: either all workers swap to that, or the later one must not serve.
    */
   async function admit(slot: WorkerSlot, worker: Worker, loaded: WorkerLoaded): Promise<void> {
     const isOther = (): boolean => {
       const others = slots.filter((other) => other !== slot && other.isAdmitted)
-      return others.some(({ buildId }) => buildId !== slot.buildId)
+      return others.some(({ build }) => !isSame(build, slot.build))
     }
     if (isOther()) {
-      process.stderr.write('serve-dist: the folder has a new build: all workers load it\n')
+      const isNew = slots.some(({ build }) => build !== undefined && build.buildId !== loaded.buildId)
+      const news = isNew ? 'the folder has a new build' : 'the environment has other values'
+      process.stderr.write(`serve-dist: ${news}: all workers load ${isNew ? 'it' : 'them'}\n`)
       const outcome = await reload()
       if (slot.worker !== worker || isStopping) return
       if (isOther()) {
@@ -173,7 +175,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       }
     }
     slot.isAdmitted = true
-    if (slot.buildId === loaded.buildId) watcher.noteBuild(loaded)
+    if (isSame(slot.build, loaded)) watcher.noteBuild(loaded)
     sendToWorker(worker, { type: 'serve-dist:listen' })
   }
 
@@ -210,4 +212,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   function readyOnes(): WorkerReady[] {
     return slots.flatMap(({ ready }) => ready ?? [])
   }
+}
+
+function isSame(one: ServedBuild | undefined, other: ServedBuild | undefined): boolean {
+  return one !== undefined && other !== undefined && servedId(one) === servedId(other)
 }

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
 import type { RegistryContent } from '../../operations/worker-metrics.ts'
 import type { PrepareOutcome } from '../../load/open-site-store.ts'
-import type { SiteSummary } from '../../site/site.ts'
+import type { ServedBuild, SiteSummary } from '../../site/site.ts'
 
 /** From a worker to its primary. */
 export type WorkerMessage =
@@ -17,9 +17,8 @@ export type WorkerMessage =
   | { readonly type: 'serve-dist:pong' }
 
 /** It has loaded a build, and does not listen yet. */
-export interface WorkerLoaded {
+export interface WorkerLoaded extends ServedBuild {
   readonly type: 'serve-dist:loaded'
-  readonly buildId: string
   readonly unlistedFiles: number
 }
 
@@ -102,8 +101,8 @@ function hasType(message: unknown, types: readonly string[]): boolean {
 /** What one worker at a time fills; when it ends, another one follows. */
 export interface WorkerSlot {
   worker?: Worker | undefined
-  /** The build that it has loaded, or that the primary has it swap in. */
-  buildId?: string | undefined
+  /** What it has loaded, or what the primary has it swap in. */
+  build?: ServedBuild | undefined
   /** Whether it may listen, because it has the build of the others. */
   isAdmitted: boolean
   /** Its message when it began to listen. */

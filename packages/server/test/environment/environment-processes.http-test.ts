@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { RuntimeEnvironment } from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { childrenOf } from '../support/children-of.ts'
+import { freePort } from '../support/free-port.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { readValues } from './read-values.ts'
+
+const environment: RuntimeEnvironment = {
+  path: 'serve-dist-env.js',
+  prefix: '',
+  variables: {
+    API_URL: { type: 'string', required: true },
+    LIMIT: { type: 'number', default: 10 },
+    FLAGS: { type: 'json' },
+  },
+}
+const files = { 'index.html': 'page', [environment.path]: 'export default {}' }
+/** A start of Node takes a while on a machine that is busy. */
+const patience = { timeout: 20_000, interval: 100 }
+const alone = ['--port', '0']
+const two = [...alone, '--workers', '2']
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture(files, { environment })
+})
+
+async function writeEnvFile(text: string): Promise<string> {
+  const file = join(await temporaryDirectory(), 'stage.env')
+  await writeFile(file, text)
+  return file
+}
+
+async function stop({ child, exited }: RunningCommand): Promise<string> {
+  child.kill('SIGTERM')
+  return (await exited).stderr
+}
+
+/** What sixteen new connections get: with workers, from all of them. */
+async function valuesOf(port: number): Promise<unknown[]> {
+  const texts = await Promise.all(
+    Array.from({ length: 16 }, async () =>
+      (await rawRequest(port, { target: '/serve-dist-env.js' })).body.toString(),
+    ),
+  )
+  return [...new Set(texts)].map(readValues)
+}
+
+describe('--env-file', () => {
+  test('gives what the environment does not have, and that alone', async () => {
+    const file = await writeEnvFile('API_URL=https://file.example\nLIMIT=5\nFLAGS={"a":[1]}\nSECRET=x\n')
+    const command = spawnCommand([directory, ...alone, '--env-file', file], { env: { LIMIT: '7' } })
+    const { port } = await command.listening
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'https://file.example', LIMIT: 7, FLAGS: { a: [1] } }])
+    expect(await stop(command)).toBe('')
+  })
+
+  test.each([
+    // Node 20 looks at the flag before us, and ends with words of its own.
+    ['is missing', undefined, /nowhere\.env/],
+    ['is not UTF-8', Buffer.from('A=b\nAPI_URL=\xFFsecret\n', 'latin1'), /line 2 is not UTF-8/],
+    ['is a folder', null, /is not a regular file|invalid format/],
+  ])('stops a start where the file %s', async (_what, content, problem) => {
+    const folder = await temporaryDirectory()
+    const file = content === null ? folder : join(folder, 'nowhere.env')
+    if (content) await writeFile(file, content)
+    const { code, stdout, stderr } = await spawnCommand([directory, ...alone, '--env-file', file]).exited
+    expect([code === 0, stdout]).toEqual([false, ''])
+    expect(stderr).toMatch(problem)
+    expect(stderr).not.toContain('secret')
+  })
+
+  test('is put into the environment of an application, where that has no value', async () => {
+    const module = join(await temporaryDirectory(), 'app.mjs')
+    await writeFile(
+      module,
+      'export default (_, response) => response.end(JSON.stringify([process.env.DB_URL, process.env.LIMIT]))',
+    )
+    const file = await writeEnvFile('API_URL=one\nDB_URL=db\nLIMIT=5\n')
+    const command = spawnCommand([directory, ...alone, '--env-file', file, '--ssr', module], {
+      env: { LIMIT: '7' },
+    })
+    const { port } = await command.listening
+    expect((await rawRequest(port, { target: '/api' })).body.toString()).toBe('["db","7"]')
+    await writeFile(file, 'API_URL=two\n')
+    command.child.kill('SIGHUP')
+    await vi.waitFor(
+      async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 7 }]),
+      patience,
+    )
+    await stop(command)
+  })
+
+  test('is read again by --watch, also where a link of a ConfigMap is moved', async () => {
+    const mounted = await temporaryDirectory()
+    for (const [name, text] of [
+      ['one', 'API_URL=one\n'],
+      ['two', 'API_URL=two\n'],
+    ] as const) {
+      await writeFile(join(mounted, name), text)
+    }
+    const file = join(mounted, 'stage.env')
+    await symlink('one', file)
+    const command = spawnCommand([directory, ...alone, '--watch', '--env-file', file])
+    const { port } = await command.listening
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'one', LIMIT: 10 }])
+    await symlink('two', join(mounted, 'next'))
+    await rename(join(mounted, 'next'), file)
+    await vi.waitFor(
+      async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }]),
+      patience,
+    )
+    await writeFile(join(mounted, 'two'), 'LIMIT=secret\n')
+    await vi.waitFor(() => expect(command.complaints()).toContain('rejected, still serving'), patience)
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }])
+    await rm(file)
+    await vi.waitFor(() => expect(command.complaints()).toContain('no such file'), patience)
+    await writeFile(file, 'API_URL=three\n')
+    await vi.waitFor(
+      async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }]),
+      patience,
+    )
+    const complaints = await stop(command)
+    expect(complaints).toMatch(/now serving build \w+ with other values of its environment\n/)
+    expect(complaints).not.toContain('secret')
+  })
+})
+
+describe('a start', () => {
+  test.each([alone, two])(
+    'that lacks values tells all of them once, and listens nowhere: %j',
+    async (...args) => {
+      const around = Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
+      )
+      const env = { ...around, LIMIT: 'secret', FLAGS: '{secret' }
+      const { code, stdout, stderr } = await spawnCommand([directory, ...args], { env }).exited
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        `serve-dist: SD_ENVIRONMENT_INVALID: ${[
+          'API_URL: the build requires this environment variable, and it is not set',
+          'LIMIT: expected a number such as 10 or 0.5',
+          'FLAGS: expected JSON',
+        ].join('\n')}\n`,
+      ])
+    },
+  )
+
+  test('with 10,000 variables around takes the listed ones', async () => {
+    const around = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
+    )
+    const command = spawnCommand([directory, ...alone], { env: { ...around, API_URL: 'a' } })
+    const { port } = await command.listening
+    const { body } = await rawRequest(port, { target: '/serve-dist-env.js' })
+    expect(body.toString()).not.toContain('round')
+    expect(await stop(command)).toBe('')
+  })
+
+  test.skipIf(process.platform !== 'linux').each([alone, two])(
+    'refuses bytes that are not UTF-8, and takes a real U+FFFD: %j',
+    async (...args) => {
+      const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
+      const run = async (bytes: string): Promise<string> => {
+        const script = `API_URL="$(printf '${bytes}')" exec "$@"`
+        const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, bin, directory, ...args])
+        let said = ''
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)))
+        const exited = once(child, 'close')
+        await vi.waitFor(() => expect(said).toContain('\n'), patience)
+        child.kill('SIGTERM')
+        await exited
+        return said
+      }
+      expect(await run('secret\\377')).toBe(
+        'serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\n',
+      )
+      expect(await run('a\\357\\277\\275')).toMatch(/http:\/\/127\.0\.0\.1/)
+    },
+  )
+})
+
+describe.skipIf(process.platform !== 'linux')('workers', () => {
+  test('agree on new values, by a reload and where one that died is replaced', async () => {
+    const file = await writeEnvFile('API_URL=one\n')
+    const opsPort = await freePort()
+    const command = spawnCommand([directory, ...two, '--env-file', file, '--ops', `127.0.0.1:${opsPort}`])
+    const { port } = await command.listening
+    const readiness = async (): Promise<unknown> =>
+      JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())
+    const before = await readiness()
+    expect(before).toMatchObject({ environment: expect.stringMatching(/^[\da-f]{64}$/) })
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'one', LIMIT: 10 }])
+
+    await writeFile(file, 'API_URL=two\n')
+    command.child.kill('SIGHUP')
+    await vi.waitFor(
+      async () => expect(await readiness()).toMatchObject({ reload: { outcome: 'swapped' } }),
+      patience,
+    )
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }])
+    expect(await readiness()).not.toMatchObject({ environment: Object(before).environment })
+    expect(await readiness()).toMatchObject({ buildId: Object(before).buildId })
+
+    await writeFile(file, 'API_URL=three\n')
+    const [victim = 0] = await childrenOf(command.child.pid)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(async () => {
+      const children = await childrenOf(command.child.pid)
+      expect([children.length, children.includes(victim)]).toEqual([2, false])
+      expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }])
+    }, patience)
+    expect(command.complaints()).toContain('the environment has other values: all workers load them')
+
+    await writeFile(file, 'LIMIT=11\n')
+    command.child.kill('SIGHUP')
+    await vi.waitFor(async () => {
+      expect(await readiness()).toMatchObject({
+        reload: {
+          outcome: 'refused',
+          problems: ['API_URL: the build requires this environment variable, and it is not set'],
+        },
+      })
+    }, patience)
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }])
+    const { body } = await rawRequest(opsPort, { target: '/metrics' })
+    expect(body.toString()).toMatch(/serve_dist_build_info\{build_id="\w+",environment="[\da-f]{64}"\} 1\n/)
+    await stop(command)
+  })
+
+  test('agree where the file changes while they load', async () => {
+    const file = await writeEnvFile('API_URL=one\n')
+    const marker = `${file}.read`
+    // The second worker begins once the first has loaded the build, and changes the file.
+    const fault = `
+      import cluster from 'node:cluster'
+      import fs from 'node:fs'
+      const { send } = process
+      if (cluster.worker?.id === 1) process.send = (message, ...rest) => {
+        if (message.type === 'serve-dist:loaded') fs.writeFileSync(${JSON.stringify(marker)}, '')
+        return send.call(process, message, ...rest)
+      }
+      if (cluster.worker?.id === 2) {
+        const cell = new Int32Array(new SharedArrayBuffer(4))
+        while (!fs.existsSync(${JSON.stringify(marker)})) Atomics.wait(cell, 0, 0, 10)
+        fs.writeFileSync(${JSON.stringify(file)}, 'API_URL=two\\n')
+      }`
+    const command = spawnCommand([directory, ...two, '--env-file', file], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+    })
+    const { port } = await command.listening
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }])
+    expect(await stop(command)).toBe('serve-dist: the environment has other values: all workers load them\n')
+  })
+})
