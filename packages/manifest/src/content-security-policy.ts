@@ -82,18 +82,22 @@ export function createContentSecurityPolicy(parts: PolicyParts): (page?: PagePol
   const directives = joinDirectives(parts)
   if (isReportOnly(rules)) for (const name of enforcedOnly) directives.delete(name)
   const hasAttributes = rules.findLast(({ attributes }) => attributes !== undefined)?.attributes === true
-  const sentBefore = new Map(
-    Array.from(directives, ([name, sources]) => [name, [name, ...sources].join(' ')]),
-  )
   const places = hashPlaces(directives, hasAttributes)
   return (page = {}) => {
-    const sent = new Map(sentBefore)
+    const sent = new Map(directives)
     for (const { kind, directive, opening } of places) {
-      const hashes = page[kind] ?? []
-      if (hashes.length === 0) continue
-      sent.set(directive, [sent.get(directive) ?? directive, ...opening, ...hashes.map(quote)].join(' '))
+      const hashes = page[kind]
+      if (hashes === undefined || hashes.length === 0) continue
+      sent.set(directive, [
+        ...new Set([...(sent.get(directive) ?? []), ...opening, ...hashes.map((hash) => `'${hash}'`)]),
+      ])
     }
-    return policyDirectives.flatMap((name) => sent.get(name) ?? []).join('; ')
+    return policyDirectives
+      .flatMap((name) => {
+        const sources = sent.get(name)
+        return sources === undefined ? [] : [name, ...sources].join(' ')
+      })
+      .join('; ')
   }
 }
 
@@ -103,7 +107,9 @@ function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<strin
   const join = (name: string, sources: readonly string[]): void => {
     const before = (directives.get(name) ?? []).filter((source) => source !== none)
     const joined = [...new Set([...before, ...sources])]
-    directives.set(name, joined.includes(none) ? [none] : joined)
+    // Beside a hash of somebody else's rules it would have no effect.
+    const effective = joined.includes(unsafeInline) ? joined.filter((source) => !isHash(source)) : joined
+    directives.set(name, effective.includes(none) ? [none] : effective)
   }
   for (const [name, sources] of Object.entries(build)) join(name, sources)
   for (const rule of rules) {
@@ -128,6 +134,11 @@ function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<strin
 }
 
 const none = "'none'"
+const unsafeInline = "'unsafe-inline'"
+
+function isHash(source: string): boolean {
+  return source.startsWith("'sha")
+}
 
 interface HashPlace {
   readonly kind: keyof PagePolicy
@@ -145,15 +156,14 @@ function hashPlaces(
   hasAttributes: boolean,
 ): readonly HashPlace[] {
   const place = (kind: keyof PagePolicy, names: readonly string[]): HashPlace[] => {
-    const asked = names.find((name) => directives.has(name))
-    const sources = directives.get(asked ?? '') ?? [none]
-    if (sources.includes(none) || sources.includes("'unsafe-inline'")) return []
-    if (!kind.endsWith('Attributes')) return [{ kind, directive: asked ?? '', opening: [] }]
-    const directive = names[0] ?? ''
-    // A new directive takes over from the general one, with the hashes that somebody gave to that.
-    const given = directive === asked ? [] : sources.filter((source) => source.startsWith("'sha"))
-    const isThere = directive === asked && sources.includes("'unsafe-hashes'")
-    return [{ kind, directive, opening: isThere ? [] : ["'unsafe-hashes'", ...given] }]
+    const [first = ''] = names
+    const asked = names.find((name) => directives.has(name)) ?? first
+    const sources = directives.get(asked) ?? [none]
+    if (sources.includes(none) || sources.includes(unsafeInline)) return []
+    if (!kind.endsWith('Attributes')) return [{ kind, directive: asked, opening: [] }]
+    // A new directive takes over from the general one, with the hashes that somebody gave to that for attributes.
+    const taken = sources.includes("'unsafe-hashes'") ? sources.filter(isHash) : []
+    return [{ kind, directive: first, opening: ["'unsafe-hashes'", ...taken] }]
   }
   return [
     ...place('scripts', ['script-src-elem', 'script-src', 'default-src']),
@@ -161,8 +171,4 @@ function hashPlaces(
     ...place('styleAttributes', ['style-src-attr', 'style-src', 'default-src']),
     ...(hasAttributes ? place('scriptAttributes', ['script-src-attr', 'script-src', 'default-src']) : []),
   ]
-}
-
-function quote(hash: string): string {
-  return `'${hash}'`
 }

@@ -4,7 +4,7 @@ import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
 // CSP Level 3 §2.3.1: grammar of sources; WHATWG HTML §7.1.5: of sandboxes; Trusted Types §4.
 const schemeForm = /^[a-z][a-z\d+.-]*:$/i
 const hostForm =
-  /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?)(?::(?:\d+|\*))?(\/[^?#]*)?$/i
+  /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:\*|(?:\*\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.?)(?::(?:\d+|\*))?(\/[^?#]*)?$/i
 const hashForm = /^'sha(256|384|512)-([\w+/-]+={0,2})'$/i
 const hashLengths: Readonly<Record<string, number>> = { 256: 43, 384: 64, 512: 86 }
 const tokenForm = /^[\w-]+$/
@@ -90,6 +90,7 @@ function placeProblem(directive: PolicyDirective, source: string): string | unde
   if (/\[/.test(source)) return 'browsers match no IPv6 addresses here; write a name'
   if (/[?#]/.test(source)) return 'a source has no query and no fragment; leave them out'
   if (hostForm.test(source)) return undefined
+  if (source.includes('_')) return 'browsers ignore a host with "_" in its name'
   return source.includes('*')
     ? 'a star stands for the first names of a host, as in "https://*.example.org", or for a port'
     : 'expected a source such as "\'self\'", "https://cdn.example.org", "*.example.org" or "data:"'

@@ -12,6 +12,13 @@ export function readPolicyRules(csp: DocumentReader): boolean | PolicyRules {
     if (typeof csp.value !== 'boolean') csp.expected('true, false, or an object of directives')
     return csp.value === true
   }
+  const child = csp.field('child-src')
+  const blocksWorkers = Array.isArray(child.value) && !child.value.includes("'self'")
+  if (blocksWorkers && csp.field('worker-src').value === undefined) {
+    child.problem(
+      'it counts for workers too, and would block those of the build; write frame-src, or worker-src beside it',
+    )
+  }
   const attributes = csp.field('attributes')
   const reportOnly = csp.field('reportOnly')
   return {
