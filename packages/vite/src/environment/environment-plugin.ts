@@ -16,6 +16,7 @@ import type { EnvironmentSettings } from './environment-settings.ts'
 import { importedUrl, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
+import { loadVariables } from './load-variables.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
@@ -127,10 +128,4 @@ const unused = `[serve-dist] env: no script for browsers imports "${environmentI
 
 function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {
   return command === 'build' && consumer === 'client'
-}
-
-/** `.env` files and the environment of this process, which counts first. */
-async function loadVariables({ mode, envDir }: ResolvedConfig): Promise<Record<string, string>> {
-  const { loadEnv } = await import('vite')
-  return loadEnv(mode, envDir, '')
 }
