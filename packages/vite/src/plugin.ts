@@ -192,7 +192,10 @@ function recordingPlugin(
         if (appType === 'custom' && !isOurs(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
         const environment = settings.environment && (await loadVariables(server.config))
-        return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(this, server)
+        return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(
+          this,
+          server,
+        )
       },
     },
   }

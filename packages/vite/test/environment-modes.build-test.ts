@@ -148,7 +148,13 @@ describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name'
         plugins: [serveDist(options)],
         environments: {
           client: { build: { outDir: 'dist/client' } },
-          ssr: { build: { outDir: 'dist/server', ssr: true, rollupOptions: { input: join(project.root, 'show.js') } } },
+          ssr: {
+            build: {
+              outDir: 'dist/server',
+              ssr: true,
+              rollupOptions: { input: join(project.root, 'show.js') },
+            },
+          },
         },
         builder: {},
       }),

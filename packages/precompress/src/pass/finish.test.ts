@@ -86,7 +86,10 @@ describe('the environment of a build', () => {
   ])('fails the pass where its module is %s', async (_what, more, options) => {
     const { folder } = await makeProject({ environment })
     await addFiles(folder, more)
-    const failure = { code: 'SD_ENVIRONMENT_INVALID', message: expect.stringContaining('is not among the files') }
+    const failure = {
+      code: 'SD_ENVIRONMENT_INVALID',
+      message: expect.stringContaining('is not among the files'),
+    }
     await expect(finishThere(folder, options)).rejects.toMatchObject(failure)
   })
 
