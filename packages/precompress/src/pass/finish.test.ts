@@ -67,7 +67,7 @@ describe('the environment of a build', () => {
     await rm(join(folder, '.serve-dist/record.json'))
     const { manifest } = await finishThere(folder)
     expect(manifest.environment).toEqual(environment)
-    const [module] = manifest.files.filter(({ runtime }) => runtime === true)
+    const module = manifest.files.find(({ runtime }) => runtime === true)
     expect(module).toMatchObject({ path: 'env.js', cache: 'revalidate', variants: [] })
   })
 
@@ -407,7 +407,6 @@ describe('finish', () => {
   })
 
   test('says which service worker precaches the environment, and how to leave it out', async () => {
-    const environment = { path: 'env.js', prefix: '', variables: {} }
     const { folder } = await makeProject({ environment })
     await addFiles(folder, { 'env.js': 'export default {}', 'sw.js': 'p([{url:"env.js",revision:"1"}])' })
     const expected = [
