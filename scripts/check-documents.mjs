@@ -29,6 +29,14 @@ declare const Bun: {
 declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
 `
 
+/** What the plugin writes for the configuration of docs/environment.md. */
+const environment = `
+declare module 'virtual:serve-dist/env' {
+  const env: { readonly API_URL: string; readonly RELEASE: string; readonly LIMIT: number }
+  export default env
+}
+`
+
 /** The tests of frameworks compile the configurations of `examples` with the frameworks' own types. */
 const frameworks = `
 declare module '@astrojs/node'
@@ -88,6 +96,7 @@ async function checkTypes(typed) {
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configuration))
   await writeFile(join(folder, 'left-out.d.ts'), leftOut)
   await writeFile(join(folder, 'frameworks.d.ts'), frameworks)
+  await writeFile(join(folder, 'environment.d.ts'), environment)
   for (const { place, code } of typed) {
     await writeFile(join(folder, `${place.replaceAll(/\W+/g, '-')}.ts`), `${code}\nexport {}\n`)
   }

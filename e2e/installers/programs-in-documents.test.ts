@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { Block } from '../../scripts/document-blocks.mjs'
@@ -14,7 +15,11 @@ const programs = blocksIn('js', 'ts').filter(({ code }) => !isNotRun(code))
 const configurations = programs.filter(({ code }) => isConfiguration(code))
 const servers = programs.filter(({ code }) => code.includes('4173'))
 const rules = programs.filter(({ code }) => code.includes('// serve-dist.config.js'))
-const others = programs.filter((block) => ![...configurations, ...servers, ...rules].includes(block))
+const modules = programs.filter(({ code }) => code.includes("'virtual:serve-dist/env'"))
+const others = programs.filter(
+  (block) => ![...configurations, ...servers, ...rules, ...modules].includes(block),
+)
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
 /** What a block leaves out, as the text above it says what it is. */
@@ -72,6 +77,26 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 
+  test.each(modules)('$place gets the values of the server that docs/environment.md starts', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    const isAbout = ({ place }: Block) => place.startsWith('docs/environment.md:')
+    await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAbout)?.code ?? '')
+    await writeFile(path.join(folder, 'src/later.ts'), code)
+    const lines = blocksIn('sh').filter(isAbout).flatMap(linesOf)
+    const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
+    expect(await site.project.run(build, folder)).toMatchObject({ exitCode: 0 })
+    const server = await site.project.start(start, folder)
+    const { headers, body } = await sendRequest(new URL('/serve-dist-env.js', server.url))
+    await server.stop()
+    expect(headers['cache-control']).toBe('no-cache')
+    expect(body.toString()).toContain('https://api.example.org')
+    const wrong = await site.project.run('LIMIT=ten npx serve-dist', folder)
+    const document = await readFile(path.join(root, 'docs/environment.md'), 'utf8')
+    const [shown = 'nothing'] = /(?<=^ {4})serve-dist: SD_ENVIRONMENT_INVALID: (?:.|\n {4})+/m.exec(document) ?? []
+    expect(wrong).toMatchObject({ exitCode: 1, output: '' })
+    expect(wrong.errors).toContain(shown.replaceAll('\n    ', '\n'))
+  })
+
   test.each(others)('$place runs', async ({ code }) => {
     const folder = await site.folderFor(code)
     await writeFile(path.join(folder, 'program.mjs'), code)
@@ -84,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     const server = await site.project.start('npx serve-dist', folder)
     const { headers } = await sendRequest(server.url)
     await server.stop()
-    expect(headers).toMatchObject({ 'content-security-policy': "default-src 'self'" })
+    expect(headers).toMatchObject({ 'content-security-policy': expect.stringMatching(/^default-src 'self'/) })
   })
 
   test.each(blocksIn('_redirects'))('$place answers navigations', async ({ code }) => {

@@ -11,6 +11,7 @@ export const notRun: readonly (readonly [RegExp, string])[] = [
   [/pnpm@12/, 'the gate itself'],
   [/^docker /, 'wants a Docker daemon: the nightly workflow builds and runs the image'],
   [/^systemctl /, 'wants systemd as process 1: deploy-files.test.ts has systemd-analyze read the units'],
+  [/^kubectl /, 'wants a cluster'],
   [/reload\.sh PID/, 'reload-script.http-test.ts runs it'],
   [/^deno run/, 'the block before it is run by its flags'],
   [/VitePWA/, 'other-plugins.build-test.ts builds with them'],
