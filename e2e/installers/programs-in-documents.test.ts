@@ -77,25 +77,28 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 
-  test.each(modules)('$place gets the values of the server that docs/environment.md starts', async ({ code }) => {
-    const folder = await site.folderFor(code)
-    const isAbout = ({ place }: Block) => place.startsWith('docs/environment.md:')
-    await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAbout)?.code ?? '')
-    await writeFile(path.join(folder, 'src/later.ts'), code)
-    const lines = blocksIn('sh').filter(isAbout).flatMap(linesOf)
-    const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
-    expect(await site.project.run(build, folder)).toMatchObject({ exitCode: 0 })
-    const server = await site.project.start(start, folder)
-    const { headers, body } = await sendRequest(new URL('/serve-dist-env.js', server.url))
-    await server.stop()
-    expect(headers['cache-control']).toBe('no-cache')
-    expect(body.toString()).toContain('https://api.example.org')
-    const wrong = await site.project.run('LIMIT=ten npx serve-dist', folder)
-    const document = await readFile(path.join(root, 'docs/environment.md'), 'utf8')
-    const [shown = 'nothing'] = /(?<=^ {4})serve-dist: SD_ENVIRONMENT_INVALID: (?:.|\n {4})+/m.exec(document) ?? []
-    expect(wrong).toMatchObject({ exitCode: 1, output: '' })
-    expect(wrong.errors).toContain(shown.replaceAll('\n    ', '\n'))
-  })
+  test.each(modules)(
+    '$place gets the values of the server that docs/environment.md starts',
+    async ({ code }) => {
+      const folder = await site.folderFor(code)
+        await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAboutEnvironment)?.code ?? '')
+      await writeFile(path.join(folder, 'src/later.ts'), code)
+      const lines = blocksIn('sh').filter(isAboutEnvironment).flatMap(linesOf)
+      const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
+      expect(await site.project.run(build, folder)).toMatchObject({ exitCode: 0 })
+      const server = await site.project.start(start, folder)
+      const { headers, body } = await sendRequest(new URL('/serve-dist-env.js', server.url))
+      await server.stop()
+      expect(headers['cache-control']).toBe('no-cache')
+      expect(body.toString()).toContain('https://api.example.org')
+      const wrong = await site.project.run('LIMIT=ten npx serve-dist', folder)
+      const document = await readFile(path.join(root, 'docs/environment.md'), 'utf8')
+      const [shown = 'nothing'] =
+        /(?<=^ {4})serve-dist: SD_ENVIRONMENT_INVALID: (?:.|\n {4})+/m.exec(document) ?? []
+      expect(wrong).toMatchObject({ exitCode: 1, output: '' })
+      expect(wrong.errors).toContain(shown.replaceAll('\n    ', '\n'))
+    },
+  )
 
   test.each(others)('$place runs', async ({ code }) => {
     const folder = await site.folderFor(code)
@@ -162,6 +165,10 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 })
+
+function isAboutEnvironment({ place }: Block): boolean {
+  return place.startsWith('docs/environment.md:')
+}
 
 function isConfiguration(code: string): boolean {
   return (
