@@ -81,7 +81,10 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     '$place gets the values of the server that docs/environment.md starts',
     async ({ code }) => {
       const folder = await site.folderFor(code)
-        await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAboutEnvironment)?.code ?? '')
+      await writeFile(
+        path.join(folder, 'vite.config.ts'),
+        configurations.find(isAboutEnvironment)?.code ?? '',
+      )
       await writeFile(path.join(folder, 'src/later.ts'), code)
       const lines = blocksIn('sh').filter(isAboutEnvironment).flatMap(linesOf)
       const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
