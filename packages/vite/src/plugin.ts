@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
-import { environmentPlugin } from './environment/environment-plugin.ts'
-import { loadVariables } from './environment/load-variables.ts'
+import { environmentPlugins } from './environment/environment-plugins.ts'
 import * as frameworks from './integrations/frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, warnOnce, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
@@ -53,7 +52,10 @@ const appPlugin: Plugin = {
  */
 export function recordingPlugins(options: ServeDistOptions, framework?: string, base?: string): Plugin[] {
   const settings = resolveServeDistOptions(options)
-  return [environmentPlugin(settings.environment), recordingPlugin(options, settings, { framework, base })]
+  return [
+    ...environmentPlugins(settings.environment),
+    recordingPlugin(options, settings, { framework, base }),
+  ]
 }
 
 function recordingPlugin(
@@ -191,11 +193,7 @@ function recordingPlugin(
         const folder = resolve(root, environments['client']?.build.outDir ?? '')
         if (appType === 'custom' && !isOurs(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
-        const environment = settings.environment && (await loadVariables(server.config))
-        return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(
-          this,
-          server,
-        )
+        return await previewDist().configurePreviewServer.handler.call(this, server)
       },
     },
   }

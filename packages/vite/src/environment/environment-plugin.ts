@@ -13,10 +13,10 @@ import { warnOnce } from '../instances.ts'
 import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
+import type { EnvironmentWorkers } from './environment-workers.ts'
 import { importedUrl, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
-import { loadVariables } from './load-variables.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
@@ -25,7 +25,10 @@ const resolvedImport = `\0${environmentImport}`
  * Gives applications `virtual:serve-dist/env`. In a client's build it is one module outside of the bundle, which chunks
  * import by its real URL; in a server's it reads the process's environment; in development it holds what Vite loads.
  */
-export function environmentPlugin(settings: EnvironmentSettings | undefined): Plugin {
+export function environmentPlugin(
+  settings: EnvironmentSettings | undefined,
+  { bundles }: EnvironmentWorkers,
+): Plugin {
   let config: ResolvedConfig
 
   return {
@@ -101,7 +104,8 @@ export function environmentPlugin(settings: EnvironmentSettings | undefined): Pl
         }
         if (!isImported) {
           // An application of several environments may import it in those for servers alone.
-          if (config.builder === undefined) warnOnce(config, [unused])
+          const isOfWorkers = [...bundles.values()].some(({ importers }) => importers.length > 0)
+          if (config.builder === undefined && !config.isWorker && !isOfWorkers) warnOnce(config, [unused])
           return
         }
         if (bundle[path] !== undefined) {
@@ -128,4 +132,10 @@ const unused = `[serve-dist] env: no script for browsers imports "${environmentI
 
 function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {
   return command === 'build' && consumer === 'client'
+}
+
+/** `.env` files and the environment of this process, which counts first. */
+async function loadVariables({ mode, envDir }: ResolvedConfig): Promise<Record<string, string>> {
+  const { loadEnv } = await import('vite')
+  return loadEnv(mode, envDir, '')
 }

@@ -9,7 +9,7 @@ export interface UrlRules {
 }
 
 /** Whether a URL names its host: another stage than the one that the page is on. */
-function isForeign(url: string): boolean {
+export function isForeign(url: string): boolean {
   return /^(?:[a-z][\d+.a-z-]*:)?\/\//i.test(url)
 }
 

@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path'
 import type { PolicyNeed } from '@serve-dist/precompress'
+import { isForeign } from '../environment/environment-url.ts'
 
 /** Whether a module is Vite's wrapper of a worker that becomes a `blob:` URL. */
 export function isInlineWorker(moduleId: string): boolean {
@@ -25,7 +26,7 @@ export function policyNeeds(
 const ofFiles = ['connect-src', 'font-src', 'img-src', 'manifest-src', 'media-src', 'script-src', 'style-src']
 
 function originNeeds(base: string): PolicyNeed[] {
-  if (!isForeignBase(base)) return []
+  if (!isForeign(base)) return []
   const { origin } = new URL(base, 'https://localhost')
   const source = base.startsWith('//') ? origin.slice('https://'.length) : origin
   const reason = `Vite's base is ${base}`
@@ -33,9 +34,4 @@ function originNeeds(base: string): PolicyNeed[] {
   return ofFiles.flatMap((directive) =>
     ["'self'", source].map((text) => ({ directive, source: text, reason })),
   )
-}
-
-/** Whether Vite's `base` names another origin than that of the pages. */
-function isForeignBase(base: string): boolean {
-  return /^(?:[a-z][a-z\d+.-]*:)?\/\//i.test(base)
 }

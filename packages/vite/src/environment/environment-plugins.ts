@@ -1,0 +1,50 @@
+import type { Plugin, ResolvedConfig } from 'vite'
+import { environmentImport } from './environment-import.ts'
+import { environmentPlugin } from './environment-plugin.ts'
+import type { EnvironmentSettings } from './environment-settings.ts'
+import { isForeign } from './environment-url.ts'
+import { type EnvironmentWorkers, workerProblems } from './environment-workers.ts'
+import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
+
+/** The plugins that give pages and workers `virtual:serve-dist/env`. */
+export function environmentPlugins(settings: EnvironmentSettings | undefined): Plugin[] {
+  const workers: EnvironmentWorkers = { bundles: new Map(), starts: new Map() }
+  return [
+    environmentPlugin(settings, workers),
+    ...(settings ? [workerStartPlugin(settings, workers)] : []),
+    workersPlugin(settings, workers),
+  ]
+}
+
+/** A plugin for the build of the pages: makes workers modules, where the user has not chosen, and tells what cannot work. */
+function workersPlugin(settings: EnvironmentSettings | undefined, workers: EnvironmentWorkers): Plugin {
+  let isFormatChosen = false
+  let config: ResolvedConfig
+  return {
+    name: 'serve-dist:env-workers',
+
+    config({ worker }) {
+      isFormatChosen = worker?.format !== undefined
+      const plugins = () => [
+        environmentPlugin(settings, workers),
+        ...(settings ? [workerStartPlugin(settings, workers), workerBundlePlugin(settings, workers)] : []),
+      ]
+      return { worker: { ...(settings && !isFormatChosen && { format: 'es' }), plugins } }
+    },
+
+    configResolved: (resolved) => void (config = resolved),
+
+    // Before the folder is touched, and when the plugin above has noted all.
+    buildEnd: {
+      order: 'pre',
+      handler(error) {
+        if (settings === undefined || error !== undefined || this.environment.config.consumer !== 'client')
+          return
+        const { root, base, worker } = config
+        const foreignBase = isForeign(base) ? base : undefined
+        const problems = workerProblems(workers, { root, foreignBase, format: worker.format, isFormatChosen })
+        if (problems.length > 0) this.error(`${environmentImport}:\n  ${problems.join('\n  ')}`)
+      },
+    },
+  }
+}

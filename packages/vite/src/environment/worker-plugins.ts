@@ -1,0 +1,113 @@
+import { servedBase } from '@serve-dist/manifest'
+import type { Plugin, ResolvedConfig, Rollup } from 'vite'
+import { isInlineWorker } from '../record/policy-needs.ts'
+import { environmentToken } from './environment-import.ts'
+import type { EnvironmentSettings } from './environment-settings.ts'
+import { isForeign } from './environment-url.ts'
+import {
+  type EnvironmentWorkers,
+  fileOf,
+  type FoundStart,
+  lineOf,
+  originalLine,
+} from './environment-workers.ts'
+import { importByExpression, type Parse } from './inline-worker.ts'
+import { findWorkerStarts } from './worker-starts.ts'
+
+/** A plugin for `worker.plugins`, behind the environment's own: notes what each worker's bundle imports. */
+export function workerBundlePlugin(
+  { environment }: EnvironmentSettings,
+  { bundles }: EnvironmentWorkers,
+): Plugin {
+  return {
+    name: 'serve-dist:env-in-worker',
+    generateBundle: {
+      order: 'post',
+      handler(_output, bundle) {
+        const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+        const entry = chunks.find(({ isEntry }) => isEntry)
+        if (entry?.facadeModuleId == null) return
+        const reaching = chunks.filter(({ imports, dynamicImports }) =>
+          [...imports, ...dynamicImports].includes(environment.path),
+        )
+        const importers = reaching
+          .flatMap(({ moduleIds }) => moduleIds)
+          .filter((id) => importsEnvironment(this.getModuleInfo(id)))
+        const isModule = entry.imports.length > 0 || /\bimport\.meta\b/.test(entry.code)
+        bundles.set(fileOf(entry.facadeModuleId), { importers: [...new Set(importers)], isModule })
+      },
+    },
+  }
+}
+
+function importsEnvironment(info: Rollup.ModuleInfo | null): boolean {
+  return [...(info?.importedIds ?? []), ...(info?.dynamicallyImportedIds ?? [])].includes(environmentToken)
+}
+
+/**
+ * A plugin for pages and for workers: notes where workers are started, and gives inline ones, which have no base for a
+ * relative URL, the URL of the environment when they start. It comes after TypeScript, and before Vite takes workers out.
+ */
+export function workerStartPlugin(
+  { environment }: EnvironmentSettings,
+  { starts, bundles }: EnvironmentWorkers,
+): Plugin {
+  let config: ResolvedConfig
+  return {
+    name: 'serve-dist:env-worker-starts',
+    configResolved: (resolved) => void (config = resolved),
+
+    async transform(code, id) {
+      if (config.command !== 'build' || this.environment.config.consumer !== 'client') return null
+      if (isInlineWorker(id) && !config.isWorker && bundles.get(fileOf(id))?.importers.length)
+        return importInline(code, { config, path: environment.path, parse: (text) => this.parse(text) })
+      if (!/\bnew\s+(?:Shared)?Worker\b/.test(code) || !code.includes('import.meta')) return null
+      const map = this.getCombinedSourcemap()
+      const found: FoundStart[] = []
+      for (const { url, isModule, offset } of findWorkerStarts(this.parse(code))) {
+        const file = (await this.resolve(url, id))?.id
+        if (file === undefined) continue
+        const line = originalLine(code, offset, map)
+        const kind = isModule === false ? 'classic' : 'file'
+        found.push({ module: id, file: fileOf(file), line, kind, isNested: config.isWorker })
+      }
+      starts.set(id, found)
+      return null
+    },
+
+    buildEnd: {
+      order: 'pre',
+      handler() {
+        for (const id of this.getModuleIds()) {
+          if (!/[?&](?:shared)?worker(?:&|$)/.test(id)) continue
+          const isInline = /[?&]inline\b/.test(id)
+          const kind = !isInline ? 'file' : isInlineWorker(id) ? 'blob' : 'data'
+          const importers = this.getModuleInfo(id)?.importers ?? []
+          const name = id.slice(id.lastIndexOf('/') + 1)
+          starts.set(
+            id,
+            importers.map((module) => {
+              const line = lineOf(module, new RegExp(name.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)))
+              return { module, file: fileOf(id), line, kind, isNested: config.isWorker }
+            }),
+          )
+        }
+      },
+    },
+  }
+}
+
+function importInline(
+  wrapper: string,
+  {
+    config: { base },
+    path,
+    parse,
+  }: { readonly config: ResolvedConfig; readonly path: string; readonly parse: Parse },
+): { code: string; map: { mappings: '' } } | null {
+  const expression = isForeign(base)
+    ? `new URL(${JSON.stringify(servedBase(base) + path)}, location.href).href`
+    : `new URL(${JSON.stringify(environmentToken)}, '' + import.meta.url).href`
+  const code = importByExpression(wrapper, { isModule: (url) => url.endsWith(path), expression, parse })
+  return code === undefined ? null : { code, map: { mappings: '' } }
+}

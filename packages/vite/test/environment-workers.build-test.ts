@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import type { InlineConfig } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import serveDist from '../src/index.ts'
+import { createProject, type Project } from './support/project.ts'
+import { listenForFolder } from './support/serve-folder.ts'
+import { vites } from './support/vites.ts'
+
+const options = { env: { STAGE: { default: 'on the disk' } } }
+
+const page =
+  '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,"><script type="module" src="/main.js"></script></head></html>'
+
+/** What stands in each page: `said` fills with what workers send. */
+const listening = `
+window.said = {}
+const listen = (name, target) => {
+  target.onmessage = ({ data }) => { window.said[name] = data }
+  target.onerror = (event) => { window.said[name] = 'error: ' + event.message }
+}
+`
+
+let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+/** What the workers of a page say to it, when so many have. */
+async function listenIn(url: string, count: number): Promise<Record<string, unknown>> {
+  if (browser === undefined) throw new Error('no Chromium')
+  const context = await browser.newContext()
+  try {
+    const opened = await context.newPage()
+    const complaints: string[] = []
+    opened.on('pageerror', ({ message }) => complaints.push(message))
+    opened.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
+    await opened.goto(url)
+    await opened
+      .waitForFunction((most) => Object.keys(Object(globalThis).said ?? {}).length >= most, count, {
+        timeout: 5000,
+      })
+      .catch(() => undefined)
+    const said: unknown = await opened.evaluate(() => Object(globalThis).said)
+    return { ...Object(said), ...(complaints.length > 0 && { complaints }) }
+  } finally {
+    await context.close()
+  }
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => 'it was built',
+    (error: unknown) => String(error),
+  )
+}
+
+describe.each(vites)('virtual:serve-dist/env in workers by $name', ({ load }) => {
+  const workers: Record<string, string> = {
+    'index.html': page,
+    'main.js': `${listening}
+import Query from './deep/query.js?worker'
+import Shared from './deep/shared.js?sharedworker'
+import Inline from './deep/inline.js?worker&inline'
+listen('url', new Worker(new URL('./deep/url.js', import.meta.url), { type: 'module' }))
+listen('query', new Query())
+listen('inline', new Inline())
+listen('shared', new Shared().port)
+listen('sharedUrl', new SharedWorker(new URL('./deep/shared-url.js', import.meta.url), { type: 'module' }).port)`,
+    'deep/url.js': `import { stage } from './common.js'
+const nested = new Worker(new URL('./nested.js', import.meta.url), { type: 'module' })
+nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('./later.js')).later])`,
+    'deep/common.js': `import env from 'virtual:serve-dist/env'\nexport const stage = env.STAGE`,
+    'deep/later.js': `import env from 'virtual:serve-dist/env'\nimport { stage } from './common.js'\nexport const later = stage + env.STAGE`,
+    'deep/nested.js': `import { stage } from './common.js'\npostMessage(stage)`,
+    'deep/query.js': `import { stage } from './common.js'\npostMessage(stage)`,
+    'deep/inline.js': `import { stage } from './common.js'\npostMessage(stage)`,
+    'deep/shared.js': `import { stage } from './common.js'\nonconnect = ({ ports }) => ports[0].postMessage(stage)`,
+    'deep/shared-url.js': `import env from 'virtual:serve-dist/env'\nonconnect = ({ ports }) => ports[0].postMessage(env.STAGE)`,
+  }
+  const stage = 'on the disk'
+  const said = {
+    url: [stage, stage, stage + stage],
+    query: stage,
+    inline: stage,
+    shared: stage,
+    sharedUrl: stage,
+  }
+
+  async function built(base: string, worker?: InlineConfig['worker']): Promise<Project> {
+    const { build } = await load()
+    const project = await createProject(workers)
+    await build(
+      project.config({
+        base,
+        plugins: [serveDist(options)],
+        ...(worker && { worker }),
+        build: { assetsInlineLimit: 0 },
+      }),
+    )
+    return project
+  }
+
+  const deep = { entryFileNames: 'w/o/r/[name]-[hash].js', chunkFileNames: 'w/[name]-[hash].js' }
+  test.runIf(chromiumPath).each([
+    ['/', undefined],
+    ['/app/', undefined],
+    ['./', undefined],
+    ['./', { format: 'es' as const, rollupOptions: { output: deep } }],
+  ])('is what they import under the base %j', async (base, worker) => {
+    const project = await built(base, worker)
+    const host = await listenForFolder()
+    const place = base === './' ? '/some/where/' : base
+    host.serve(join(project.root, 'dist'), place)
+    expect(await listenIn(host.origin + place, 5)).toEqual(said)
+    expect(new Set(host.asked.filter((path) => path.includes('env')))).toEqual(
+      new Set([`${place}serve-dist-env.js`]),
+    )
+    const { environment, files } = await project.manifest()
+    expect(environment?.path).toBe('serve-dist-env.js')
+    expect(files.filter(({ worker: isWorker }) => isWorker === true)).toHaveLength(5)
+  })
+
+  test.each([
+    [
+      'a classic worker',
+      {
+        'main.ts': `interface A {}\n\nexport const a: A = {}\nnew Worker(new URL('./w.js', import.meta.url), { name: 'w' })`,
+      },
+      {},
+      /main\.ts:4: the worker is a module and is started as a classic script.*\(imported in w\.js:3\)/s,
+    ],
+    [
+      'worker.format that the user set to iife',
+      { 'main.ts': `new Worker(new URL('./w.js', import.meta.url), { type: 'module' })` },
+      { worker: { format: 'iife' as const } },
+      /w\.js:3: a worker imports it, which takes a module, and Vite's option worker\.format is 'iife'/,
+    ],
+    [
+      'a shared worker from a data: URL',
+      { 'main.ts': `import W from './w.js?sharedworker&inline'\nnew W()` },
+      {},
+      /main\.ts:1: a worker from a data: URL has no origin/,
+    ],
+    [
+      'an inline worker in a worker',
+      {
+        'main.ts': `new Worker(new URL('./outer.js', import.meta.url), { type: 'module' })`,
+        'outer.js': `\nimport W from './w.js?worker&inline'\nnew W()`,
+      },
+      {},
+      /outer\.js:2: an inline worker in a worker has no URL/,
+    ],
+    [
+      'a worker from another origin',
+      { 'main.ts': `import W from './w.js?worker'\nnew W()` },
+      { base: 'https://cdn.example/app/' },
+      /main\.ts:1: browsers start no worker from another origin.*\(imported in w\.js:3\)/s,
+    ],
+  ])('is refused in %s, with file and line', async (_, files, config, message) => {
+    const { build } = await load()
+    const project = await createProject({
+      'index.html': page.replace('main.js', 'main.ts'),
+      'w.js': `// virtual:serve-dist/env\n\nimport env from 'virtual:serve-dist/env'\npostMessage(env.STAGE)`,
+      ...files,
+    })
+    expect(await messageOf(build(project.config({ ...config, plugins: [serveDist(options)] })))).toMatch(
+      message,
+    )
+  })
+})
