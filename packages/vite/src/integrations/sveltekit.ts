@@ -62,7 +62,11 @@ export default function serveDist<Adapter extends AdapterLike>(
 function withRecording(vite: AdapterVite = {}, options: ServeDistOptions): AdapterVite {
   const { plugins = [] } = vite
   const { pre = [], post = [] } = Array.isArray(plugins) ? { pre: plugins } : plugins
-  return { ...vite, plugins: { pre, post: [...post, ...recordingPlugins(options, 'sveltekit')] } }
+  // SvelteKit, whose pages never pass here, warns of plugins that have this hook.
+  const ours = recordingPlugins(options, 'sveltekit').map(
+    ({ transformIndexHtml: _never, ...plugin }) => plugin,
+  )
+  return { ...vite, plugins: { pre, post: [...post, ...ours] } }
 }
 
 /** What the wrapper needs of an adapter of SvelteKit 2 and 3. */
