@@ -19,6 +19,12 @@ export default defineConfig([
     ...bundle('precompress', ['links/elements-of-page'], [], { sourcemap: false, minify: true }),
     plugins: [licenses()],
   },
+  // What bundles for servers take in, so that they need no package where they run.
+  {
+    input: { 'read-environment': join(folderOf('manifest'), 'src/runtime-environment.ts') },
+    tsconfig: false,
+    output: { dir: join(folderOf('vite'), 'dist/environment'), comments: { jsdoc: false } },
+  },
   bundle(
     'server',
     [

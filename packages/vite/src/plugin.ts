@@ -3,6 +3,7 @@ import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
 import { environmentPlugins } from './environment/environment-plugins.ts'
+import { loadVariables } from './environment/load-variables.ts'
 import * as frameworks from './integrations/frameworks.ts'
 import { type InstanceMark, orderProblems, pluginName, warnOnce, workingInstance } from './instances.ts'
 import { watchRoot } from './pass/exit-watch.ts'
@@ -193,7 +194,11 @@ function recordingPlugin(
         const folder = resolve(root, environments['client']?.build.outDir ?? '')
         if (appType === 'custom' && !isOurs(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
-        return await previewDist().configurePreviewServer.handler.call(this, server)
+        const environment = settings.environment && (await loadVariables(server.config))
+        return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(
+          this,
+          server,
+        )
       },
     },
   }

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Manifest, manifestPath } from '@serve-dist/manifest'
+import { type Manifest, manifestPath, type RuntimeEnvironment } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { markUnfinished } from '../commit/build-writer.ts'
@@ -52,6 +52,57 @@ function immutableFiles({ files: all }: Manifest): string[] {
 function workersIn({ manifest }: FinishReport): string[] {
   return manifest.files.filter(({ worker }) => worker === true).map(({ path }) => path)
 }
+
+const environment: RuntimeEnvironment = {
+  path: 'env.js',
+  prefix: '',
+  variables: { API_URL: { type: 'string', required: true } },
+}
+
+describe('the environment of a build', () => {
+  test('goes from the record into the manifest, and stays there', async () => {
+    const { folder } = await makeProject({ environment })
+    await addFiles(folder, { 'env.js': 'export default {}\n'.repeat(99) })
+    expect((await finishThere(folder)).manifest.environment).toEqual(environment)
+    await rm(join(folder, '.serve-dist/record.json'))
+    const { manifest } = await finishThere(folder)
+    expect(manifest.environment).toEqual(environment)
+    const module = manifest.files.find(({ runtime }) => runtime === true)
+    expect(module).toMatchObject({ path: 'env.js', cache: 'revalidate', variants: [] })
+  })
+
+  test('is found where a framework moved its module, unless that may be either of two', async () => {
+    const { folder } = await makeProject({ environment })
+    await addFiles(folder, { 'app/env.js': 'export default {}', 'app/other-env.js': '' })
+    expect((await finishThere(folder)).manifest.environment?.path).toBe('app/env.js')
+    await addFiles(folder, { 'new/env.js': 'export default {}' })
+    await rm(join(folder, manifestPath))
+    await expect(finishThere(folder)).rejects.toThrow(/env\.js, .* may be any of app\/env\.js, new\/env\.js/)
+  })
+
+  test.each([
+    ['missing', {}, {}],
+    ['left out', { 'env.js': 'export default {}' }, { exclude: ['env.js'] }],
+  ])('fails the pass where its module is %s', async (_what, more, options) => {
+    const { folder } = await makeProject({ environment })
+    await addFiles(folder, more)
+    const failure = {
+      code: 'SD_ENVIRONMENT_INVALID',
+      message: expect.stringContaining('is not among the files'),
+    }
+    await expect(finishThere(folder, options)).rejects.toMatchObject(failure)
+  })
+
+  test('outlives a build that takes nothing from it, as long as a chunk of before imports its module', async () => {
+    const { root, folder } = await makeProject({
+      environment,
+      graph: { 'assets/app-1.js': { imports: ['env.js'], styles: [] } },
+    })
+    expect(writeRecord(folder, { ...facts, graph: {} }, { root }).environment).toEqual(environment)
+    await rm(join(folder, 'assets/app-1.js'))
+    expect(writeRecord(folder, { ...facts, graph: {} }, { root }).environment).toBeUndefined()
+  })
+})
 
 describe('finish', () => {
   test('takes names from the record and bytes from the disk', async () => {
@@ -356,7 +407,6 @@ describe('finish', () => {
   })
 
   test('says which service worker precaches the environment, and how to leave it out', async () => {
-    const environment = { path: 'env.js', prefix: '', variables: {} }
     const { folder } = await makeProject({ environment })
     await addFiles(folder, { 'env.js': 'export default {}', 'sw.js': 'p([{url:"env.js",revision:"1"}])' })
     const expected = [

@@ -22,6 +22,7 @@ import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
 import { readRecord } from '../record/record-files.ts'
 import { endsAs, findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
+import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
 
@@ -98,13 +99,18 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     ...(record && pick(record, ['codings', 'minimumSize'])),
   }
   const serving = options.serving ?? inherited.serving
+  const left = [...new Set([...exclude, ...below.flatMap(({ globs }) => globs)])]
+  const { environment = inherited.environment, include = inherited.include ?? ['**'] } = options
   const { isHashed, stemOf } = await knowNames(folder, found, { earlier, promises })
   const report = await runPass(
     folder,
     {
       ...inherited,
       ...explicit,
-      exclude: [...new Set([...exclude, ...below.flatMap(({ globs }) => globs)])],
+      exclude: left,
+      ...(environment && {
+        environment: await findEnvironment(folder, environment, { include, exclude: left }),
+      }),
       ...(immutable && { serving: { ...serving, immutable } }),
       isHashed,
       linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),

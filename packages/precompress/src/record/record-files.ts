@@ -93,12 +93,15 @@ function joinRecords(folder: string, before: BuildRecord | undefined, now: Build
   const isThere = ([path]: readonly [string, unknown]): boolean => existsSync(join(folder, path))
   const hashed = Object.entries(before.hashed).filter(isThere)
   const graph = Object.entries(before.graph).filter(isThere)
+  // Chunks of an earlier build still import the module of its environment.
+  const isImported = graph.some(([, { imports }]) => imports.includes(before.environment?.path ?? ''))
   const isOfServer = now.role === 'server' && before.role === 'client'
   const serverChunks =
     isOfServer || now.role === 'client'
       ? joinServerChunks(before, now).filter((path) => isThere([path, 0]))
       : []
   return {
+    ...(before.environment && isImported && { environment: before.environment }),
     ...(isOfServer ? before : now),
     hashed: { ...Object.fromEntries(hashed), ...now.hashed },
     graph: { ...Object.fromEntries(graph), ...now.graph },

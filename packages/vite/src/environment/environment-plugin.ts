@@ -17,6 +17,7 @@ import type { EnvironmentWorkers } from './environment-workers.ts'
 import { importedUrl, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
+import { loadVariables } from './load-variables.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
@@ -132,10 +133,4 @@ const unused = `[serve-dist] env: no script for browsers imports "${environmentI
 
 function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {
   return command === 'build' && consumer === 'client'
-}
-
-/** `.env` files and the environment of this process, which counts first. */
-async function loadVariables({ mode, envDir }: ResolvedConfig): Promise<Record<string, string>> {
-  const { loadEnv } = await import('vite')
-  return loadEnv(mode, envDir, '')
 }

@@ -6,10 +6,10 @@ import type { RuntimeEnvironment } from '@serve-dist/manifest'
 /** The module that reads variables, as a part of the bundle of a server, which may run where no package is. */
 export const environmentReader = '\0virtual:serve-dist/read-environment'
 
-/** The text of `environmentReader`. */
+/** The text of `environmentReader`, which the build of this package makes of what the server reads variables with. */
 export function readerModule(): string {
-  const manifest = createRequire(import.meta.url).resolve('@serve-dist/manifest/package.json')
-  return readFileSync(join(dirname(manifest), 'dist/runtime-environment.js'), 'utf8')
+  const own = createRequire(import.meta.url).resolve('@serve-dist/vite/package.json')
+  return readFileSync(join(dirname(own), 'dist/environment/read-environment.js'), 'utf8')
 }
 
 /**

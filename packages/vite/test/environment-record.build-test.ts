@@ -1,0 +1,127 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { finish } from '@serve-dist/precompress'
+import type { InlineConfig } from 'vite'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import serveDist, { type ServeDistOptions } from '../src/index.ts'
+import { recordingPlugins } from '../src/plugin.ts'
+import { createProject, type Project } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { request } from './support/request.ts'
+import { type Vite, vites } from './support/vites.ts'
+
+// Names that the machine's own environment does not have.
+const options: ServeDistOptions = {
+  env: { SD_TEST_URL: { required: true }, SD_TEST_RELEASE: { default: 'dev' } },
+}
+const reader = "import env from 'virtual:serve-dist/env'\n"
+const site = {
+  'index.html': '<!doctype html><html><head><script type="module" src="/main.js"></script></head></html>',
+  'main.js': `${reader}document.title = env.SD_TEST_URL`,
+}
+
+/** What the manifest says of the environment: the path of its module, and the files that are one. */
+async function environmentIn(project: Project, folder = 'dist'): Promise<unknown> {
+  const { environment, files } = await project.manifest(folder)
+  return [environment?.path, ...files.flatMap(({ path, runtime }) => (runtime === true ? [path] : []))]
+}
+
+const found = ['serve-dist-env.js', 'serve-dist-env.js']
+
+describe.each(vites)('the environment of a build by $name', ({ load }) => {
+  test('is known to passes in later processes, also when the folder has moved', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(project.config({ plugins: [serveDist({ ...options, pass: false })] }))
+    const later = { root: project.root, cache: false }
+    await finish(join(project.root, 'dist'), later)
+    expect(await environmentIn(project)).toEqual(found)
+    await rm(join(project.root, 'dist/.serve-dist/record.json'))
+    await rm(join(project.root, 'node_modules'), { recursive: true })
+    await rename(join(project.root, 'dist'), join(project.root, 'moved'))
+    await finish(join(project.root, 'moved'), later)
+    expect(await environmentIn(project, 'moved')).toEqual(found)
+  })
+
+  test('is in the record of a build behind an integration', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    // As Nuxt clones plugins.
+    const plugins = recordingPlugins(options, 'astro').map((plugin) => ({ ...plugin }))
+    await build(project.config({ plugins }))
+    await finish(join(project.root, 'dist'), { root: project.root, cache: false })
+    expect(await environmentIn(project)).toEqual(found)
+  })
+
+  test('follows what a watched build imports', async () => {
+    const { build } = await load()
+    const project = await createProject({ ...site, 'main.js': 'document.title = 1' })
+    const watcher = await build(
+      project.config({ plugins: [serveDist(options)], build: { watch: {}, minify: false } }),
+    )
+    if (!('on' in watcher)) throw new Error('not watched')
+    onTestFinished(() => watcher.close())
+    const see = (expected: unknown[]): Promise<void> =>
+      vi.waitFor(async () => expect(await environmentIn(project)).toEqual(expected), { timeout: 20_000 })
+    await see([undefined])
+    await project.write('main.js', site['main.js'])
+    await see(found)
+    await project.write('main.js', 'document.title = 2')
+    await see([undefined])
+  })
+
+  test.each([
+    ['https://cdn.example.org/env.js', 'https://cdn.example.org/env.js', '/app/serve-dist-env.js'],
+    [{ relative: true }, '../serve-dist-env.js', './serve-dist-env.js'],
+    [{ runtime: 'window.at' }, '../serve-dist-env.js', './serve-dist-env.js'],
+    [undefined, '/app/serve-dist-env.js', '/app/serve-dist-env.js'],
+  ])('has its URL from renderBuiltUrl where that gives %j', async (rendered, imported, linked) => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const renderBuiltUrl = (path: string) => (path === 'serve-dist-env.js' ? rendered : undefined)
+    const config = { base: '/app/', plugins: [serveDist(options)], experimental: { renderBuiltUrl } }
+    await build(project.config(config))
+    const script = (await project.list()).find((path) => /assets\/.*\.js$/.test(path))
+    expect(await project.read(`dist/${script}`)).toMatch(new RegExp(`from\\s*["'\`]${imported}["'\`]`))
+    expect(await project.read('dist/index.html')).toContain(`crossorigin href="${linked}"`)
+  })
+})
+
+async function show({ preview }: Vite, config: InlineConfig): Promise<() => Promise<unknown>> {
+  const server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1' } })
+  onTestFinished(() => server.close())
+  const address = server.httpServer.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return async () => {
+    const answer = await request(port, '/serve-dist-env.js')
+    const [, text = '""'] = /JSON\.parse\((".*")\)/.exec(answer.body.toString()) ?? []
+    return JSON.parse(JSON.parse(text))
+  }
+}
+
+describe.each(vites)('a preview by $name of a build with an environment', ({ load }) => {
+  test('has the values of .env files, below the environment of the process', async () => {
+    vi.stubEnv('SD_TEST_RELEASE', 'of the process')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const vite = await load()
+    const project = await createProject({
+      ...site,
+      '.env.production': 'SD_TEST_URL=/of-production\nSD_TEST_RELEASE=1',
+    })
+    const config = project.config({ plugins: [serveDist(options)] })
+    await vite.build(config)
+    const ask = await show(vite, config)
+    expect(await ask()).toEqual({ SD_TEST_URL: '/of-production', SD_TEST_RELEASE: 'of the process' })
+  })
+
+  test('warns of what is missing, by name', async () => {
+    const vite = await load()
+    const project = await createProject(site)
+    const customLogger = createRecordingLogger()
+    const config = project.config({ plugins: [serveDist(options)], customLogger })
+    await vite.build(config)
+    const ask = await show(vite, config)
+    expect(await ask()).toEqual({ SD_TEST_RELEASE: 'dev' })
+    expect(customLogger.warnings.join('\n')).toMatch(/SD_TEST_URL: the build requires/)
+  })
+})
