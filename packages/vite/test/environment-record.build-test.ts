@@ -47,7 +47,7 @@ describe.each(vites)('the environment of a build by $name', ({ load }) => {
     const { build } = await load()
     const project = await createProject(site)
     // As Nuxt clones plugins.
-    const plugins = recordingPlugins(options, 'astro').map((plugin) => ({ ...plugin }))
+    const plugins = recordingPlugins(options, 'astro').map((plugin) => Object.assign({}, plugin))
     await build(project.config({ plugins }))
     await finish(join(project.root, 'dist'), { root: project.root, cache: false })
     expect(await environmentIn(project)).toEqual(found)
