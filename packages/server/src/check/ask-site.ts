@@ -17,6 +17,8 @@ export interface AskedSite {
   readonly ask: (question: Question & { readonly isMissing?: boolean }) => Promise<Received>
   /** Begins and ends with `/`, percent-encoded. */
   readonly mount: string
+  /** Directives of the policy that the environment of the server decides. */
+  readonly policyByEnvironment?: readonly string[]
 }
 
 /** What the answers for one file show. */
@@ -38,7 +40,10 @@ export function questionFor({ resource, name }: Target, mount: string, codings?:
 }
 
 /** Asks for one file as clients of each kind do. */
-export async function askFile(target: Target, { ask, mount }: AskedSite): Promise<AskedFile> {
+export async function askFile(
+  target: Target,
+  { ask, mount, policyByEnvironment = [] }: AskedSite,
+): Promise<AskedFile> {
   const { resource } = target
   const path = mount + target.name
   try {
@@ -56,7 +61,7 @@ export async function askFile(target: Target, { ask, mount }: AskedSite): Promis
         ? undefined
         : await ask({ ...question, fields: { ...question.fields, ...validator } })
     const isAged = [plain, browser].some(({ fields }) => fields.age !== undefined)
-    const observations = judgeFile({ resource, path, plain, coded, browser, again })
+    const observations = judgeFile({ resource, path, plain, coded, browser, again, policyByEnvironment })
     return { target, observations, isAged }
   } catch (error) {
     return { target, observations: failedAt(path)(error), isAged: false }

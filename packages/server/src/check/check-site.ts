@@ -84,7 +84,10 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     if (protocol !== undefined && protocol !== 'h2') observations.push({ code: 'http1', path: mount })
     if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
     // 4. Each file.
-    const asked = { ask, mount }
+    const policyByEnvironment = site.fieldRules.flatMap((rule) =>
+      rule.on === 'documents' ? rule.byEnvironment : [],
+    )
+    const asked = { ask, mount, policyByEnvironment }
     const files = await runBounded(plan.targets, options.concurrency, (each) => askFile(each, asked))
     observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.

@@ -98,6 +98,22 @@ describe('judgeFile', () => {
     expect(found({ ...right, browser: broken })).toEqual(['broken-coding'])
   })
 
+  test('finds another policy in the place of the build’s, but for what the environment decides', async () => {
+    const policy = "default-src 'self'; connect-src https://api.example"
+    const right = await rightAnswers(
+      await pageOf({ headers: { '**': { 'Content-Security-Policy': policy } } }),
+    )
+    const withPolicy = (value: string): FileAnswers => {
+      const fields = { ...right.browser.fields, 'content-security-policy': value }
+      return { ...right, browser: { ...right.browser, fields } }
+    }
+    expect(found(withPolicy(policy))).toEqual([])
+    expect(found(withPolicy(`${policy}, frame-ancestors 'none'`))).toEqual(['policy-changed'])
+    const other = withPolicy("default-src 'self'; connect-src https://api.stage.example")
+    expect(found(other)).toEqual(['policy-changed'])
+    expect(found({ ...other, policyByEnvironment: ['connect-src'] })).toEqual([])
+  })
+
   test('lets caches on the way keep a page where a rule of the build tells them so', async () => {
     expect(found(await kept(await pageOf()))).toEqual(['page-aged'])
     expect(found(await kept(await pageOf(), { age: '1e999' }))).toEqual([])

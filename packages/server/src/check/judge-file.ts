@@ -18,11 +18,13 @@ export interface FileAnswers {
   readonly browser: Received
   /** To the same client, which has it by now; `undefined` where the answer named no validator. */
   readonly again: Received | undefined
+  /** Directives of the policy that the environment of the server decides, which is not that of the check. */
+  readonly policyByEnvironment?: readonly string[]
 }
 
 /** Compares the answers for a file with what the build says of it. */
 export function judgeFile(answers: FileAnswers): Observation[] {
-  const { resource, path, plain, coded, browser } = answers
+  const { resource, path, plain, coded, browser, policyByEnvironment } = answers
   const all = [plain, ...coded.values(), browser]
   const refused = all.find(({ status }) => status !== 200)
   if (refused !== undefined) {
@@ -39,6 +41,7 @@ export function judgeFile(answers: FileAnswers): Observation[] {
     ...judgeValidators(answers),
     ...judgeFreshness(answers),
     ...judgeFields(resource, path, all),
+    ...judgePolicy(resource, path, { answers: all, left: policyByEnvironment ?? [] }),
   ]
 }
 
@@ -172,6 +175,30 @@ function judgeFields(resource: Resource, path: string, answers: readonly Receive
     if (isLost) found.push({ code: 'field-lost', path, detail: name })
   }
   return found
+}
+
+/** Whether somebody on the way has put another policy in the place of the build's, or a second one beside it. */
+function judgePolicy(
+  resource: Resource,
+  path: string,
+  { answers, left }: { readonly answers: readonly Received[]; readonly left: readonly string[] },
+): Observation[] {
+  const directivesOf = (policy: string): string =>
+    policy
+      .split(';')
+      .map((directive) => directive.trim())
+      .filter((directive) => !left.includes(directive.split(' ')[0] ?? ''))
+      .join('; ')
+  return ['content-security-policy', 'content-security-policy-report-only'].flatMap((name): Observation[] => {
+    const wanted = expectedFields(resource).get(name)
+    const isOther = ({ fields }: Received): boolean => {
+      const value = fields[name]
+      return typeof value === 'string' && directivesOf(value) !== directivesOf(wanted ?? '')
+    }
+    return wanted !== undefined && answers.some(isOther)
+      ? [{ code: 'policy-changed', path, detail: name }]
+      : []
+  })
 }
 
 function varies({ fields: { vary = '' } }: Received): boolean {

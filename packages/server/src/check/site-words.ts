@@ -37,6 +37,7 @@ export type SiteFindingCode =
   | 'plain-http'
   | 'media-type'
   | 'field-lost'
+  | 'policy-changed'
 
 const oldPages = 'after a deployment visitors go on with the old page, whose scripts may be gone'
 
@@ -259,5 +260,12 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
     cost: 'browsers do not do what the build and its rules want',
     mend: 'let the field through',
     by: { nginx: 'remove proxy_hide_header', Cloudflare: 'remove the Transform Rule that removes it' },
+  },
+  'policy-changed': {
+    level: 'error',
+    what: 'another policy on the way: {details} of {names}',
+    cost: 'browsers block what the build needs, or run what it would not; of two policies both count',
+    mend: "let serve-dist's field through, and send none beside it",
+    by: { nginx: 'remove add_header for this field', Cloudflare: 'remove the Transform Rule that sets it' },
   },
 }

@@ -1,3 +1,4 @@
+import { firstNames } from '@serve-dist/manifest'
 import { overridesFor } from '../site/field-rules.ts'
 import { namesOf } from '../site/names-of.ts'
 import type { Answer, FieldRule, Resource, Site } from '../site/site.ts'
@@ -98,10 +99,36 @@ const defaults: ReadonlyMap<string, Why> = new Map(
 function ruleFor(site: Site, resource: Resource, name: string): FieldRule | undefined {
   const base = decodeURIComponent(site.base)
   const paths = namesOf(resource.path).map((each) => base + each)
-  return site.fieldRules.findLast((rule) => overridesFor([rule], resource, paths).has(name.toLowerCase()))
+  const found = site.fieldRules.findLast((rule) =>
+    overridesFor([rule], resource, paths).has(name.toLowerCase()),
+  )
+  // The script of a worker is no document, and has the field of one.
+  return found ?? site.fieldRules.find(({ on, fields }) => on === 'documents' && Object.hasOwn(fields, name))
+}
+
+/** Which parts of a policy are of the page, and who wanted one. */
+function describePolicy(
+  { fields, from }: Extract<FieldRule, { readonly on: 'documents' }>,
+  { overrides, isPage }: Resource,
+  name: string,
+): string {
+  const all = hashesIn(overrides.get(name.toLowerCase())?.value)
+  const given = hashesIn(fields[name])
+  const own = all.filter((hash) => !given.includes(hash))
+  const hashes = isPage
+    ? own.length === 0
+      ? 'no hashes, for nothing inline stands in this page'
+      : `of what stands inline in this page: ${firstNames(own)}`
+    : 'no hashes, for it is no page'
+  return `csp of ${from.join(' and ')}; ${hashes}`
+}
+
+function hashesIn(policy: string | null | undefined): readonly string[] {
+  return policy?.match(/'sha256-[^']+'/g) ?? []
 }
 
 function rowOf(rule: FieldRule | undefined): HttpRow {
+  if (rule?.on === 'documents') return 'Freshness: `csp`'
   if (rule?.on === 'files' || rule?.on === 'pages') return 'Freshness: `securityHeaders`'
   return rule?.on === 'path'
     ? 'Freshness: `_headers` and `_redirects` of the build'
@@ -114,6 +141,8 @@ function describeRule(site: Site, resource: Resource, name: string): string {
     case 'files':
     case 'pages':
       return `securityHeaders, for all ${rule.on}`
+    case 'documents':
+      return describePolicy(rule, resource, name)
     case 'path':
       return `_headers, ${rule.pattern.map((piece, index) => (index % 2 === 0 ? piece : placeholder(piece))).join('')}`
     case 'glob':

@@ -24,6 +24,7 @@ import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-servi
 import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
 import { describeTimesAhead } from './times-ahead.ts'
+import { describePolicy } from './describe-policy.ts'
 import { usablePolicy } from './usable-policy.ts'
 
 /** A site, with what its maker must know of it. */
@@ -207,6 +208,7 @@ async function loadDescribed(
       ...(below === undefined ? [] : [below]),
       ...(untold === undefined ? [] : [untold]),
       ...(edited === undefined ? [] : [edited]),
+      ...(policy === undefined ? [] : describePolicy(site, policy)),
     ])
       onWarning(problem)
     return { site, hasManifest, identity: identify(site, files.values()), retire }

@@ -5,6 +5,7 @@ import {
   isPageType,
   type Manifest,
   type ManifestFile,
+  policyDirectives,
   type ServingRules,
 } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
@@ -57,9 +58,7 @@ export function collectFieldRules(
     { on: 'pages', fields: pageSecurityFields },
   ]
   return [
-    ...(policy === undefined
-      ? []
-      : [{ on: 'documents', fields: { [policy.field]: policy.valueFor() } } as const]),
+    ...(policy === undefined ? [] : [forDocuments(policy)]),
     ...(isSecured === true ? security : []),
     ...sources.flatMap(({ cors = [] }) => cors.map((glob) => forGlob(glob, crossOriginFields))),
     ...headersFile.map(({ pattern, fields }): FieldRule => ({
@@ -72,6 +71,13 @@ export function collectFieldRules(
       ...Object.entries(headers).map(([glob, fields]) => forGlob(glob, fields)),
     ]),
   ]
+}
+
+function forDocuments({ field, from, rules, valueFor }: SitePolicy): FieldRule {
+  const byEnvironment = policyDirectives.filter((name) =>
+    rules.some((rule) => rule[name]?.some((source) => typeof source !== 'string')),
+  )
+  return { on: 'documents', from, byEnvironment, fields: { [field]: valueFor() } }
 }
 
 function forGlob(glob: string, fields: FieldValues): FieldRule {

@@ -8,6 +8,7 @@ import {
   type PagePolicy,
   policyConflicts,
   policyFieldName,
+  type PolicyRules,
   type ServingRules,
 } from '@serve-dist/manifest'
 import type { HeadersFileRule } from './parse-headers-file.ts'
@@ -15,6 +16,10 @@ import type { HeadersFileRule } from './parse-headers-file.ts'
 /** The field that carries a policy, and its values. */
 export interface SitePolicy {
   readonly field: string
+  /** Those that count, the weakest first. */
+  readonly rules: readonly PolicyRules[]
+  /** Who said so, for people. */
+  readonly from: readonly string[]
   /** Without a page: of a worker, SVG or XML, which have no hashes. */
   readonly valueFor: (page?: PagePolicy) => string
 }
@@ -55,6 +60,10 @@ export function resolvePolicy(
   return {
     policy: {
       field,
+      rules: counting,
+      from: rules
+        .filter(({ csp }) => csp !== undefined && csp !== false)
+        .map((each) => (each === serving ? 'the plugin' : 'serve-dist.config or --csp')),
       valueFor: createContentSecurityPolicy({
         rules: counting,
         build,

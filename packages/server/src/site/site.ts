@@ -158,10 +158,20 @@ export interface RedirectPattern {
  * are answered under some paths.
  */
 export type FieldRule = { readonly fields: FieldValues } & (
-  | { readonly on: 'files' | 'pages' | 'documents' }
+  | { readonly on: 'files' | 'pages' }
+  | PolicyRule
   | { readonly on: 'glob'; readonly glob: string }
   | { readonly on: 'path'; readonly pattern: PathPattern }
 )
+
+/** The policy of documents that have no hashes. */
+interface PolicyRule {
+  readonly on: 'documents'
+  /** Who wanted one, for people. */
+  readonly from: readonly string[]
+  /** Directives that have an origin of the environment. */
+  readonly byEnvironment: readonly string[]
+}
 
 /** The bytes of a resource in one coding. */
 export interface Representation {

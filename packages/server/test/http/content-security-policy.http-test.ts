@@ -8,9 +8,12 @@ import {
   stringifyManifest,
 } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { explain } from '../../src/explain/explain.ts'
+import { explainFields } from '../../src/explain/explain-fields.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
+import { requestOf } from '../support/request-of.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -53,9 +56,23 @@ function withHashes(manifest: Manifest): Manifest {
   }
 }
 
+function withManyHashes(manifest: Manifest, count: number): Manifest {
+  const scripts = Array.from(
+    { length: count },
+    (_none, index) => `sha256-${String(index).padStart(43, 'c')}=`,
+  )
+  return {
+    ...manifest,
+    policy: {},
+    files: manifest.files.map((file) =>
+      file.path === 'index.html' ? { ...file, policy: { scripts } } : file,
+    ),
+  }
+}
+
 async function serveWith(rules: ServingRules): Promise<StartedServer> {
   return await startServer(await buildWith(withHashes), {
-    site: { rules },
+    site: { rules, onWarning: () => {} },
     handler: { fileSystemFallback: true },
   })
 }
@@ -106,6 +123,27 @@ describe('csp: true', () => {
   })
 })
 
+describe('explain of a policy', () => {
+  test.each([
+    [
+      '/',
+      `csp of the plugin and serve-dist.config or --csp; of what stands inline in this page: '${hash}', '${other}'`,
+    ],
+    [
+      '/about',
+      'csp of the plugin and serve-dist.config or --csp; no hashes, for nothing inline stands in this page',
+    ],
+    ['/assets/worker.js', 'csp of the plugin and serve-dist.config or --csp; no hashes, for it is no page'],
+  ])('says for %s who wanted it, and which hashes are of the page', async (target, why) => {
+    const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
+    const site = await loadSite(directory, { rules: { csp: { 'connect-src': ["'self'"] } } })
+    const { answer, outcome } = explain(site, requestOf({ target }), 'spa')
+    if (answer === undefined) throw new TypeError('no answer')
+    const field = explainFields(site, answer, outcome).find(({ name }) => name === 'Content-Security-Policy')
+    expect(field).toMatchObject({ why, row: 'Freshness: `csp`' })
+  })
+})
+
 describe('csp', () => {
   test('only reports where it says so, and leaves out what browsers only enforce', async () => {
     const { port } = await serveWith({
@@ -153,6 +191,70 @@ describe('csp', () => {
     const directory = await buildWith(({ policy: _policy, ...manifest }) => manifest)
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
       `npx serve-dist compress ${directory} with this release`,
+    )
+  })
+
+  test.each<[string, ServingRules, number, string]>([
+    ['a head beyond the defaults of proxies', { csp: true }, 70, 'csp: the head of index.html has up to 4.'],
+    [
+      'links beside a policy',
+      { csp: true, headers: { '**': { 'X-Long': 'x'.repeat(1500) } } },
+      50,
+      'csp: the head of index.html has up to 4.8 kB, 2.9 kB of it the policy',
+    ],
+    [
+      'every script',
+      { csp: { 'script-src': ["'unsafe-inline'"] } },
+      0,
+      "csp: 'unsafe-inline' in script-src lets",
+    ],
+    [
+      'an endpoint without its field',
+      { csp: { 'report-to': ['csp'] } },
+      0,
+      'csp: report-to names an endpoint that',
+    ],
+    [
+      'reports for nobody',
+      { csp: { reportOnly: true } },
+      0,
+      'csp: it only reports, and nobody gets the reports',
+    ],
+    [
+      'what browsers ignore',
+      { csp: { reportOnly: true, sandbox: [], 'report-uri': ['/r'] } },
+      0,
+      'csp: sandbox left out, for browsers ignore it',
+    ],
+  ])('warns of %s', async (_what, rules, count, message) => {
+    const warnings: string[] = []
+    const directory = await buildWith((manifest) => withManyHashes(manifest, count))
+    await loadSite(directory, { rules, onWarning: (text) => warnings.push(text) })
+    expect(warnings).toEqual([expect.stringContaining(message)])
+  })
+
+  test.each<[string, ServingRules, number]>([
+    ['of 3 KB', { csp: true }, 50],
+    [
+      'that only reports, to an endpoint with its field',
+      {
+        csp: { reportOnly: true, 'report-to': ['csp'] },
+        headers: { '**': { 'reporting-endpoints': 'csp="/csp"' } },
+      },
+      0,
+    ],
+    ['with styles of its scripts', { csp: { 'style-src': ["'unsafe-inline'"] } }, 0],
+  ])('warns of no policy %s', async (_what, rules, count) => {
+    const warnings: string[] = []
+    const directory = await buildWith((manifest) => withManyHashes(manifest, count))
+    await loadSite(directory, { rules, onWarning: (text) => warnings.push(text) })
+    expect(warnings).toEqual([])
+  })
+
+  test('refuses pages with a policy that clients do not take', async () => {
+    const directory = await buildWith((manifest) => withManyHashes(manifest, 320))
+    await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
+      'index.html: its policy has 17.5 kB, above the 16.4 kB that clients take; move inline scripts and styles into files, so that they need no hashes',
     )
   })
 
