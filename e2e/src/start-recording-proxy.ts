@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { listenLocally } from './listen-locally.ts'
 
 /** One exchange as it went over the wire, whatever a browser's cache made of it. */
 export interface Exchange {
@@ -39,11 +40,9 @@ export async function startRecordingProxy(target: URL): Promise<RecordingProxy> 
     onward.once('error', () => response.destroy())
     request.pipe(onward)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  const { url: own, close } = await listenLocally(server)
   const url = new URL(target)
-  url.port = String(address.port)
+  url.port = own.port
   return {
     url,
     take: () => {
@@ -51,10 +50,6 @@ export async function startRecordingProxy(target: URL): Promise<RecordingProxy> 
       exchanges = []
       return taken
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }

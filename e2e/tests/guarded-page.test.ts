@@ -2,6 +2,7 @@ import http from 'node:http'
 import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
+import { listenLocally, type LocalServer } from '../src/listen-locally.ts'
 import { openGuardedPage } from '../src/open-guarded-page.ts'
 import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
 
@@ -10,7 +11,7 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
   let own: StageApi
   let other: StageApi
   let browser: Browser
-  let url = ''
+  let site: LocalServer
   const server = http.createServer((request, response) => {
     if (request.url === '/guarded')
       response.setHeader(
@@ -27,21 +28,19 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
     own = await startStageApi('own')
     other = await startStageApi('other')
     browser = await launchChromium()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : ''
+    site = await listenLocally(server)
   })
 
   afterAll(async () => {
     await browser?.close()
     await own?.close()
     await other?.close()
-    server.close()
+    await site?.close()
   })
 
   test('reaches both APIs and runs every injected script in a page without a policy', async () => {
     const { page, violations, ask, inject } = await openGuardedPage(browser)
-    await page.goto(`${url}/`)
+    await page.goto(site.url.href)
     expect([await ask(own), await ask(other)]).toEqual(['own', 'other'])
     expect(await inject(other)).toEqual(['inline', 'attribute', 'another origin'])
     expect(violations).toEqual([])
@@ -49,7 +48,7 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
 
   test('tells what a policy blocks', async () => {
     const { page, violations, ask, inject } = await openGuardedPage(browser)
-    await page.goto(`${url}/guarded`)
+    await page.goto(new URL('guarded', site.url).href)
     await expect.poll(() => violations).toContainEqual(expect.stringMatching(/^style-src-elem inline/))
     expect([await ask(own), await ask(other)]).toEqual(['own', 'blocked'])
     expect(await inject(other)).toEqual([])

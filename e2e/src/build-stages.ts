@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runCommand } from '../../scripts/run-command.mjs'
+
+/** An application that shows the values of its environment, and asks the API that they name. */
+const stagesProject = fileURLToPath(new URL('../fixtures/stages', import.meta.url))
+
+/** Vite's command, as the application has it. */
+const viteCommand: readonly [string, string] = [
+  process.execPath,
+  path.join(path.dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js'),
+]
+
+/** Builds the application into a folder, and answers what the build printed. */
+export async function buildStages(
+  dist: string,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const command = [...viteCommand, 'build', '--outDir', dist, '--emptyOutDir', ...args] as const
+  const options = {
+    cwd: stagesProject,
+    isQuiet: true,
+    environment: { NODE_ENV: 'production', ...environment },
+  }
+  const { exitCode, output } = await runCommand(command, options)
+  if (exitCode !== 0) throw new Error(`the build failed:\n${output}`)
+  return output
+}
