@@ -29,6 +29,11 @@ async function pathsOf(html: string, more: Partial<PageBuild> = {}, page = 'inde
 }
 
 describe('linksOfPage', () => {
+  test('announces no module of a page with an import map, which must come before the first one', async () => {
+    const map = '<script type=" ImportMap">{"imports":{}}</script>'
+    expect(await pathsOf(map + entry)).toEqual(['assets/vendor.css', 'assets/entry.css'])
+  })
+
   test('gives styles, then the scripts of the page, then what they import', async () => {
     expect(await linksOfPage('index.html', readPage(elementsOfPage(entry)), build)).toEqual([
       { path: 'assets/vendor.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },

@@ -87,7 +87,8 @@ export async function linksOfPage(
   }
   return withinBytes(build.base, [
     ...distinct(styles, isLinked).map((path) => linkTo('style', path)),
-    ...distinct(modules, isLinked).map((path) => linkTo('module', path)),
+    // A field comes before the page's import map.
+    ...distinct(content.hasImportMap ? [] : modules, isLinked).map((path) => linkTo('module', path)),
     ...distinct(fonts, isLinked).map((path) => linkTo('font', path)),
   ])
 }

@@ -18,6 +18,8 @@ export interface PageContent {
   /** The `href` of its `<base>`. */
   readonly baseUrl: string | undefined
   readonly references: readonly PageReference[]
+  /** Whether it says where modules lie: a map that comes after the first module is ignored by older browsers. */
+  readonly hasImportMap: boolean
 }
 
 type Attributes = PageElement['attributes']
@@ -29,7 +31,10 @@ export function readPage(elements: readonly PageElement[]): PageContent {
     const reference = tag === 'script' ? readScript(attributes) : tag === 'link' && readLink(attributes)
     return reference ? [reference] : []
   })
-  return { baseUrl: baseUrlOf(elements), references }
+  const hasImportMap = elements.some(
+    ({ tag, attributes: { type } }) => tag === 'script' && type?.trim().toLowerCase() === 'importmap',
+  )
+  return { baseUrl: baseUrlOf(elements), references, hasImportMap }
 }
 
 function readScript(attributes: Attributes): PageReference | undefined {

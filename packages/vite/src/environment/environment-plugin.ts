@@ -14,7 +14,7 @@ import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 import type { EnvironmentWorkers } from './environment-workers.ts'
-import { importedUrl, pageUrl } from './environment-url.ts'
+import { importedUrl, nameInBundle, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
 import { loadVariables } from './load-variables.ts'
@@ -90,17 +90,18 @@ export function environmentPlugin(
       handler(_output, bundle) {
         if (settings === undefined || !isForClients(this.environment.config, config)) return
         const { path } = settings.environment
+        const own = nameInBundle(config, path)
         let isImported = false
         for (const file of Object.values(bundle)) {
           if (file.type !== 'chunk') continue
           if (file.imports.includes(environmentToken)) {
             isImported = true
             // Vite follows the names of files.
-            file.imports = file.imports.map((name) => (name === environmentToken ? path : name))
+            file.imports = file.imports.map((name) => (name === environmentToken ? own : name))
           }
           if (file.dynamicImports.includes(environmentToken)) {
             isImported = true
-            file.dynamicImports = file.dynamicImports.map((name) => (name === environmentToken ? path : name))
+            file.dynamicImports = file.dynamicImports.map((name) => (name === environmentToken ? own : name))
           }
         }
         if (!isImported) {
@@ -122,7 +123,7 @@ export function environmentPlugin(
       handler(html, { chunk, bundle = {}, path: page }) {
         if (settings === undefined || chunk === undefined || config.build.modulePreload === false) return html
         const { path } = settings.environment
-        if (!importsEnvironment(chunk, path, bundle)) return html
+        if (!importsEnvironment(chunk, nameInBundle(config, path), bundle)) return html
         return linkEnvironment(html, pageUrl(config, path, page.slice(1)))
       },
     },

@@ -2,7 +2,8 @@ import type { Plugin, ResolvedConfig } from 'vite'
 import { environmentImport } from './environment-import.ts'
 import { environmentPlugin } from './environment-plugin.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
-import { isForeign } from './environment-url.ts'
+import { importedUrl, isForeign } from './environment-url.ts'
+import { importMapPlugin } from './import-map-plugin.ts'
 import { type EnvironmentWorkers, workerProblems } from './environment-workers.ts'
 import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
 
@@ -11,7 +12,7 @@ export function environmentPlugins(settings: EnvironmentSettings | undefined): P
   const workers: EnvironmentWorkers = { bundles: new Map(), starts: new Map() }
   return [
     environmentPlugin(settings, workers),
-    ...(settings ? [workerStartPlugin(settings, workers)] : []),
+    ...(settings ? [importMapPlugin(settings), workerStartPlugin(settings, workers)] : []),
     workersPlugin(settings, workers),
   ]
 }
@@ -41,7 +42,7 @@ function workersPlugin(settings: EnvironmentSettings | undefined, workers: Envir
         if (settings === undefined || error !== undefined || this.environment.config.consumer !== 'client')
           return
         const { root, base, worker } = config
-        const foreignBase = isForeign(base) ? base : undefined
+        const foreignBase = isForeign(importedUrl(config, settings.environment.path, '')) ? base : undefined
         const problems = workerProblems(workers, { root, foreignBase, format: worker.format, isFormatChosen })
         if (problems.length > 0) this.error(`${environmentImport}:\n  ${problems.join('\n  ')}`)
       },

@@ -33,6 +33,15 @@ export function importedUrl({ base, experimental }: UrlRules, path: string, chun
   return isRelative ? relativeUrl(path, chunk) : base.replaceAll("'", '%27') + path
 }
 
+/**
+ * What the bundle calls the module among the imports of a chunk: its file, which Vite preloads with the chunk; on another
+ * host it is not to be preloaded from there.
+ */
+export function nameInBundle(rules: UrlRules, path: string): string {
+  const url = importedUrl(rules, path, '')
+  return isForeign(url) ? url : path
+}
+
 /** What a page writes to load the very same module from its own host. */
 export function pageUrl(rules: UrlRules, path: string, page: string): string {
   const url = importedUrl(rules, path, page)

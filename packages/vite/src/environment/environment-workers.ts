@@ -6,6 +6,8 @@ import { relative, sep } from 'node:path'
 interface WorkerBundle {
   /** The modules that import it. */
   readonly importers: readonly string[]
+  /** What its first script imports it by. */
+  readonly url: string
   /** Whether the script that the worker starts from is a module: it imports, or says `import.meta`. */
   readonly isModule: boolean
 }

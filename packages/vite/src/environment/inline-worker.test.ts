@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { importByExpression } from './inline-worker.ts'
 
 const how = {
-  isModule: (url: string) => url === '../env.js',
+  url: '../env.js',
   expression: '"https://a.example/env.js"',
   parse: (code: string) => parseAst(code),
 }

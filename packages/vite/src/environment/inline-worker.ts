@@ -19,11 +19,11 @@ interface InlineText {
  */
 export function importByExpression(
   wrapper: string,
-  { isModule, expression, parse }: InlineImport,
+  { url: imported, expression, parse }: InlineImport,
 ): string | undefined {
   const inline = findInlineText(wrapper, parse)
   if (inline === undefined) return undefined
-  const sources = importSources(inline.text, parse).filter(({ url }) => isModule(url))
+  const sources = importSources(inline.text, parse).filter(({ url }) => url === imported)
   if (sources.length === 0) return undefined
   let text = ''
   let end = 0
@@ -36,8 +36,8 @@ export function importByExpression(
 }
 
 export interface InlineImport {
-  /** Whether a URL that the worker imports is that of the module. */
-  readonly isModule: (url: string) => boolean
+  /** What the worker imports the module by. */
+  readonly url: string
   readonly expression: string
   readonly parse: Parse
 }

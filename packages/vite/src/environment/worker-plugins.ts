@@ -1,9 +1,8 @@
-import { servedBase } from '@serve-dist/manifest'
 import type { Plugin, ResolvedConfig, Rollup } from 'vite'
 import { isInlineWorker } from '../record/policy-needs.ts'
 import { environmentToken } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
-import { isForeign } from './environment-url.ts'
+import { importedUrl, isForeign, nameInBundle, pageUrl } from './environment-url.ts'
 import {
   type EnvironmentWorkers,
   fileOf,
@@ -19,8 +18,11 @@ export function workerBundlePlugin(
   { environment }: EnvironmentSettings,
   { bundles }: EnvironmentWorkers,
 ): Plugin {
+  let config: ResolvedConfig
   return {
     name: 'serve-dist:env-in-worker',
+    configResolved: (resolved) => void (config = resolved),
+
     generateBundle: {
       order: 'post',
       handler(_output, bundle) {
@@ -28,13 +30,17 @@ export function workerBundlePlugin(
         const entry = chunks.find(({ isEntry }) => isEntry)
         if (entry?.facadeModuleId == null) return
         const reaching = chunks.filter(({ imports, dynamicImports }) =>
-          [...imports, ...dynamicImports].includes(environment.path),
+          [...imports, ...dynamicImports].includes(nameInBundle(config, environment.path)),
         )
         const importers = reaching
           .flatMap(({ moduleIds }) => moduleIds)
           .filter((id) => importsEnvironment(this.getModuleInfo(id)))
         const isModule = entry.imports.length > 0 || /\bimport\.meta\b/.test(entry.code)
-        bundles.set(fileOf(entry.facadeModuleId), { importers: [...new Set(importers)], isModule })
+        bundles.set(fileOf(entry.facadeModuleId), {
+          importers: [...new Set(importers)],
+          url: importedUrl(config, environment.path, entry.fileName),
+          isModule,
+        })
       },
     },
   }
@@ -59,8 +65,11 @@ export function workerStartPlugin(
 
     async transform(code, id) {
       if (config.command !== 'build' || this.environment.config.consumer !== 'client') return null
-      if (isInlineWorker(id) && !config.isWorker && bundles.get(fileOf(id))?.importers.length)
-        return importInline(code, { config, path: environment.path, parse: (text) => this.parse(text) })
+      const inline = isInlineWorker(id) && !config.isWorker ? bundles.get(fileOf(id)) : undefined
+      if (inline !== undefined && inline.importers.length > 0) {
+        const parse: Parse = (text) => this.parse(text)
+        return importInline(code, { config, path: environment.path, url: inline.url, parse })
+      }
       if (!/\bnew\s+(?:Shared)?Worker\b/.test(code) || !code.includes('import.meta')) return null
       const map = this.getCombinedSourcemap()
       const found: FoundStart[] = []
@@ -99,15 +108,19 @@ export function workerStartPlugin(
 
 function importInline(
   wrapper: string,
-  {
-    config: { base },
-    path,
-    parse,
-  }: { readonly config: ResolvedConfig; readonly path: string; readonly parse: Parse },
+  { config, path, url, parse }: InlineContext,
 ): { code: string; map: { mappings: '' } } | null {
-  const expression = isForeign(base)
-    ? `new URL(${JSON.stringify(servedBase(base) + path)}, location.href).href`
+  const expression = isForeign(importedUrl(config, path, ''))
+    ? `new URL(${JSON.stringify(pageUrl(config, path, ''))}, location.href).href`
     : `new URL(${JSON.stringify(environmentToken)}, '' + import.meta.url).href`
-  const code = importByExpression(wrapper, { isModule: (url) => url.endsWith(path), expression, parse })
+  const code = importByExpression(wrapper, { url, expression, parse })
   return code === undefined ? null : { code, map: { mappings: '' } }
+}
+
+interface InlineContext {
+  readonly config: ResolvedConfig
+  readonly path: string
+  /** What the worker's text imports. */
+  readonly url: string
+  readonly parse: Parse
 }

@@ -3,6 +3,7 @@ import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from '@serve-dist/precompress'
 import type { CollectedWorkers } from './collect-workers.ts'
 import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
+import { isForeign } from '../environment/environment-url.ts'
 import { isInlineWorker } from './policy-needs.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 
@@ -55,7 +56,8 @@ export function describeOutput(
   const graph = new Map<string, ChunkNeeds>()
   for (const { type, fileName, names = [], imports = [], viteMetadata } of files) {
     const styles = [...(viteMetadata?.importedCss ?? [])]
-    if (type === 'chunk') graph.set(fileName, { imports, styles })
+    // What another host has is no file of this build.
+    if (type === 'chunk') graph.set(fileName, { imports: imports.filter((name) => !isForeign(name)), styles })
     // Vite hands a finished worker over as an asset without a name of its own.
     const stem = names.length === 0 ? workers.stems.get(fileName) : undefined
     if (stem !== undefined) stems.set(fileName, stem)
