@@ -4,7 +4,7 @@ import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
 export interface PageElement {
   /** In lower case, but for some of SVG. */
   readonly tag: string
-  /** What kind of element a browser makes of it; `other`: of MathML. */
+  /** `other`: of MathML, or inside of a `<template>`, where elements are no more than their attributes. */
   readonly kind: 'html' | 'svg' | 'other'
   /** Without those of namespaces, but for `xlink:href`, which stands as `href`. */
   readonly attributes: Readonly<Record<string, string>>
@@ -24,35 +24,58 @@ export interface ElementOptions {
 type Element = DefaultTreeAdapterTypes.Element
 
 /**
- * The elements of a page, in their order, with those of its declarative shadow roots. As in a browser that runs scripts,
- * the content of `<noscript>` is text; that of another `<template>` stands apart. Load this file when a page is to be
- * read: the parser takes 10 ms of CPU.
+ * The elements of a page, in their order, with those of its templates and declarative shadow roots. As in a browser that
+ * runs scripts, the content of `<noscript>` is text. Load this file when a page is to be read: the parser takes 10 ms of
+ * CPU.
  */
 export function elementsOfPage(
   text: string,
   { lines = false, scripting = true }: ElementOptions = {},
 ): PageElement[] {
   const elements: PageElement[] = []
-  const document = parse(text, { sourceCodeLocationInfo: lines, scriptingEnabled: scripting })
-  const ahead: DefaultTreeAdapterTypes.Node[] = [document]
-  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    if ('tagName' in node) {
-      elements.push(describe(node))
-      if (isShadowRoot(node)) ahead.push(...node.content.childNodes.toReversed())
+  const { marked, unmark } = markSelects(text)
+  const document = parse(marked, { sourceCodeLocationInfo: lines, scriptingEnabled: scripting })
+  const ahead: Ahead[] = [{ node: document, isInert: false }]
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    const { node, isInert } = next
+    if ('tagName' in node) elements.push(describe(node, isInert, unmark))
+    const push = (parent: DefaultTreeAdapterTypes.ParentNode, inert: boolean): void => {
+      ahead.push(...parent.childNodes.map((child) => ({ node: child, isInert: inert })).toReversed())
     }
-    if ('childNodes' in node) ahead.push(...node.childNodes.toReversed())
+    if ('content' in node) push(node.content, isInert || !isShadowRoot(node))
+    if ('childNodes' in node) push(node, isInert)
   }
   return elements
 }
 
-function describe(node: Element): PageElement {
-  const { tagName: tag, namespaceURI, attrs, sourceCodeLocation } = node
+interface Ahead {
+  readonly node: DefaultTreeAdapterTypes.Node
+  readonly isInert: boolean
+}
+
+/**
+ * Browsers keep all elements inside of a `<select>` (HTML §13.2.6.4.7 since 2025), the parser (8.1) drops them: so
+ * it is shown an element of another name.
+ */
+function markSelects(text: string): { readonly marked: string; readonly unmark: (text: string) => string } {
+  const mark = '\uE000'
+  if (!/<select/i.test(text) || text.includes(mark)) return { marked: text, unmark: (same) => same }
+  return {
+    marked: text.replaceAll(/<\/?select(?=[\s/>])/gi, `$&${mark}`),
+    unmark: (found) => found.replaceAll(mark, ''),
+  }
+}
+
+function describe(node: Element, isInert: boolean, unmark: (text: string) => string): PageElement {
+  const { namespaceURI, attrs, sourceCodeLocation } = node
+  const tag = unmark(node.tagName)
   const named = attrs.filter(({ prefix, name }) => !prefix || (prefix === 'xlink' && name === 'href'))
+  const isKnown = namespaceURI === syntax.NS.HTML || namespaceURI === syntax.NS.SVG
   return {
     tag,
-    kind: namespaceURI === syntax.NS.HTML ? 'html' : namespaceURI === syntax.NS.SVG ? 'svg' : 'other',
-    attributes: Object.fromEntries(named.map(({ name, value }) => [name, value])),
-    ...((tag === 'script' || tag === 'style') && { text: textOf(node) }),
+    kind: isInert || !isKnown ? 'other' : namespaceURI === syntax.NS.HTML ? 'html' : 'svg',
+    attributes: Object.fromEntries(named.map(({ name, value }) => [name, unmark(value)])),
+    ...((tag === 'script' || tag === 'style') && { text: unmark(textOf(node)) }),
     ...(sourceCodeLocation && { line: sourceCodeLocation.startLine }),
   }
 }
@@ -65,17 +88,18 @@ function textOf({ childNodes }: Element): string {
 const hosts: ReadonlySet<string> = new Set(
   'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
 )
+/** Names of SVG and MathML, which no custom element may have (HTML §4.13.3). */
+const reserved = /^(?:annotation-xml|color-profile|font-face(?:-src|-uri|-format|-name)?|missing-glyph)$/
 
 /** The first `<template shadowrootmode>` of an element that may have one (HTML §13.2.6.4.4); a second stays a template. */
-function isShadowRoot(node: Element): node is DefaultTreeAdapterTypes.Template {
+function isShadowRoot(node: DefaultTreeAdapterTypes.Template): boolean {
   const { parentNode: host } = node
-  if (!isShadowTemplate(node) || host === null || !('tagName' in host)) return false
-  if (host.namespaceURI !== syntax.NS.HTML || !(hosts.has(host.tagName) || host.tagName.includes('-')))
-    return false
-  return host.childNodes.find(isShadowTemplate) === node
+  if (host === null || !('tagName' in host) || host.namespaceURI !== syntax.NS.HTML) return false
+  const isCustom = host.tagName.includes('-') && !reserved.test(host.tagName)
+  return (isCustom || hosts.has(host.tagName)) && host.childNodes.find(isShadowTemplate) === node
 }
 
-function isShadowTemplate(node: DefaultTreeAdapterTypes.Node): node is DefaultTreeAdapterTypes.Template {
+function isShadowTemplate(node: DefaultTreeAdapterTypes.Node): boolean {
   if (!('content' in node)) return false
   const mode = node.attrs.find(({ name }) => name === 'shadowrootmode')?.value.toLowerCase()
   return mode === 'open' || mode === 'closed'

@@ -1,8 +1,8 @@
 /** Scripts with nothing in them, such as those that Vite writes: they run a file, or not at all. */
 const emptyScripts = /<script(?:\s+[a-z-]+(?:="[^"<>]*")?)*\s*><\/script>/gi
-const inline = /<script|<style|style\s*=|on[a-z]{3,}\s*=|srcdoc/i
+const inline = /\bstyle\b|[\s"'/]on[a-z]{3,}|srcdoc/i
 
 /** Whether a page may hold something inline: where it does not, nobody parses it. */
 export function mayNeedPolicy(text: string): boolean {
-  return inline.test(text.replaceAll(emptyScripts, ''))
+  return inline.test(text) || /<script/i.test(text.replaceAll(emptyScripts, ''))
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PagePolicy } from '@serve-dist/manifest'
 import { elementsOfPage, type PageElement } from '../links/elements-of-page.ts'
-import { isScript, isStyle } from './runs-inline.ts'
+import { isScript } from './is-script.ts'
 
 type Kind = keyof PagePolicy
 
@@ -48,7 +48,8 @@ export function policyOfElements(elements: readonly PageElement[]): PagePolicy |
 function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inline[] {
   const inline: Inline[] = []
   if (tag === 'script' && isScript(kind, attributes, text)) inline.push(['scripts', text])
-  if (tag === 'style' && isStyle(kind, attributes)) inline.push(['styles', text])
+  // Chromium asks whatever its type is, and for an empty one as well.
+  if (tag === 'style' && kind !== 'other') inline.push(['styles', text])
   for (const [name, value] of Object.entries(attributes)) {
     if (name === 'style') inline.push(['styleAttributes', value])
     // Shorter names are words, such as `once`. One that is no event costs a hash and allows nothing.

@@ -15,29 +15,21 @@ const scriptTypes: ReadonlySet<string> = new Set([
 ])
 const otherTypes: ReadonlySet<string> = new Set(['module', 'importmap', 'speculationrules'])
 
-/** Whether a script without a file of its own would run (HTML §4.12.1.1, "prepare the script element"). */
+/**
+ * Whether a browser asks the policy for a script without a file of its own (HTML §4.12.1.1, "prepare the script element"):
+ * it asks before it looks at `for` and `event`.
+ */
 export function isScript(kind: Kind, attributes: Attributes, text: string): boolean {
   if (kind === 'other' || text === '') return false
   if (attributes[kind === 'html' ? 'src' : 'href'] !== undefined) return false
   const type = typeOf(kind, attributes)
   if (otherTypes.has(type)) return true
   if (!scriptTypes.has(type)) return false
-  return kind === 'svg' || (attributes['nomodule'] === undefined && isForWindow(attributes))
+  return kind === 'svg' || attributes['nomodule'] === undefined
 }
 
 function typeOf(kind: Kind, { type, language }: Attributes): string {
   if (type === '') return 'text/javascript'
   if (type !== undefined) return type.replaceAll(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase()
   return language && kind === 'html' ? `text/${language.toLowerCase()}` : 'text/javascript'
-}
-
-/** Of old: `<script for=window event=onload>` runs, for anything else not. */
-function isForWindow({ for: target, event }: Attributes): boolean {
-  if (target === undefined || event === undefined) return true
-  return target.trim().toLowerCase() === 'window' && /^onload(?:\(\))?$/i.test(event.trim())
-}
-
-/** Whether a style applies, whatever its media (HTML §4.2.6, "update a style block"). An empty one is checked as well. */
-export function isStyle(kind: Kind, { type = '' }: Attributes): boolean {
-  return kind !== 'other' && ['', 'text/css'].includes(type.toLowerCase())
 }
