@@ -72,6 +72,18 @@ describe('resolveServeDistOptions', () => {
       { serving: { header: {} } },
       /^serveDist option serving\.header: there is no such rule; did you mean "headers"\?$/,
     ],
+    [
+      { serving: { csp: { 'connect-src': [{ env: 'API_URI' }] } }, env: { API_URL: {} } },
+      /^serveDist option serving\.csp\["connect-src"\]: the build takes no "API_URI" from its environment; did you mean "API_URL"\?$/,
+    ],
+    [
+      { serving: { csp: { 'connect-src': [{ env: 'API_URL' }] } } },
+      /^serveDist option .*: the build takes no "API_URL" from its environment; list it in the plugin's option env$/,
+    ],
+    [
+      { serving: { csp: true, headers: { '**': { 'Content-Security-Policy': 'x' } } } },
+      /^serveDist option serving\.headers\["\*\*"\]\["Content-Security-Policy"\]: the rule csp sends this field/,
+    ],
     [{ serving: { prefer: 'br' } }, /^serveDist option serving\.prefer: expected one of "order", "smallest"/],
     [{ cache: '/tmp' }, /^serveDist option "cache"/],
     [{ preload: true }, /^serveDist option "preload": expected false or/],

@@ -1,4 +1,11 @@
-import { mismatch, nearestName, OperatorError, servingRuleNames } from '@serve-dist/manifest'
+import {
+  countingPolicyRules,
+  environmentOrigins,
+  mismatch,
+  nearestName,
+  OperatorError,
+  servingRuleNames,
+} from '@serve-dist/manifest'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 import {
@@ -109,6 +116,10 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   }
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
   const environment = readEnvironmentOptions({ env, envPrefix, envFileName, envTypes }, problems)
+  // Other problems may stand in the way of looking for names.
+  const policy = problems.length > 0 ? [] : (countingPolicyRules([options.serving?.csp]) ?? [])
+  const { ruleProblems } = environmentOrigins(policy, environment?.environment)
+  problems.push(...ruleProblems.map((problem) => `serveDist option serving.${problem}`))
   if (problems.length > 0) throw wrongOptions(problems)
   return {
     precompress: Object.fromEntries(resolved.filter(([name]) => given[name] !== undefined)),

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ServingRules } from '@serve-dist/manifest'
+import { manifestPath, parseManifest, type ServingRules, stringifyManifest } from '@serve-dist/manifest'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import type { RawResponse } from '../support/parse-response.ts'
@@ -20,6 +20,7 @@ const files = {
 }
 const rules: ServingRules = {
   securityHeaders: true,
+  csp: { 'connect-src': ["'self'"] },
   cors: ['assets/**'],
   headers: { '**/*.html': { 'X-Page': 'yes' } },
   cacheControl: { '*.png': 'max-age=60' },
@@ -27,6 +28,15 @@ const rules: ServingRules = {
     { from: '/pixels.png', to: '/about', force: true },
     { from: '/small.txt', to: '/missing.html', status: 404, force: true },
   ],
+}
+
+/** Gives the page at the front a hash. */
+async function describePolicies(directory: string): Promise<void> {
+  const file = join(directory, manifestPath)
+  const manifest = parseManifest(await readFile(file, 'utf8'))
+  const policy = { scripts: [`sha256-${'a'.repeat(43)}=`] }
+  const described = manifest.files.map((each) => (each.path === 'index.html' ? { ...each, policy } : each))
+  await writeFile(file, stringifyManifest({ ...manifest, policy: {}, files: described }))
 }
 
 function shown({ status, fields, body }: RawResponse): unknown {
@@ -61,6 +71,7 @@ describe.each([
       assetsDirectory: 'assets',
       isHashed: (path) => path.includes('-1a2b3c'),
     })
+    await describePolicies(directory)
     const site = await loadSite(directory, { memoryBudget, rules })
     // Found on the disk by rules that the clone has to know as well.
     await writeFile(join(directory, 'later.html'), 'later')
