@@ -44,7 +44,7 @@ export async function askFile(
   target: Target,
   { ask, mount, policyByEnvironment = [] }: AskedSite,
 ): Promise<AskedFile> {
-  const { resource } = target
+  const { resource, isRuntime } = target
   const path = mount + target.name
   try {
     const question = questionFor(target, mount, browserCodings)
@@ -61,7 +61,8 @@ export async function askFile(
         ? undefined
         : await ask({ ...question, fields: { ...question.fields, ...validator } })
     const isAged = [plain, browser].some(({ fields }) => fields.age !== undefined)
-    const observations = judgeFile({ resource, path, plain, coded, browser, again, policyByEnvironment })
+    const answers = { resource, isRuntime, path, plain, coded, browser, again, policyByEnvironment }
+    const observations = judgeFile(answers)
     return { target, observations, isAged }
   } catch (error) {
     return { target, observations: failedAt(path)(error), isAged: false }

@@ -34,7 +34,7 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
 
 /** How the server would be started. */
 export interface CheckFolderOptions {
-  readonly load: Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest'>
+  readonly load: Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest' | 'envFile'>
   /** Whether an application answers what the build lacks (`--ssr`). */
   readonly hasApplication: boolean
 }

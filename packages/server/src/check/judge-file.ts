@@ -8,6 +8,8 @@ import type { Received } from './site-client.ts'
 /** What a site answered for one file. */
 export interface FileAnswers {
   readonly resource: Resource
+  /** Whether the site makes bytes of its own. */
+  readonly isRuntime?: boolean
   /** As it was asked for. */
   readonly path: string
   /** To a client that names no coding. */
@@ -45,10 +47,11 @@ export function judgeFile(answers: FileAnswers): Observation[] {
   ]
 }
 
-function judgeBodies({ resource, path, plain, coded, browser }: FileAnswers): Observation[] {
+function judgeBodies({ resource, isRuntime, path, plain, coded, browser }: FileAnswers): Observation[] {
   const answers = [plain, ...coded.values(), browser]
   const broken = answers.find(({ decoded }) => decoded === 'broken')
   if (broken !== undefined) return [{ code: 'broken-coding', path, detail: broken.coding }]
+  if (isRuntime === true) return []
   const isOther = ({ decoded }: Received): boolean =>
     typeof decoded === 'object' && entityTagOf(decoded.sha256) !== resource.identity.entityTag
   if (answers.some(isOther)) return [{ code: 'other-bytes', path }]

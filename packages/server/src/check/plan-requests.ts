@@ -9,6 +9,8 @@ export interface Target {
   readonly resource: Resource
   /** Percent-encoded, below the path where the build stands. */
   readonly name: string
+  /** Whether each server makes its own bytes. */
+  readonly isRuntime: boolean
 }
 
 /** What will be asked. */
@@ -36,7 +38,7 @@ export function planRequests(site: Site, { all }: { readonly all: boolean }): Re
     const name = encodePath(namesOf(resource.path).at(-1) ?? resource.path)
     // A rule may have put something else in its place. Source maps may be denied, or lie elsewhere: no visitor asks.
     const isAsked = site.table.get(site.base + name) === resource && !isSourceMap(resource.path)
-    return isAsked ? [{ resource, name }] : []
+    return isAsked ? [{ resource, name, isRuntime: resource.path === site.environment?.path }] : []
   })
   // The front page is the first: where it does not come, nothing else is asked for.
   const pages = targets

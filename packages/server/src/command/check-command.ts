@@ -17,8 +17,13 @@ import type { ResolvedAddress } from './flag-values.ts'
  * @returns the exit code: 1 on errors, and where nothing could be checked.
  */
 export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
-  const { unlisted, noManifest = false, ssr } = flags
-  const load = { rules: await readRules(process.cwd(), flags), unlisted, noManifest }
+  const { unlisted, noManifest = false, ssr, envFile } = flags
+  const load = {
+    rules: await readRules(process.cwd(), flags),
+    unlisted,
+    noManifest,
+    ...(envFile !== undefined && { envFile }),
+  }
   const report = /^https?:\/\//i.test(target)
     ? await checkAddress(target, flags, load)
     : await checkFolder(onlyFolder(target, flags), { load, hasApplication: ssr !== undefined })

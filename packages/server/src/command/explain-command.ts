@@ -30,10 +30,11 @@ export async function explainRequest(
   directory: string,
   flags: ExplainFlags,
 ): Promise<{ readonly site: Site; readonly explained: ExplainedAnswer }> {
-  const { method, header: given = [], unlisted, noManifest = false } = flags
+  const { method, header: given = [], unlisted, noManifest = false, envFile } = flags
   const target = toTarget(path)
   // The fields are the same wherever a body lies, and none is sent.
-  const options = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
+  const load = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
+  const options = { ...load, ...(envFile !== undefined && { envFile }) }
   const site = await loadSiteToInspect(directory, options)
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
   return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }

@@ -452,6 +452,7 @@ type AsServedFlags = Pick<
   | 'fallback'
   | 'config'
   | 'ssr'
+  | 'envFile'
   | 'prefer'
   | 'immutable'
   | 'cors'
@@ -467,6 +468,7 @@ const asServedFlags: FlagTable<AsServedFlags> = {
   fallback: { ...serveFlags.fallback, group: asServed },
   config: { ...serveFlags.config, group: asServed },
   ssr: { ...serveFlags.ssr, group: asServed },
+  envFile: { ...serveFlags.envFile, group: asServed },
   prefer: { ...serveFlags.prefer, group: asServed },
   immutable: { ...serveFlags.immutable, group: asServed },
   cors: { ...serveFlags.cors, group: asServed },

@@ -49,6 +49,12 @@ function explainField(
       row: 'Fallbacks: Any GET or HEAD of a path that answers navigations otherwise',
     }
   }
+  if (name === 'Cache-Control' && resource !== undefined && resource.path === site.environment?.path) {
+    return {
+      why: 'the values of the environment may be others at the next start, whatever rules say',
+      row: 'Freshness: The module of the environment',
+    }
+  }
   if (name === 'Cache-Control') return explainFreshness(status, value)
   if (name === 'Content-Type' && resource === undefined) {
     return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }

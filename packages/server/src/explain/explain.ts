@@ -59,6 +59,10 @@ function describeEntry(site: Site, path: string, entry: Entry): ExplainedStep {
       return say(2, `${rule} puts ${entry.path} there`, 'Freshness: … to a page with status 200')
     }
     const text = `${path} is the file ${entry.path} of the build`
+    if (site.environment?.path === entry.path) {
+      const made = `${text}, which this server makes when it loads the build, from: ${site.environment.names.join(', ')}`
+      return say(2, made, 'Which resource: The module of the environment')
+    }
     if (path === site.base + encodePath(entry.path)) {
       return say(2, text, 'Which resource: The decoded path is a file of the build')
     }

@@ -121,9 +121,9 @@ async function loadOnce(folder: Folder, given: LoadBuildOptions): Promise<Loaded
   // 2. The manifest, and the environment.
   const manifest = await readManifest(folder.root, { ...folder, ...options })
   const made = await makeEnvironment(manifest, options)
-  const problems = options.needsEnvironment ? made.problems : []
+  const { problems } = made
   try {
-    return await loadDescribed(folder, { ...made, manifest, problems }, options)
+    return await loadDescribed(folder, { ...made, manifest }, options)
   } catch (error) {
     if (problems.length === 0 || !(error instanceof OperatorError)) throw error
     throw new OperatorError(error.code, [...new Set([...error.problems, ...problems])], { cause: error })

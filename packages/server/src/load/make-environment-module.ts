@@ -18,6 +18,8 @@ export interface EnvironmentSources {
   /** Outranks the file. @default process.env */
   readonly environment?: EnvironmentSource
   readonly envFile?: string
+  /** Whether what is wrong with variables is a problem. */
+  readonly needsEnvironment: boolean
 }
 
 /** What a build's environment is in this process. */
@@ -25,7 +27,7 @@ export interface MadeEnvironment {
   readonly values: EnvironmentValues
   /** The module in the place of the build's own file; `undefined` where the build takes nothing. */
   readonly module: EnvironmentModule | undefined
-  /** A line for each variable that is wrong; none shows a value. */
+  /** What is wrong with the file, and a line for each variable that is; none shows a value. */
   readonly problems: readonly string[]
 }
 
@@ -38,18 +40,16 @@ export interface EnvironmentModule {
 /** Reads the variables that the build lists, and no other ones, and makes its module of them. */
 export async function makeEnvironmentModule(
   { environment, files, lastModified }: Manifest,
-  { environment: outer = process.env, envFile }: EnvironmentSources,
+  { environment: outer = process.env, envFile, needsEnvironment }: EnvironmentSources,
 ): Promise<MadeEnvironment> {
   const problems: string[] = []
   const inFile = envFile === undefined ? {} : await readEnvFile(envFile).catch(noteProblems(problems))
   if (environment === undefined) return { values: {}, module: undefined, problems }
-  const { prefix } = environment
+  const { path, prefix } = environment
   const { variables, source, unreadable } = pickTexts(environment, outer, inFile)
-  // Without the file, what it may hold counts as missing, and is no further problem.
-  const read =
-    problems.length === 0 ? readEnvironment({ prefix, variables }, source) : { values: {}, problems: [] }
-  const body = new TextEncoder().encode(environmentModule(read.values))
-  const { path } = environment
+  const { values, problems: wrong } = readEnvironment({ prefix, variables }, source)
+  if (needsEnvironment) problems.push(...unreadable, ...wrong)
+  const body = new TextEncoder().encode(environmentModule(values))
   const file: ManifestFile = {
     lastModified,
     ...files.find((each) => each.path === path),
@@ -61,11 +61,7 @@ export async function makeEnvironmentModule(
     variants: [],
     runtime: true,
   }
-  return {
-    values: read.values,
-    module: { file, body },
-    problems: [...problems, ...unreadable, ...read.problems],
-  }
+  return { values, module: { file, body }, problems }
 }
 
 function noteProblems(problems: string[]): (error: unknown) => EnvironmentSource {

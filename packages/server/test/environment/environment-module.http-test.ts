@@ -40,7 +40,10 @@ describe('the module of the environment', () => {
   test('holds what the process was given, and nothing else', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
     const { status, body } = await rawRequest(port, { target })
-    expect([status, readValues(body.toString())]).toEqual([200, { API_URL: 'https://api.example', LIMIT: 3 }])
+    expect([status, await readValues(body.toString())]).toEqual([
+      200,
+      { API_URL: 'https://api.example', LIMIT: 3 },
+    ])
     expect(body.toString()).not.toContain('never')
   })
 
@@ -104,7 +107,7 @@ describe('the module of the environment', () => {
     } as const
     const ask = async (): Promise<unknown> => {
       const { port } = await startServer(folder, { site })
-      return readValues((await rawRequest(port, { target })).body.toString())
+      return await readValues((await rawRequest(port, { target })).body.toString())
     }
     const expected = { API_URL: 'https://api.example', LIMIT: 3 }
     expect([await ask(), warnings]).toEqual([expected, []])

@@ -51,7 +51,7 @@ async function valuesOf(port: number): Promise<unknown[]> {
       (await rawRequest(port, { target: '/serve-dist-env.js' })).body.toString(),
     ),
   )
-  return [...new Set(texts)].map(readValues)
+  return await Promise.all([...new Set(texts)].map(readValues))
 }
 
 describe('--env-file', () => {

@@ -1,8 +1,5 @@
-import { createContext, runInContext } from 'node:vm'
-
-/** What an application gets of the module of its environment, as plain data. */
-export function readValues(module: string): unknown {
-  const context = createContext({})
-  const script = module.replace(/^export default /, 'globalThis.result = ')
-  return JSON.parse(String(runInContext(`${script}; JSON.stringify(globalThis.result)`, context)))
+/** What an application gets that imports the module of its environment. */
+export async function readValues(text: string): Promise<unknown> {
+  const module: unknown = await import(`data:text/javascript,${encodeURIComponent(text)}`)
+  return Reflect.get(Object(module), 'default')
 }

@@ -84,6 +84,21 @@ describe.each(versions)('previewDist in $name', ({ preview }) => {
     expect([answer.status, answer.body.toString()]).toEqual([status, expect.stringContaining(body)])
   })
 
+  test('makes the module of the environment from its option', async () => {
+    const path = 'serve-dist-env.js'
+    const variables = { API_URL: { type: 'string', required: true } } as const
+    const module = { environment: { path, prefix: '', variables } }
+    const directory = await buildFixture({ ...files, [path]: 'export default {}' }, module)
+    const warnings: string[] = []
+    const ask = await show(directory, [previewDist({ environment: { API_URL: 'of the stage' } })], warnings)
+    expect((await ask(`/${path}`)).body.toString()).toContain('of the stage')
+    expect(warnings).toEqual([])
+    await show(directory, [previewDist({ environment: {} })], warnings)
+    expect(warnings).toEqual([
+      expect.stringContaining('API_URL: the build requires this environment variable'),
+    ])
+  })
+
   test('looks on the disk only where that is asked for', async () => {
     const directory = await buildFixture(files)
     const ask = await show(directory, [previewDist({ fileSystemFallback: true })])
