@@ -84,18 +84,21 @@ describe('the application gets', () => {
     const file = join(folder, 'stage.env')
     const run = async (value: string, flags: string): Promise<void> => {
       await writeFile(file, `constructor=${quote(value)}\nTEXT=${quote(value)}\nJSON=${quote(flags)}\n`)
-      const { port, close } = await startServer(directory, { site: { environment: {}, envFile: file } })
-      const found = Object(await valuesOf(port))
-      await close()
+      const server = await startServer(directory, { site: { environment: {}, envFile: file } })
+      const found = Object(await valuesOf(server.port))
+      await server.close()
       expect([found.TEXT, found.constructor]).toEqual([value, value])
       expect(JSON.stringify(found.JSON)).toBe(JSON.stringify(JSON.parse(flags)))
     }
-    // Of the form: it drops carriage returns, and a value ends at its quote.
-    const writable = (given: string): string => given.replaceAll(/[\r'\0]/g, '')
     await fc.assert(fc.asyncProperty(settable.map(writable), jsonText.map(writable), run), { numRuns: 50 })
     await run(large(1_000_000), JSON.stringify({ a: large(1_000_000) }))
   })
 })
+
+/** Node's form drops carriage returns, and a value ends at its quote. */
+function writable(value: string): string {
+  return value.replaceAll(/[\r'\0]/g, '')
+}
 
 function quote(value: string): string {
   return `'${value}'`
