@@ -109,6 +109,23 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
   })
 
+  test('is announced by the server where pages preload nothing', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        plugins: [serveDist(options)],
+        build: { rollupOptions: pagesOf(project), modulePreload: false },
+      }),
+    )
+    expect(await project.read('dist/index.html')).not.toContain('serve-dist-env.js')
+    const { files } = await project.manifest()
+    const linked = files.flatMap(({ path, links = [] }) =>
+      links.filter((link) => link.path === 'serve-dist-env.js').map(({ rel, inDocument }) => [path, rel, inDocument]),
+    )
+    expect(linked).toEqual([['index.html', 'modulepreload', false]])
+  })
+
   test.each(['./', ''])('is preloaded from where the page lies under the base %j', async (base) => {
     const { build } = await load()
     const project = await createProject({ ...site, 'later.js': site['main.js'] ?? '' })

@@ -292,7 +292,9 @@ function linksFrom(
 }
 
 /** The pages of a framework name the styles that they need, or hold them (Nuxt): a script brings none at once. */
-function neededChunks({ appType, graph }: BuildRecord): [string, ChunkNeeds][] {
-  const all = Object.entries(graph)
+function neededChunks({ appType, graph, environment }: BuildRecord): [string, ChunkNeeds][] {
+  // No chunk, and it imports nothing.
+  const module = environment && { [environment.path]: { imports: [], styles: [] } }
+  const all = Object.entries({ ...graph, ...module })
   return appType === 'custom' ? all.map(([path, { imports }]) => [path, { imports, styles: [] }]) : all
 }
