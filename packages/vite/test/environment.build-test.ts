@@ -121,7 +121,9 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     expect(await project.read('dist/index.html')).not.toContain('serve-dist-env.js')
     const { files } = await project.manifest()
     const linked = files.flatMap(({ path, links = [] }) =>
-      links.filter((link) => link.path === 'serve-dist-env.js').map(({ rel, inDocument }) => [path, rel, inDocument]),
+      links
+        .filter((link) => link.path === 'serve-dist-env.js')
+        .map(({ rel, inDocument }) => [path, rel, inDocument]),
     )
     expect(linked).toEqual([['index.html', 'modulepreload', false]])
   })
