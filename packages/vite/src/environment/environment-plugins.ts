@@ -5,6 +5,7 @@ import type { EnvironmentSettings } from './environment-settings.ts'
 import { importedUrl, isForeign } from './environment-url.ts'
 import { importMapPlugin } from './import-map-plugin.ts'
 import { type EnvironmentWorkers, workerProblems } from './environment-workers.ts'
+import { outputFormatPlugin } from './output-format-plugin.ts'
 import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
 
 /** The plugins that give pages and workers `virtual:serve-dist/env`. */
@@ -12,7 +13,9 @@ export function environmentPlugins(settings: EnvironmentSettings | undefined): P
   const workers: EnvironmentWorkers = { bundles: new Map(), starts: new Map() }
   return [
     environmentPlugin(settings, workers),
-    ...(settings ? [importMapPlugin(settings), workerStartPlugin(settings, workers)] : []),
+    ...(settings
+      ? [outputFormatPlugin(), importMapPlugin(settings), workerStartPlugin(settings, workers)]
+      : []),
     workersPlugin(settings, workers),
   ]
 }

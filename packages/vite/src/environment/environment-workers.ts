@@ -48,9 +48,9 @@ export interface WorkerRules {
 export function workerProblems({ bundles, starts }: EnvironmentWorkers, rules: WorkerRules): string[] {
   const problems = new Set<string>()
   const importLines = ({ importers }: WorkerBundle): string[] =>
-    importers.map((module) => `${within(rules.root, module)}:${lineOf(module, importText)}`)
+    importers.map((module) => placeOfImport(rules.root, module))
   for (const bundle of bundles.values()) {
-    if (rules.format === 'es' || bundle.importers.length === 0 || !bundle.isModule) continue
+    if (rules.format === 'es' || bundle.importers.length === 0) continue
     for (const place of importLines(bundle))
       problems.add(
         `${place}: a worker imports it, which takes a module, and Vite's option worker.format is '${rules.format}'; set it to 'es', or leave it out`,
@@ -101,6 +101,11 @@ export function originalLine(code: string, offset: number, map: unknown): number
     mappings,
   }).findEntry(line, column)
   return 'originalLine' in found ? found.originalLine + 1 : line + 1
+}
+
+/** Where a module imports the environment: its file, relative to the root, and the line. */
+export function placeOfImport(root: string, module: string): string {
+  return `${within(root, module)}:${lineOf(module, importText)}`
 }
 
 const importText = /["'`]virtual:serve-dist\/env["'`]/

@@ -1,0 +1,43 @@
+import type { Plugin, ResolvedConfig, Rollup } from 'vite'
+import { environmentImport, environmentToken } from './environment-import.ts'
+import { placeOfImport } from './environment-workers.ts'
+
+/** Refuses outputs of scripts that are no modules, for they cannot import the environment. */
+export function outputFormatPlugin(): Plugin {
+  let config: ResolvedConfig
+  return {
+    name: 'serve-dist:env-format',
+    enforce: 'pre',
+    apply: 'build',
+    configResolved: (resolved) => void (config = resolved),
+
+    // Before Vite empties the folder.
+    renderStart: {
+      order: 'pre',
+      sequential: true,
+      handler({ format }) {
+        if (config.isWorker || this.environment.config.consumer !== 'client') return
+        const cure = cureOf(format, config)
+        if (cure === undefined) return
+        const places = [...this.getModuleIds()]
+          .filter((id) => isImporter(this.getModuleInfo(id)))
+          .map((id) => placeOfImport(config.root, id))
+        if (places.length > 0) this.error(`${environmentImport}: ${cure} (imported in ${places.join(', ')})`)
+      },
+    },
+  }
+}
+
+function cureOf(format: string, config: ResolvedConfig): string | undefined {
+  // What plugin-legacy sets where it makes old chunks; on Vite 8 their format tells nothing.
+  if (format === 'system' || 'isOutputOptionsForLegacyChunks' in config)
+    return 'chunks for old browsers cannot import a module; leave them out with legacy({ renderLegacyChunks: false })'
+  if (['es', 'esm', 'module'].includes(format)) return undefined
+  return `an output of the format "${format}" cannot import a module; let rollupOptions.output.format or lib.formats be "es"`
+}
+
+function isImporter(info: Rollup.ModuleInfo | null): boolean {
+  // Rolldown does not say what it has left out.
+  if (info === null || ('isIncluded' in info && info.isIncluded === false)) return false
+  return [...info.importedIds, ...info.dynamicallyImportedIds].includes(environmentToken)
+}

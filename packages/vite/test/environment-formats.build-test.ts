@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import legacy from '@vitejs/plugin-legacy'
+import type { InlineConfig } from 'vite'
+import { describe, expect, test } from 'vitest'
+import serveDist from '../src/index.ts'
+import { createProject, type Project } from './support/project.ts'
+import { isChosen, vites } from './support/vites.ts'
+
+const options = { env: { STAGE: { default: 'dev' } } }
+const application = {
+  'index.html': '<!doctype html><head><title>t</title><script type="module" src="/main.js"></script></head>',
+  'main.js': `import { stage } from './stage.js'\nconsole.log(stage)`,
+  'stage.js': `/* ours */\n\nimport env from 'virtual:serve-dist/env'\nexport const stage = env.STAGE`,
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => 'it was built',
+    (error: unknown) => String(error),
+  )
+}
+
+function withFormat(project: Project, build: InlineConfig['build'] = {}): InlineConfig {
+  return project.config({ plugins: [serveDist(options)], build })
+}
+
+describe.each(vites)('virtual:serve-dist/env by $name, in an output that is no module', ({ name, load }) => {
+  // Rolldown knows no SystemJS.
+  const formats = ['iife', 'umd', 'cjs', ...(name === 'Vite 8' ? [] : ['system'])]
+  test.each(formats)('of the format %s, is refused before the folder changes', async (format) => {
+    const { build } = await load()
+    const project = await createProject({ ...application, 'dist/earlier.txt': 'still here' })
+    const output = Object({ format, name: 'application' })
+    expect(await messageOf(build(withFormat(project, { rollupOptions: { output } })))).toMatch(
+      /cannot import a module; .* \(imported in stage\.js:3\)/,
+    )
+    // Vite 6 has emptied it before any plugin can tell.
+    const left = name === 'Vite 6' ? [] : ['earlier.txt']
+    expect(await project.list()).toEqual(expect.arrayContaining(left))
+  })
+
+  test('is refused in a library of old modules, and is a module of its own in a new one', async () => {
+    const { build } = await load()
+    const project = await createProject(application)
+    const lib = { entry: join(project.root, 'main.js'), name: 'x', fileName: 'x' }
+    const message = await messageOf(build(withFormat(project, { lib: { ...lib, formats: ['es', 'umd'] } })))
+    expect(message).toContain('"umd" cannot import a module; ')
+    await build(withFormat(project, { lib: { ...lib, formats: ['es'] } }))
+    expect(await project.list()).toContain('serve-dist-env.js')
+  })
+})
+
+describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside plugin-legacy', () => {
+  test('is refused in chunks for old browsers, and works without these', async () => {
+    const { build } = await import('vite')
+    const project = await createProject(application)
+    const config = (renderLegacyChunks: boolean) =>
+      project.config({
+        plugins: [
+          legacy({ targets: ['chrome 60'], modernPolyfills: ['es.array.at'], renderLegacyChunks }),
+          serveDist(options),
+        ],
+      })
+    expect(await messageOf(build(config(true)))).toMatch(
+      /legacy\(\{ renderLegacyChunks: false \}\) \(imported in stage\.js:3\)/,
+    )
+    await build(config(false))
+    const entry = (await project.list()).find((path) => /assets\/index-[\w-]{8}\.js$/.test(path)) ?? ''
+    expect(await project.read(join('dist', entry))).toMatch(/from ?["'`]\/serve-dist-env\.js/)
+  })
+})
