@@ -30,7 +30,10 @@ type BuildFacts = Pick<
   ResolvedPrecompressOptions,
   'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving' | 'environment'
 > &
-  KnownOfFiles
+  KnownOfFiles & {
+    /** What all pages need of a policy; absent where nobody looked. */
+    readonly policy?: BuildPolicy
+  }
 
 /** What somebody knew of the files of a folder. */
 export interface KnownOfFiles {
@@ -38,8 +41,6 @@ export interface KnownOfFiles {
   readonly stemOf?: (path: string, sha256: string) => string | undefined
   /** Whether a file is the script of a worker. */
   readonly isWorker?: (path: string) => boolean
-  /** What all pages need of a policy; absent where nobody looked. */
-  readonly policy?: BuildPolicy
 }
 
 /** The manifest of these files; content that an earlier manifest knew keeps the time that it had there. */

@@ -62,6 +62,6 @@ function filesOfElement({ tag, kind, attributes }: PageElement): NamedFile[] {
 }
 
 /** The URLs of a `srcset`: each ends at a space, or at a comma in front of one (HTML §2.5.3). */
-function candidatesOf(srcset: string): string[] {
+export function candidatesOf(srcset: string): string[] {
   return [...srcset.matchAll(/(?:^|,)\s*([^\s,](?:\S*[^\s,])?)/g)].map(([, url = '']) => url)
 }

@@ -16,6 +16,8 @@ import {
 import { buildManifest, type CompressedFile, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { policyOfPage } from './describe-pages.ts'
+import { findNeeds } from '../policies/find-needs.ts'
+import { joinNeeds } from '../policies/join-needs.ts'
 import { findVariants } from './find-variants.ts'
 import { listFiles, openFolder } from '../folder/list-files.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
@@ -76,7 +78,8 @@ export async function describeDirectory(
     const original = { file, variants: variantsOf(file.path) }
     return policy ? Object.assign(original, { policy }) : original
   })
-  const facts = { ...settings, ...(policies && { policy: {} }) }
+  const needs = policies ? joinNeeds(await findNeeds(folder, originals)) : undefined
+  const facts = { ...settings, ...(needs && { policy: needs }) }
   return buildManifest(compressed, facts, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
 }
 

@@ -4,6 +4,7 @@ import { isPageType, type Manifest, type PagePolicy } from '@serve-dist/manifest
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import { decodePage } from '../links/decode-page.ts'
 import type { LinksOf, ReadPage } from '../precompress-options.ts'
+import type { PolicyCheck } from '../policies/create-policy-check.ts'
 import { mayNeedPolicy } from '../policies/may-need-policy.ts'
 
 export interface PagesContext {
@@ -12,12 +13,14 @@ export interface PagesContext {
   /** What it says of a page's policy still holds for the same bytes. */
   readonly earlier: Manifest | undefined
   readonly signal: AbortSignal | undefined
+  /** Looks at each page, where policies are sent. */
+  readonly check: PolicyCheck | undefined
 }
 
 /** The files with what their pages link to and must be allowed, one page after the other: each is read and parsed once. */
 export async function describePages(
   files: readonly CompressedFile[],
-  { folder, linksOf, earlier, signal }: PagesContext,
+  { folder, linksOf, earlier, signal, check }: PagesContext,
 ): Promise<CompressedFile[]> {
   const paths = new Set(files.map(({ file }) => file.path))
   const known = knownPolicies(earlier)
@@ -29,11 +32,12 @@ export async function describePages(
       described.push(compressed)
       continue
     }
-    const page = openPage(join(folder, path))
+    const page = openPage(join(folder, path), check !== undefined)
     const links = await linksOf(path, paths, page.elements)
     const before = known.get(sha256)
     // A page that is gone meanwhile fails the pass in the next step, with all others.
     const { policy } = before ?? { policy: await policyOf(page).catch(() => undefined) }
+    if (check !== undefined) check.look(path, await page.elements().catch(() => []), policy)
     described.push({ ...compressed, links, ...(policy && { policy }) })
   }
   return described
@@ -59,12 +63,12 @@ interface OpenPage {
   readonly elements: ReadPage
 }
 
-function openPage(path: string): OpenPage {
+function openPage(path: string, lines = false): OpenPage {
   const text = once(async () => decodePage(await readFile(path)))
   const elements = once(async () => {
     // Loads the parser of HTML.
     const { elementsOfPage } = await import('../links/elements-of-page.ts')
-    return elementsOfPage(await text())
+    return elementsOfPage(await text(), { lines })
   })
   return { text, elements }
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import {
-  type BuildPolicy,
   compressCommand,
   contentCodings,
   firstNames,
@@ -16,10 +15,9 @@ import {
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
-import { joinNeeds } from '../policies/join-needs.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
-import type { BuildRecord, ChunkNeeds } from '../record/build-record.ts'
+import type { BuildRecord, ChunkNeeds, PolicyNeed } from '../record/build-record.ts'
 import { readRecord } from '../record/record-files.ts'
 import { endsAs, findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
@@ -116,7 +114,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
       linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
     },
     passTools,
-    { stemOf, isWorker: workersOf(found, earlier), policy: needsOf(found, earlier) },
+    { stemOf, isWorker: workersOf(found, earlier), needs: needsOf(found, earlier) },
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })
@@ -269,9 +267,11 @@ function workersOf({ promising }: FoundRecords, earlier: Manifest | undefined): 
 }
 
 /** What builds recorded that a policy must name; without a record, what an earlier manifest says. */
-function needsOf({ promising }: FoundRecords, earlier: Manifest | undefined): BuildPolicy {
-  if (promising.length === 0) return earlier?.policy ?? {}
-  return joinNeeds(promising.flatMap(({ policy = [] }) => policy))
+function needsOf({ promising }: FoundRecords, earlier: Manifest | undefined): readonly PolicyNeed[] {
+  if (promising.length > 0) return promising.flatMap(({ policy = [] }) => policy)
+  return Object.entries(earlier?.policy ?? {}).flatMap(([directive, sources]) =>
+    sources.map((source) => ({ directive, source, reason: 'the earlier manifest says so' })),
+  )
 }
 
 /** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */

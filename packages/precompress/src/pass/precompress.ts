@@ -1,4 +1,4 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { BuildPolicy, Manifest } from '@serve-dist/manifest'
 import {
   type EncodingCache,
   findCacheDirectory,
@@ -21,6 +21,10 @@ import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
+import type { PolicyNeed } from '../record/build-record.ts'
+import type { PolicyCheck } from '../policies/create-policy-check.ts'
+import { findNeeds } from '../policies/find-needs.ts'
+import { joinNeeds } from '../policies/join-needs.ts'
 import { compressFiles } from './compress-files.ts'
 import { describePages } from './describe-pages.ts'
 import { addForeignVariants, describeStrangers, findSiblings } from './find-siblings.ts'
@@ -41,6 +45,8 @@ export interface PrecompressReport {
   readonly encodings: number
   /** What encoding took, summed over all cores. */
   readonly codecMs: number
+  /** What the policies that are sent name for the build's sake, and why; none where none are sent. */
+  readonly policyNeeds: readonly PolicyNeed[]
   /** From beginning to end. */
   readonly durationMs: number
 }
@@ -73,7 +79,7 @@ export async function runPass(
   directory: string,
   options: PrecompressOptions,
   tools: PassTools,
-  known: KnownOfFiles = {},
+  { needs: recorded = [], ...known }: KnownOfFiles & { readonly needs?: readonly PolicyNeed[] } = {},
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
@@ -123,11 +129,12 @@ export async function runPass(
     })
     signal?.throwIfAborted()
     const compressed = addForeignVariants(encoded, siblings.foreign)
-    const pages = await describePages(compressed, {
-      folder,
-      ...settings,
-      earlier: earlier.manifest,
-    })
+    const described = compressed.map(({ file }) => file)
+    const needs = [...recorded, ...(await findNeeds(folder, described))]
+    const policy = joinNeeds(needs)
+    const check = await openPolicyCheck(settings, policy)
+    const pages = await describePages(compressed, { ...settings, folder, earlier: earlier.manifest, check })
+    check?.finish(warn)
 
     // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
     await refuseChanged(folder, compressed, earlier)
@@ -136,7 +143,7 @@ export async function runPass(
     // 4. Commit: the variants into their places, the manifest last.
     const manifest = buildManifest(
       pages,
-      { ...settings, policy: {}, ...known },
+      { ...settings, policy, ...known },
       { ...time, earlier: earlier.manifest },
     )
     const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
@@ -151,6 +158,7 @@ export async function runPass(
       cacheHits,
       encodings,
       codecMs,
+      policyNeeds: check === undefined ? [] : needs,
       durationMs: performance.now() - startedAt,
     }
   } catch (error) {
@@ -159,6 +167,16 @@ export async function runPass(
   } finally {
     await encoder.close()
   }
+}
+
+/** Its parser of pages is loaded where policies are sent. */
+async function openPolicyCheck(
+  { serving, environment }: ResolvedPrecompressOptions,
+  needs: BuildPolicy,
+): Promise<PolicyCheck | undefined> {
+  if (serving?.csp === undefined || serving.csp === false) return undefined
+  const { createPolicyCheck } = await import('../policies/create-policy-check.ts')
+  return createPolicyCheck({ serving, environment, needs })
 }
 
 function openCache(

@@ -45,7 +45,7 @@ export function policyOfElements(elements: readonly PageElement[]): PagePolicy |
 }
 
 /** What of one element a policy without hashes blocks. */
-function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inline[] {
+export function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inline[] {
   const inline: Inline[] = []
   if (tag === 'script' && isScript(kind, attributes, text)) inline.push(['scripts', text])
   // Chromium asks whatever its type is, and for an empty one as well.

@@ -41,6 +41,14 @@ export interface FinishedPass {
   readonly removed: readonly string[]
   readonly cacheHits: number
   readonly durationMs: number
+  /** What the build adds to its policy, and why. */
+  readonly policyNeeds?: readonly PolicyNeed[]
+}
+
+interface PolicyNeed {
+  readonly directive: string
+  readonly source: string
+  readonly reason: string
 }
 
 /** What is printed at the end of a pass: the table of the build, and a line on what was done. */
@@ -56,7 +64,10 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
   const table = formatBuildTable(manifest, { colors, prefix: `${basename(directory)}/` })
   const work = ` (${changes.join(', ') || 'nothing changed'}) in ${duration}`
-  return `${table}\n${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
+  const needs = (pass.policyNeeds ?? []).map(
+    ({ directive, source, reason }) => `csp: ${directive} ${source}: ${reason}\n`,
+  )
+  return `${table}\n${needs.join('')}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
 }
 
 /** Of variants how many, as in what stands before them; the manifest alone is a change too. */

@@ -1,0 +1,76 @@
+import type { PolicyRules } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { makeFolder } from '../../test/support/make-folder.ts'
+import { problemsOf } from '../../test/support/problems-of.ts'
+import { readFolder } from '../../test/support/read-folder.ts'
+import { precompress } from '../pass/precompress.ts'
+
+async function warningsOf(
+  files: Record<string, string>,
+  csp: boolean | PolicyRules = true,
+): Promise<readonly string[]> {
+  const { warnings } = await precompress(await makeFolder(files), { serving: { csp }, codings: [] })
+  return warnings
+}
+
+function scripts(number: number): string {
+  return Array.from({ length: number }, (_, index) => `<script>${index}</script>`).join('')
+}
+
+describe('createPolicyCheck', () => {
+  test('lists what pages name and hold that their policies block, once, with the places and the cure', async () => {
+    const page = '<!doctype html>\n<img src=https://a.example/b.png>\n<p onclick=1>'
+    expect(await warningsOf({ 'a.html': page, 'b.html': page })).toEqual([
+      'csp blocks https://a.example (img-src) in a.html:2, b.html:2; allow it with csp: { \'img-src\': ["https://a.example"] }, or take it out',
+      'csp blocks onclick (script-src) in a.html:3, b.html:3; add the listener in a script, or say csp: { attributes: true }',
+    ])
+    expect(await warningsOf({ 'a.html': page }, { attributes: true, 'img-src': ['*'] })).toEqual([])
+    expect(await warningsOf({ 'a.html': page }, false)).toEqual([])
+  })
+
+  test('takes the default of a value of the environment for its origin', async () => {
+    const folder = await makeFolder({ 'env.js': '', 'a.html': '<img src=https://a.example/b.png>' })
+    const { warnings } = await precompress(folder, {
+      serving: { csp: { 'img-src': [{ env: 'IMAGES' }] } },
+      environment: {
+        path: 'env.js',
+        prefix: '',
+        variables: { IMAGES: { type: 'string', default: 'https://a.example/images' } },
+      },
+    })
+    expect(warnings).toEqual([])
+  })
+
+  test('says that a policy in the page counts as well', async () => {
+    const [warning] = await warningsOf({
+      'a.html': '\n<meta http-equiv=content-security-policy content="img-src *">',
+    })
+    expect(warning).toMatch(/^a\.html:2: a <meta http-equiv="Content-Security-Policy"> counts beside/)
+  })
+
+  test('warns of a policy above 3 KB, and refuses one above 16 KB before anything is written', async () => {
+    expect(await warningsOf({ 'a.html': scripts(50) })).toEqual([])
+    const [warning] = await warningsOf({ 'a.html': scripts(60) })
+    expect(warning).toMatch(
+      /^a\.html: its Content-Security-Policy has 60 hashes and 3\d{3} bytes; .*proxy_buffer_size 16k/,
+    )
+
+    const folder = await makeFolder({ 'a.html': scripts(300), 'b.html': scripts(10) })
+    const before = await readFolder(folder)
+    const problems = await problemsOf(precompress(folder, { serving: { csp: true } }))
+    expect(problems).toEqual([expect.stringMatching(/^a\.html: its Content-Security-Policy has 300 hashes/)])
+    expect(await readFolder(folder)).toEqual(before)
+  })
+
+  test('says what the build adds to the policy, and why', async () => {
+    const folder = await makeFolder({ 'a.wasm': '\0asm' })
+    const need = { directive: 'script-src', source: "'wasm-unsafe-eval'", reason: 'a.wasm is WebAssembly' }
+    const { policyNeeds, manifest } = await precompress(folder, { serving: { csp: true } })
+    expect(policyNeeds).toEqual([need])
+    expect(manifest.policy).toEqual({ 'script-src': ["'wasm-unsafe-eval'"] })
+    expect(await precompress(folder)).toMatchObject({
+      policyNeeds: [],
+      manifest: { policy: manifest.policy },
+    })
+  })
+})

@@ -1,0 +1,153 @@
+import { baseUrlOf, type PageElement } from '../links/elements-of-page.ts'
+import { candidatesOf } from '../links/files-of-page.ts'
+import { inlineOf } from './policy-of-elements.ts'
+import { isAllowed, ownOrigin } from './is-allowed.ts'
+
+/** Something in a page that its policy blocks. */
+export interface Blocked {
+  /** Such as `https://cdn.example.org`, `onclick` or `javascript:`. */
+  readonly what: string
+  /** The directive that blocks it. */
+  readonly directive: string
+  /** From 1. */
+  readonly line: number
+}
+
+/** The directives that a kind of fetch asks, the first that a policy has (CSP Level 3 §6.8.4). */
+const asked: Readonly<Record<string, readonly string[]>> = {
+  script: ['script-src-elem', 'script-src', 'default-src'],
+  style: ['style-src-elem', 'style-src', 'default-src'],
+  image: ['img-src', 'default-src'],
+  font: ['font-src', 'default-src'],
+  media: ['media-src', 'default-src'],
+  manifest: ['manifest-src', 'default-src'],
+  frame: ['frame-src', 'child-src', 'default-src'],
+  object: ['object-src', 'default-src'],
+  form: ['form-action'],
+  base: ['base-uri'],
+}
+const handlers = ['script-src-attr', 'script-src', 'default-src']
+
+/** Which kind of fetch an attribute asks for, by the element. */
+const fetches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  script: { src: 'script' },
+  img: { src: 'image', srcset: 'image' },
+  input: { src: 'image', formaction: 'form' },
+  button: { formaction: 'form' },
+  video: { src: 'media', poster: 'image' },
+  audio: { src: 'media' },
+  source: { src: 'media', srcset: 'image' },
+  track: { src: 'media' },
+  iframe: { src: 'frame' },
+  frame: { src: 'frame' },
+  form: { action: 'form' },
+  base: { href: 'base' },
+  object: { data: 'object' },
+  embed: { src: 'object' },
+}
+const ofSvg: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  script: { href: 'script' },
+  image: { href: 'image' },
+  feimage: { href: 'image' },
+}
+const ofLinks: readonly (readonly [relation: string, kind: string])[] = [
+  ['stylesheet', 'style'],
+  ['modulepreload', 'script'],
+  ['icon', 'image'],
+  ['apple-touch-icon', 'image'],
+  ['manifest', 'manifest'],
+]
+
+/**
+ * What a page names or holds that a policy blocks: files and frames of other origins, targets of forms, `javascript:`
+ * URLs, event handlers. What scripts ask for later nobody can see here.
+ */
+export function findBlocked(elements: readonly PageElement[], policy: string): Blocked[] {
+  const directives = parsePolicy(policy)
+  const first = (names: readonly string[]): string => names.find((name) => directives.has(name)) ?? ''
+  const base = urlFrom(baseUrlOf(elements) ?? '', ownOrigin)?.href ?? ownOrigin
+  return elements.flatMap((element) => {
+    const { line = 0 } = element
+    const blocked = fetchesOf(element).flatMap(([kind, text]): Blocked[] => {
+      const url = urlFrom(text, kind === 'base' ? ownOrigin : base)
+      if (url === undefined || url.protocol === 'about:') return []
+      const isScript = url.protocol === 'javascript:'
+      const directive = first(isScript ? handlers.slice(1) : (asked[kind] ?? []))
+      const sources = directives.get(directive)
+      if (sources === undefined || isAllowed(url, sources)) return []
+      if (isScript && sources.includes("'unsafe-inline'")) return []
+      const what = url.origin === ownOrigin ? text : url.origin === 'null' ? url.protocol : url.origin
+      return [{ what, directive, line }]
+    })
+    const directive = first(handlers)
+    const sources = directives.get(directive) ?? []
+    const runsHandlers = ["'unsafe-inline'", "'unsafe-hashes'"].some((source) => sources.includes(source))
+    const names = runsHandlers
+      ? []
+      : Object.keys(element.attributes).filter((name) => isHandler(element, name))
+    return [...blocked, ...names.map((what) => ({ what, directive, line }))]
+  })
+}
+
+function isHandler({ tag, kind }: PageElement, name: string): boolean {
+  return inlineOf({ tag, kind, attributes: { [name]: '' } }).some(([found]) => found === 'scriptAttributes')
+}
+
+function fetchesOf({ tag, kind, attributes, text = '' }: PageElement): [kind: string, url: string][] {
+  if (kind === 'other') return []
+  if (tag === 'style') return fetchesOfStyle(text)
+  if (kind === 'html' && tag === 'link') {
+    const { rel = '', as = '', href } = attributes
+    const relations = rel.toLowerCase().split(/\s+/)
+    const preloaded = relations.includes('preload') ? as.toLowerCase() : undefined
+    const found = ofLinks.find(([relation]) => relations.includes(relation))?.[1] ?? preloaded
+    return href === undefined || found === undefined ? [] : [[found, href]]
+  }
+  if (kind === 'html' && (tag === 'a' || tag === 'area')) {
+    const { href = '' } = attributes
+    return isScriptUrl(href) ? [['frame', href]] : []
+  }
+  // A document of the page's own takes the place of what `src` names.
+  if (tag === 'iframe' && attributes['srcdoc'] !== undefined) return []
+  const named = Object.entries((kind === 'html' ? fetches : ofSvg)[tag.toLowerCase()] ?? {})
+  return named.flatMap(([name, found]) => {
+    const value = attributes[name]
+    if (value === undefined || (value.trim() === '' && name !== 'href')) return []
+    const urls = name === 'srcset' ? candidatesOf(value) : [value]
+    return urls.filter((url) => url !== '').map((url): [string, string] => [found, url])
+  })
+}
+
+/** Style sheets, fonts and images that an inline style asks for. */
+function fetchesOfStyle(text: string): [kind: string, url: string][] {
+  const imports = [...text.matchAll(/@import\s+(?:url\(\s*)?["']?([^"')\s;]+)/gi)]
+  const rest = text.replaceAll(/@import[^;]*;?/gi, '')
+  const blocks = rest.split(/(?=@font-face)/i)
+  return [
+    ...imports.map(([, url = '']): [string, string] => ['style', url]),
+    ...blocks.flatMap((block) => {
+      const end = /^@font-face/i.test(block) ? block.indexOf('}') : 0
+      return [...block.matchAll(/url\(\s*["']?([^"')\s]+)/gi)].map((match): [string, string] => [
+        match.index < end ? 'font' : 'image',
+        match[1] ?? '',
+      ])
+    }),
+  ]
+}
+
+function isScriptUrl(url: string): boolean {
+  return urlFrom(url, ownOrigin)?.protocol === 'javascript:'
+}
+
+function urlFrom(url: string, base: string): URL | undefined {
+  return URL.canParse(url, base) ? new URL(url, base) : undefined
+}
+
+function parsePolicy(policy: string): Map<string, readonly string[]> {
+  return new Map(
+    policy.split('; ').map((directive) => {
+      const [name = '', ...sources] = directive.split(' ')
+      return [name, sources]
+    }),
+  )
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isPageType } from '@serve-dist/manifest'
+import type { DescribedFile } from '../folder/describe-file.ts'
+import type { PolicyNeed } from '../record/build-record.ts'
+
+type Need = Omit<PolicyNeed, 'reason'>
+
+const wasm: readonly Need[] = [{ directive: 'script-src', source: "'wasm-unsafe-eval'" }]
+const media: readonly Need[] = ["'self'", 'data:'].map((source) => ({ directive: 'media-src', source }))
+const blobWorker: readonly Need[] = ["'self'", 'blob:'].map((source) => ({ directive: 'worker-src', source }))
+const dataWorker: readonly Need[] = ["'self'", 'data:'].map((source) => ({ directive: 'worker-src', source }))
+
+/** A worker from a URL that was made a moment before, as in Vite's `?worker&inline` (6 to 8). */
+const startsBlobWorker =
+  /\bcreateObjectURL\b[^;]{0,60}[;),][^]{0,120}?\bnew Worker\([\w$]+[,)]|new Worker\([^;]{0,60}createObjectURL\(/
+
+/** As Vite writes `?sharedworker&inline`. */
+const startsDataWorker = /new SharedWorker\(\s*["'`]data:/
+
+/** What files of a build show that its policy must name, each with the file. */
+export async function findNeeds(folder: string, files: readonly DescribedFile[]): Promise<PolicyNeed[]> {
+  const needs: PolicyNeed[] = []
+  for (const { path, mediaType } of files) {
+    const add = (found: readonly Need[], what: string): void => {
+      needs.push(...found.map((need) => ({ ...need, reason: `${path} ${what}` })))
+    }
+    if (mediaType === 'application/wasm') add(wasm, 'is WebAssembly')
+    const isScript = mediaType.startsWith('text/javascript')
+    if (!isScript && !isPageType(mediaType)) continue
+    // A file that is gone meanwhile fails the pass in a later step, with all others.
+    const bytes = await readFile(join(folder, path)).catch(() => Buffer.alloc(0))
+    if (bytes.includes('data:application/wasm')) add(wasm, 'holds WebAssembly')
+    if (['data:audio/', 'data:video/'].some((start) => bytes.includes(start))) add(media, 'holds media')
+    if (!isScript || !bytes.includes('Worker(')) continue
+    const text = bytes.toString('latin1')
+    if (startsBlobWorker.test(text)) add(blobWorker, 'starts a worker from a blob: URL')
+    if (startsDataWorker.test(text)) add(dataWorker, 'starts a worker from a data: URL')
+  }
+  return needs
+}
