@@ -169,7 +169,8 @@ function fieldsOf(file: ManifestFile): Record<string, string> {
   return {
     'content-type': file.mediaType,
     'cache-control': cacheControl[file.cache],
-    'last-modified': new Date(file.lastModified).toUTCString(),
+    // A file that the server makes changes at no time that anybody knows.
+    ...(file.runtime !== true && { 'last-modified': new Date(file.lastModified).toUTCString() }),
     'x-content-type-options': 'nosniff',
   }
 }

@@ -2,7 +2,22 @@ import serveDist from '@serve-dist/vite'
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  plugins: [serveDist()],
+  plugins: [
+    serveDist({
+      // Read by the server when it starts: one build for every stage.
+      env: {
+        STAGE: { default: 'development' },
+        RELEASE: { default: 'dev' },
+        // Without it the guide shows the species that it was built with.
+        API_URL: {},
+        LIMIT: { type: 'number', default: 12 },
+      },
+      serving: {
+        // Pages may fetch from the API of their own stage, and from no other.
+        csp: { 'connect-src': ["'self'", { env: 'API_URL' }], 'script-src': ["'wasm-unsafe-eval'"] },
+      },
+    }),
+  ],
   build: {
     rollupOptions: {
       output: {

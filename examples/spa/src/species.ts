@@ -1,3 +1,5 @@
+import env from 'virtual:serve-dist/env'
+
 import { publicFile } from './public-file.ts'
 
 export const habitats = ['meadow', 'hedgerow', 'woodland', 'waterside'] as const
@@ -29,7 +31,8 @@ export function monthName(month: number, style: 'long' | 'short' = 'long'): stri
 }
 
 async function fetchSpecies(): Promise<Species[]> {
-  const response = await fetch(publicFile('data/species.json'))
-  if (!response.ok) throw new Error(`species.json: ${response.status}`)
+  const url = env.API_URL === undefined ? publicFile('data/species.json') : `${env.API_URL}/species.json`
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return response.json()
 }

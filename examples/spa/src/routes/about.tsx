@@ -1,3 +1,5 @@
+import env from 'virtual:serve-dist/env'
+
 import { Page } from '../page.tsx'
 import './about.css'
 
@@ -20,6 +22,20 @@ export function Component() {
           Addresses join genus and epithet by a dot, as in <code>/species/bellis.perennis</code>. That dot is
           no file extension, and a server must not take it for one.
         </p>
+        <h2>On this copy</h2>
+        <p>
+          The server that sends this page read these values when it started. The build is the same for all.
+        </p>
+        <dl className="facts">
+          <dt>Stage</dt>
+          <dd>{env.STAGE}</dd>
+          <dt>Release</dt>
+          <dd>{env.RELEASE}</dd>
+          <dt>Species from</dt>
+          <dd>{env.API_URL ?? 'the build itself'}</dd>
+          <dt>Results of a search</dt>
+          <dd>{env.LIMIT} at most</dd>
+        </dl>
       </div>
     </Page>
   )
