@@ -207,7 +207,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   envFile: {
     value: '<file>',
-    help: 'values for the build, as `node --env-file` reads them; the environment outranks it',
+    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch looks at it, too',
     group: answers,
   },
   fsFallback: {
@@ -259,7 +259,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     read: parseWorkers,
   },
   watch: {
-    help: 'serve a new build once it is complete, and new values of --env-file (SIGHUP: now)',
+    help: 'serve a new build once it is complete (SIGHUP: now)',
     group: process,
     isCommon: true,
   },
