@@ -8,7 +8,7 @@ import {
   readEnvironment,
 } from '@serve-dist/manifest'
 import MagicString from 'magic-string'
-import type { Plugin, ResolvedConfig } from 'vite'
+import type { Plugin, ResolvedConfig, Rollup } from 'vite'
 import { warnOnce } from '../instances.ts'
 import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
@@ -93,7 +93,10 @@ export function environmentPlugin(
         const own = nameInBundle(config, path)
         let isImported = false
         for (const file of Object.values(bundle)) {
-          if (file.type !== 'chunk') continue
+          if (file.type === 'asset') {
+            if (isCopy(file)) this.error(copyMessage(file))
+            continue
+          }
           if (file.imports.includes(environmentToken)) {
             isImported = true
             // Vite follows the names of files.
@@ -131,6 +134,15 @@ export function environmentPlugin(
 }
 
 const unused = `[serve-dist] env: no script for browsers imports "${environmentImport}", so a server of this build takes nothing from its environment`
+
+/** Whether it is a script that Vite took for an asset, by `new URL('./sw.js', import.meta.url)`. */
+function isCopy({ fileName, source }: Rollup.OutputAsset): boolean {
+  return /\.[cm]?[jt]sx?$/.test(fileName) && Buffer.from(source).includes(environmentImport)
+}
+
+function copyMessage({ fileName, originalFileNames }: Rollup.OutputAsset): string {
+  return `${fileName} (${originalFileNames.join(', ')}): Vite copies it as it is, and no browser finds "${environmentImport}"; make it an input of the build (build.rollupOptions.input), and register it with { type: 'module' }`
+}
 
 function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {
   return command === 'build' && consumer === 'client'

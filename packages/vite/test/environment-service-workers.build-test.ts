@@ -1,0 +1,132 @@
+import { join } from 'node:path'
+import { VitePWA } from 'vite-plugin-pwa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import serveDist from '../src/index.ts'
+import { createProject, type Project } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { listenForFolder } from './support/serve-folder.ts'
+import { isChosen, vites } from './support/vites.ts'
+
+const options = { env: { STAGE: { default: 'first' } } }
+const page =
+  '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,"><script type="module" src="/main.js"></script></head><body></body></html>'
+
+let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => 'it was built',
+    (error: unknown) => String(error),
+  )
+}
+
+describe.each(vites)('virtual:serve-dist/env in a service worker by $name', ({ load }) => {
+  test.runIf(chromiumPath)(
+    'that is an input of the build works as a module, and follows changes',
+    async () => {
+      const { build } = await load()
+      const project = await createProject({
+        'index.html': page,
+        'main.js': `
+const ask = async () => {
+  const { active } = await navigator.serviceWorker.ready
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = ({ data }) => resolve(data)
+    active.postMessage('?', [port2])
+  })
+}
+window.register = (type) => navigator.serviceWorker.register('/sw.js', { type }).then(ask, (error) => error.name)
+window.update = async () => {
+  const registration = await navigator.serviceWorker.ready
+  const changed = new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
+  await registration.update()
+  await changed
+  return ask()
+}
+window.isReady = true`,
+        'sw.js': `import env from 'virtual:serve-dist/env'
+addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+addEventListener('message', ({ ports }) => ports[0].postMessage(env.STAGE))`,
+      })
+      const input = ['index.html', 'sw.js'].map((name) => join(project.root, name))
+      const output = { entryFileNames: '[name].js' }
+      await build(
+        project.config({ plugins: [serveDist(options)], build: { rollupOptions: { input, output } } }),
+      )
+      const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
+      host.serve(join(project.root, 'dist'))
+      const context = await browser?.newContext()
+      try {
+        const opened = await context?.newPage()
+        await opened?.goto(host.origin)
+        await opened?.waitForFunction(() => Object(globalThis).isReady)
+        expect(await opened?.evaluate(() => Object(globalThis).register('classic'))).toBe('TypeError')
+        expect(await opened?.evaluate(() => Object(globalThis).register('module'))).toBe('first')
+        await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
+        expect(await opened?.evaluate(() => Object(globalThis).update())).toBe('second')
+      } finally {
+        await context?.close()
+      }
+    },
+  )
+
+  test('that Vite copies as it is, is refused', async () => {
+    const { build } = await load()
+    const project = await createProject({
+      'index.html': page,
+      'main.js': `navigator.serviceWorker.register(new URL('./sw.ts', import.meta.url))`,
+      'sw.ts': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE)`,
+    })
+    const config = project.config({ plugins: [serveDist(options)], build: { assetsInlineLimit: 0 } })
+    expect(await messageOf(build(config))).toMatch(/assets\/sw-[\w-]{8}\.ts \(sw\.ts\): Vite copies it/)
+  })
+})
+
+async function warningsOf(project: Project, pwa: Parameters<typeof VitePWA>[0]): Promise<string[]> {
+  const { build } = await import('vite')
+  const customLogger = createRecordingLogger()
+  const plugins = [VitePWA({ injectRegister: false, ...pwa }), serveDist(options)]
+  await build(project.config({ plugins, customLogger, logLevel: 'warn' }))
+  return customLogger.warnings.filter((warning) => warning.includes('precaches'))
+}
+
+describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite-plugin-pwa', () => {
+  test('is told from the precache list, and stays out of it by the line that is told', async () => {
+    const project = await createProject({
+      'index.html': page,
+      'main.js': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE)`,
+      'src/sw.js': 'self.list = self.__WB_MANIFEST',
+    })
+    const ignored = { globIgnores: ['**/serve-dist-env.js'] }
+    const inject = { strategies: 'injectManifest', srcDir: 'src', filename: 'sw.js' } as const
+    const told = [
+      expect.stringMatching(
+        /sw\.js precaches serve-dist-env\.js: .*globIgnores: \['\*\*\/serve-dist-env\.js'\]/,
+      ),
+    ]
+    expect(await warningsOf(project, {})).toEqual(told)
+    expect(await warningsOf(project, { workbox: ignored })).toEqual([])
+    expect(await warningsOf(project, inject)).toEqual(told)
+    expect(await warningsOf(project, { ...inject, injectManifest: ignored })).toEqual([])
+    expect(await project.read('dist/sw.js')).toContain('index.html')
+  })
+
+  test('is refused in the service worker that it builds by itself', async () => {
+    const project = await createProject({
+      'index.html': page,
+      'main.js': '',
+      'src/sw.js': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE, self.__WB_MANIFEST)`,
+    })
+    const pwa = { strategies: 'injectManifest', srcDir: 'src', filename: 'sw.js' } as const
+    expect(await messageOf(warningsOf(project, pwa))).toMatch(
+      /failed to resolve import "virtual:serve-dist\/env" from ".*src\/sw\.js"/,
+    )
+  })
+})
