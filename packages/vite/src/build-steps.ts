@@ -37,7 +37,7 @@ export async function begin(
     stems: new Map(),
     graph: new Map(),
     workers: [],
-    inlineWorkers: [],
+    policyFacts: { inlineWorkers: [], announcers: [] },
   }))
   await recordBuild(environment, nothing, { ...output, facts: { ...output.facts, begun: true } })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isInlineWorker, policyNeeds } from './policy-needs.ts'
+import { announcerStyle, isInlineWorker, policyNeeds } from './policy-needs.ts'
 
 test.each([
   ['/src/w.js?worker&inline', true],
@@ -12,19 +12,37 @@ test.each([
   expect(isInlineWorker(id)).toBe(expected)
 })
 
+const none = { inlineWorkers: [], announcers: [] }
+
 describe('policyNeeds', () => {
   test('are none of a build with its own base, whose workers are files', () => {
     for (const base of ['/', './', '/app/', ''])
-      expect(policyNeeds({ base, root: '/project' }, [])).toEqual([])
+      expect(policyNeeds({ base, root: '/project' }, none)).toEqual([])
   })
 
   test('name blob: for each inline worker, once', () => {
     const id = '/project/src/w.js?worker&inline'
     const reason = 'the inline worker src/w.js?worker&inline'
-    expect(policyNeeds({ base: '/', root: '/project' }, [id, id])).toEqual([
+    expect(policyNeeds({ base: '/', root: '/project' }, { ...none, inlineWorkers: [id, id] })).toEqual([
       { directive: 'worker-src', source: "'self'", reason },
       { directive: 'worker-src', source: 'blob:', reason },
     ])
+  })
+
+  test('name the style that SvelteKit gives to its announcer', () => {
+    const code = '`<div id="svelte-announcer" aria-live="assertive" style="width: 1px"><!></div>`'
+    const style = announcerStyle(code) ?? ''
+    expect(style).toBe('width: 1px')
+    const reason = "SvelteKit's announcer of pages"
+    expect(policyNeeds({ base: '/', root: '/project' }, { ...none, announcers: [style, style] })).toEqual([
+      { directive: 'style-src-attr', source: "'unsafe-hashes'", reason },
+      {
+        directive: 'style-src-attr',
+        source: "'sha256-dbjbgUzXX4IMINu4Z+5JYjAaOvf4p/ShPMHvXfTRa80='",
+        reason,
+      },
+    ])
+    expect(announcerStyle('<div id="other" style="width: 1px">')).toBeUndefined()
   })
 
   test.each([
@@ -32,7 +50,7 @@ describe('policyNeeds', () => {
     ['http://cdn.example:8080/', 'http://cdn.example:8080'],
     ['//cdn.example/app/', 'cdn.example'],
   ])('name the origin of the base %s', (base, origin) => {
-    const needs = policyNeeds({ base, root: '/project' }, [])
+    const needs = policyNeeds({ base, root: '/project' }, none)
     expect(needs).toContainEqual({
       directive: 'script-src',
       source: origin,

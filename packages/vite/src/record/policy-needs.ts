@@ -1,22 +1,45 @@
+import { createHash } from 'node:crypto'
 import { relative, sep } from 'node:path'
 import type { PolicyNeed } from '@serve-dist/precompress'
 import { isForeign } from '../environment/environment-url.ts'
+
+/** What of a build's code a `Content-Security-Policy` depends on. */
+export interface PolicyFacts {
+  /** The modules that start inline workers. */
+  readonly inlineWorkers: readonly string[]
+  /** The styles that `announcerStyle` found. */
+  readonly announcers: readonly string[]
+}
 
 /** Whether a module is Vite's wrapper of a worker that becomes a `blob:` URL. */
 export function isInlineWorker(moduleId: string): boolean {
   return /[?&]worker(?:&|$)/.test(moduleId) && /[?&]inline\b/.test(moduleId)
 }
 
-/** What a `Content-Security-Policy` must name for these inline workers, and for files that lie on another origin. */
+/** The style of the element in which SvelteKit says where a click has led: its script writes it, so no page has it. */
+export function announcerStyle(code: string): string | undefined {
+  return /\bid="svelte-announcer"[^>]* style="([^"]*)"/.exec(code)?.[1]
+}
+
+/** What a `Content-Security-Policy` must name for these, and for files that lie on another origin. */
 export function policyNeeds(
   { base, root }: { readonly base: string; readonly root: string },
-  inlineWorkers: Iterable<string>,
+  { inlineWorkers, announcers }: PolicyFacts,
 ): PolicyNeed[] {
   const workers = [...new Set(inlineWorkers)].toSorted()
   return [
     ...workers.flatMap((id) => {
       const reason = `the inline worker ${relative(root, id).split(sep).join('/')}`
       return ["'self'", 'blob:'].map((source) => ({ directive: 'worker-src', source, reason }))
+    }),
+    ...[...new Set(announcers)].flatMap((style) => {
+      const hash = createHash('sha256').update(style).digest('base64')
+      const reason = "SvelteKit's announcer of pages"
+      return ["'unsafe-hashes'", `'sha256-${hash}'`].map((source) => ({
+        directive: 'style-src-attr',
+        source,
+        reason,
+      }))
     }),
     ...originNeeds(base),
   ]

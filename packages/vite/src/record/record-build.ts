@@ -43,10 +43,10 @@ export async function recordBuild(
   const folders: RecordedFolder[] = []
   for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
     const left = [...exclude, ...privateFolders(config, folder)]
-    const policy = policyNeeds(
-      config,
-      outputs.flatMap(({ inlineWorkers }) => inlineWorkers),
-    )
+    const policy = policyNeeds(config, {
+      inlineWorkers: outputs.flatMap(({ policyFacts }) => policyFacts.inlineWorkers),
+      announcers: outputs.flatMap(({ policyFacts }) => policyFacts.announcers),
+    })
     const all: BuildFacts = {
       preload: settings.preload,
       ...(codings && { codings }),

@@ -4,7 +4,7 @@ import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from 
 import type { CollectedWorkers } from './collect-workers.ts'
 import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
 import { isForeign } from '../environment/environment-url.ts'
-import { isInlineWorker } from './policy-needs.ts'
+import { announcerStyle, isInlineWorker, type PolicyFacts } from './policy-needs.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 
 /** The options of one output, as far as Rollup and Rolldown agree on them. */
@@ -14,6 +14,7 @@ export interface OutputOptions extends OutputPlace, NamingRules {
 
 /** A file of a bundle as far as Rollup, Rolldown and Vite agree on it; assets import nothing. */
 export interface WrittenFile extends BundledFile {
+  readonly code?: string
   readonly imports?: readonly string[]
   readonly moduleIds?: readonly string[]
   readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> }
@@ -28,8 +29,7 @@ export interface WrittenOutput {
   readonly graph: ReadonlyMap<string, ChunkNeeds>
   /** The scripts of workers. */
   readonly workers: readonly string[]
-  /** The modules that start inline workers. */
-  readonly inlineWorkers: readonly string[]
+  readonly policyFacts: PolicyFacts
   /** What its chunks take from the environment of the process that serves them. */
   readonly environment?: RuntimeEnvironment
 }
@@ -65,6 +65,7 @@ export function describeOutput(
   const names = files.map(({ fileName }) => fileName)
   const scripts = names.filter((name) => workers.scripts.has(name))
   const inline = files.flatMap(({ moduleIds = [] }) => moduleIds.filter(isInlineWorker))
+  const announcers = files.flatMap(({ code = '' }) => announcerStyle(code) ?? [])
   // Its module is only there where a chunk imports it.
   const isImported = environment !== undefined && names.includes(environment.path)
   return {
@@ -72,7 +73,7 @@ export function describeOutput(
     stems,
     graph,
     workers: scripts,
-    inlineWorkers: [...inline, ...workers.inline],
+    policyFacts: { inlineWorkers: [...inline, ...workers.inline], announcers },
     ...(isImported && { environment }),
   }
 }
