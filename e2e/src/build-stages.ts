@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
 
 /** An application that shows the values of its environment, and asks the API that they name. */
-const stagesProject = fileURLToPath(new URL('../fixtures/stages', import.meta.url))
+export const stagesProject: string = fileURLToPath(new URL('../fixtures/stages', import.meta.url))
 
 /** Vite's command, as the application has it. */
-const viteCommand: readonly [string, string] = [
+export const viteCommand: readonly [string, string] = [
   process.execPath,
   path.join(path.dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js'),
 ]

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,7 @@ import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { buildStages } from '../src/build-stages.ts'
+import { buildStages, stagesProject, viteCommand } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
 import {
@@ -67,6 +68,18 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
         environment: { PORT: '0', STAGE: stage, API_URL: url.href },
       }),
     )
+    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+  })
+
+  test('in two runs of vite preview, from .env files', async () => {
+    const urls = await startInBoth(stages, async ({ stage, url }) => {
+      await writeFile(path.join(stages.folder, `.env.${stage}`), `STAGE=${stage}\nAPI_URL=${url.href}\n`)
+      return await startCommand(viteCommand, {
+        args: ['preview', '--mode', stage, '--outDir', dist, '--port', '0'],
+        cwd: stagesProject,
+        environment: { STAGES_ENV_DIR: stages.folder },
+      })
+    })
     expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
   })
 

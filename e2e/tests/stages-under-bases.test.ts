@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { createHandler, loadSite } from '@serve-dist/server'
 import express from 'express'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildStages } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
@@ -33,11 +34,31 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
       expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
     }
   })
+
+  test('with a base on another origin, which answers both with the same files', async () => {
+    const dist = path.join(stages.folder, 'cdn')
+    const cdn = http.createServer()
+    const { url: cdnUrl, close } = await listenLocally(cdn)
+    onTestFinished(close)
+    await buildStages(dist, ['--base', `${cdnUrl.href}app/`], { STAGES_WORKER: 'no-worker.js' })
+    expect(await readFile(path.join(dist, 'index.html'), 'utf8')).toContain(`src="${cdnUrl.href}app/assets/`)
+    // Whose values nobody may see.
+    const environment = { STAGE: 'cdn', API_URL: cdnUrl.href }
+    cdn.on('request', createHandler(await loadSite(dist, { environment, rules: { cors: ['**'] } })))
+
+    const urls = await startInBoth(stages, (stage) => serveStage(dist, stage, '/', 'app/'))
+    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages, false))
+  })
 })
 
-/** Serves a build in one stage, below a path that its handler does not see. */
-async function serveStage(dist: string, { stage, url }: StageApi, mount: string): Promise<StageServer> {
+/** Serves a build in one stage, below a path that its handler does not see; `page` is where its first page lies. */
+async function serveStage(
+  dist: string,
+  { stage, url }: StageApi,
+  mount: string,
+  page = '',
+): Promise<StageServer> {
   const site = await loadSite(dist, { environment: { STAGE: stage, API_URL: url.href } })
   const server = await listenLocally(http.createServer(express().use(mount, createHandler(site))))
-  return { url: new URL(mount, server.url), stop: server.close }
+  return { url: new URL(mount + page, server.url), stop: server.close }
 }
