@@ -237,6 +237,48 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     await stop(command)
   })
 
+  test('agree where an application writes into its environment', async () => {
+    const module = join(await temporaryDirectory(), 'app.mjs')
+    await writeFile(
+      module,
+      `process.env.LIMIT = '99'
+      export default (_, response) => response.end(process.env.LIMIT)`,
+    )
+    const command = spawnCommand([directory, ...two, '--ssr', module], { env: { API_URL: 'a' } })
+    const { port } = await command.listening
+    command.child.kill('SIGHUP')
+    await vi.waitFor(
+      () => expect(command.complaints()).toMatch(/build \w+ is already being served\n/),
+      patience,
+    )
+    const [victim = 0] = await childrenOf(command.child.pid)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(async () => {
+      const children = await childrenOf(command.child.pid)
+      expect([children.length, children.includes(victim)]).toEqual([2, false])
+    }, patience)
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'a', LIMIT: 10 }])
+    expect((await rawRequest(port, { target: '/api' })).body.toString()).toBe('99')
+    expect(await stop(command)).not.toContain('other values')
+  })
+
+  test('serve on where one dies and the file is wrong by then', async () => {
+    const file = await writeEnvFile('API_URL=one\n')
+    const command = spawnCommand([directory, ...two, '--env-file', file])
+    const { port } = await command.listening
+    await writeFile(file, 'LIMIT=secret\n')
+    const [victim = 0] = await childrenOf(command.child.pid)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(() => expect(command.complaints()).toContain('SD_ENVIRONMENT_INVALID'), patience)
+    expect(await valuesOf(port)).toEqual([{ API_URL: 'one', LIMIT: 10 }])
+    await writeFile(file, 'API_URL=two\n')
+    await vi.waitFor(
+      async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }]),
+      patience,
+    )
+    expect(await stop(command)).not.toContain('secret')
+  })
+
   test('agree where the file changes while they load', async () => {
     const file = await writeEnvFile('API_URL=one\n')
     const marker = `${file}.read`
