@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   buildNotFound,
   buildUnfinished,
+  countingPolicyRules,
   manifestCure,
   manifestInvalid,
   OperatorError,
@@ -13,6 +14,7 @@ import {
   recordPath,
   isCompressible,
   isMissing,
+  type ServingRules,
   reasonOf,
 } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
@@ -26,6 +28,8 @@ export interface ReadManifestOptions {
   readonly isStart: boolean
   /** Whether this very folder is meant, whatever it looks like. */
   readonly noManifest: boolean
+  /** Where they want a policy, pages are read for it. */
+  readonly rules: ServingRules
   /** Called with what is not served as its name would have it, and with what is lost without a manifest. */
   readonly onWarning: (message: string) => void
 }
@@ -52,7 +56,7 @@ export async function readManifest(root: string, options: ReadManifestOptions): 
 
 async function describeFolder(
   root: string,
-  { directory, isStart, noManifest, onWarning }: ReadManifestOptions,
+  { directory, isStart, noManifest, rules, onWarning }: ReadManifestOptions,
 ): Promise<Manifest> {
   if ((await readOptional(join(root, pendingPath))) !== undefined) {
     throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
@@ -67,7 +71,10 @@ async function describeFolder(
     },
     async () => await import('@serve-dist/precompress'),
   )
-  const described = await describeDirectory(root, { onWarning })
+  const described = await describeDirectory(root, {
+    onWarning,
+    policies: countingPolicyRules([rules.csp]) !== undefined,
+  })
   if (isStart) {
     const found = isWorthCompressing(described) ? 'no manifest and no variants found' : 'no manifest found'
     const lost = 'so no rules, no excludes and nothing immutable'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -11,7 +12,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { explain } from '../../src/explain/explain.ts'
 import { explainFields } from '../../src/explain/explain-fields.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { buildFixture, type FixtureFiles, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { requestOf } from '../support/request-of.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -185,6 +186,16 @@ describe('csp', () => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
     const { port } = await startServer(directory, { site: { rules: { csp: false } } })
     expect((await rawRequest(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
+  })
+
+  test('reads the pages of a folder without a manifest', async () => {
+    const directory = await writeFixture({ 'index.html': '<!doctype html><script>run()</script>' })
+    const { port } = await startServer(directory, {
+      site: { rules: { csp: true }, noManifest: true, onWarning: () => {} },
+    })
+    const digest = createHash('sha256').update('run()').digest('base64')
+    const response = await rawRequest(port, { target: '/' })
+    expect(response.field('Content-Security-Policy')).toContain(`script-src 'self' 'sha256-${digest}';`)
   })
 
   test('refuses a build that an earlier release described', async () => {
