@@ -77,28 +77,47 @@ export function policyFieldName(rules: readonly PolicyRules[]): string {
 }
 
 /** What makes the field's value for a page; without one, for a worker, SVG or XML, which have no hashes. */
-export function createContentSecurityPolicy(parts: PolicyParts): (page?: PagePolicy) => string {
-  const { rules } = parts
-  const directives = joinDirectives(parts)
+export function createContentSecurityPolicy(given: PolicyParts): (page?: PagePolicy) => string {
+  const { rules } = given
+  const directives = joinDirectives(given)
   if (isReportOnly(rules)) for (const name of enforcedOnly) directives.delete(name)
   const hasAttributes = rules.findLast(({ attributes }) => attributes !== undefined)?.attributes === true
   const places = hashPlaces(directives, hasAttributes)
-  return (page = {}) => {
-    const sent = new Map(directives)
-    for (const { kind, directive, opening } of places) {
-      const hashes = page[kind]
-      if (hashes === undefined || hashes.length === 0) continue
-      sent.set(directive, [
-        ...new Set([...(sent.get(directive) ?? []), ...opening, ...hashes.map((hash) => `'${hash}'`)]),
-      ])
+  const parts = policyDirectives.map((name): DirectivePart => {
+    const sources = directives.get(name)
+    return {
+      name,
+      sources: sources ?? [],
+      text: sources === undefined ? '' : [name, ...sources].join(' '),
+      places: places.filter(({ directive }) => directive === name),
     }
-    return policyDirectives
-      .flatMap((name) => {
-        const sources = sent.get(name)
-        return sources === undefined ? [] : [name, ...sources].join(' ')
-      })
-      .join('; ')
+  })
+  // Once for each page of a build, of which there may be 10,000.
+  return (page = {}) => {
+    let policy = ''
+    for (const part of parts) {
+      const text = part.places.length === 0 ? part.text : withHashes(part, page)
+      if (text !== '') policy += policy === '' ? text : `; ${text}`
+    }
+    return policy
   }
+}
+
+interface DirectivePart {
+  readonly name: string
+  readonly sources: readonly string[]
+  /** As it is sent for a page without hashes; `''` where it is not. */
+  readonly text: string
+  readonly places: readonly HashPlace[]
+}
+
+function withHashes({ name, sources, text, places }: DirectivePart, page: PagePolicy): string {
+  const hashes = places.flatMap(({ kind, opening }) => {
+    const found = page[kind] ?? []
+    return found.length === 0 ? [] : [...opening, ...found.map((hash) => `'${hash}'`)]
+  })
+  if (hashes.length === 0) return text
+  return [name, ...new Set([...sources, ...hashes])].join(' ')
 }
 
 /** The base, what the build needs, then what each of the rules says: sources stand once. */

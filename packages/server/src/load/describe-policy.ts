@@ -69,7 +69,7 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
     )
   const names = firstNames(large.map(({ path }) => path))
   return [
-    `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; a proxy with a limit of 4 KiB, nginx's default, answers 502 instead: raise it there (nginx: proxy_buffer_size 16k), or ${cure}`,
+    `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; proxies in front take 4 KiB by default, and nginx answers 502 for more: raise that (proxy_buffer_size 16k), or ${cure}`,
   ]
 }
 
