@@ -109,6 +109,25 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
   })
 
+  test("is an entry of Vite's own manifest, whose imports backends follow", async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    await build(
+      project.config({
+        plugins: [serveDist(options)],
+        build: { rollupOptions: pagesOf(project), manifest: true },
+      }),
+    )
+    const manifest: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
+      JSON.parse(await project.read('dist/.vite/manifest.json'))
+    expect(Object.values(manifest).map(({ file }) => file)).toContain('serve-dist-env.js')
+    const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) => [
+      ...imports,
+      ...dynamicImports,
+    ])
+    expect(followed.filter((name) => !(name in manifest))).toEqual([])
+  })
+
   test('is announced by the server where pages preload nothing', async () => {
     const { build } = await load()
     const project = await createProject(site)

@@ -117,7 +117,8 @@ export function environmentPlugin(
           this.error(`${path} is a file of the build already: choose another name by "envFileName"`)
         }
         const source = environmentModule(environmentDefaults(settings.environment))
-        this.emitFile({ type: 'asset', fileName: path, source })
+        // The name puts it into Vite's own manifest, where chunks name it among their imports.
+        this.emitFile({ type: 'asset', name: path, fileName: path, source })
       },
     },
 

@@ -5,6 +5,8 @@ const moduleLoader =
 /** A page that asks for the module of the environment beside its first module. */
 export function linkEnvironment(html: string, url: string): string {
   const link = `<link rel="modulepreload" crossorigin href="${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`
-  const place = moduleLoader.exec(html)?.index ?? html.search(/<\/head>/i)
+  // What stands in a comment loads nothing.
+  const seen = html.replaceAll(/<!--[\s\S]*?-->/g, (comment) => '-'.repeat(comment.length))
+  const place = moduleLoader.exec(seen)?.index ?? seen.search(/<\/head>/i)
   return place < 0 ? html : `${html.slice(0, place)}${link}\n${html.slice(place)}`
 }
