@@ -121,10 +121,9 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     const manifest: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
       JSON.parse(await project.read('dist/.vite/manifest.json'))
     expect(Object.values(manifest).map(({ file }) => file)).toContain('serve-dist-env.js')
-    const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) => [
-      ...imports,
-      ...dynamicImports,
-    ])
+    const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) =>
+      imports.concat(dynamicImports),
+    )
     expect(followed.filter((name) => !(name in manifest))).toEqual([])
   })
 
