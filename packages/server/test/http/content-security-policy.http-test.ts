@@ -188,6 +188,29 @@ describe('csp', () => {
     expect((await rawRequest(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
   })
 
+  test('follows the environment at a reload', async () => {
+    const variables = { API_URL: { type: 'string', required: true } } as const
+    const directory = await buildWith((manifest) => ({
+      ...withHashes(manifest),
+      environment: { path: 'serve-dist-env.js', prefix: '', variables },
+    }))
+    const environment: Record<string, string> = { API_URL: 'https://one.example/' }
+    const rules = { csp: { 'connect-src': [{ env: 'API_URL' }] } }
+    const server = await startServer(directory, { site: { rules, environment } })
+    const policy = async (): Promise<string | undefined> =>
+      (await rawRequest(server.port, { target: '/' })).field('Content-Security-Policy')
+    expect(await policy()).toContain('connect-src https://one.example;')
+    environment['API_URL'] = 'wss://two.example:8443/socket'
+    await server.reload()
+    expect(await policy()).toContain('connect-src wss://two.example:8443;')
+    environment['API_URL'] = "https://a;script-src 'unsafe-inline'"
+    expect(await server.reload()).toMatchObject({
+      status: 'refused',
+      problems: [expect.stringMatching(/^API_URL: expected a URL that begins with/)],
+    })
+    expect(await policy()).toContain('connect-src wss://two.example:8443;')
+  })
+
   test('reads the pages of a folder without a manifest', async () => {
     const directory = await writeFixture({ 'index.html': '<!doctype html><script>run()</script>' })
     const { port } = await startServer(directory, {
