@@ -137,7 +137,7 @@ const cases: readonly (readonly [html: string, counts: Counts])[] = [
 ]
 
 function policyOf(text: string): PagePolicy | undefined {
-  return mayNeedPolicy(text) ? policyOfElements(elementsOfPage(text)) : undefined
+  return mayNeedPolicy(Buffer.from(text)) ? policyOfElements(elementsOfPage(text)) : undefined
 }
 
 function fieldsFor(page: PagePolicy | undefined): Record<string, string> {

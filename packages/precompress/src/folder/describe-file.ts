@@ -6,6 +6,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readFileSync,
   readSync,
   statSync,
 } from 'node:fs'
@@ -64,6 +65,15 @@ export async function loadFile(
     return { sha256: digestOf(bytes), bytes }
   })
   return { ...found, path, mediaType: mediaTypeOf(path) }
+}
+
+/** The bytes of a file that was described before; none where it is gone, which fails a pass in a later step. */
+export function readIfThere(path: string): Buffer {
+  try {
+    return readFileSync(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) })
+  } catch {
+    return Buffer.alloc(0)
+  }
 }
 
 /** The digest of a regular file; `undefined` for a symlink, for what cannot be read and where nothing is. */

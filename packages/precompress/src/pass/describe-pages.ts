@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isPageType, type Manifest, type PagePolicy } from '@serve-dist/manifest'
 import type { CompressedFile } from '../commit/build-manifest.ts'
+import { readIfThere } from '../folder/describe-file.ts'
 import { decodePage } from '../links/decode-page.ts'
 import type { LinksOf, ReadPage } from '../precompress-options.ts'
 import type { PolicyCheck } from '../policies/create-policy-check.ts'
@@ -35,9 +35,8 @@ export async function describePages(
     const page = openPage(join(folder, path), check !== undefined)
     const links = await linksOf(path, paths, page.elements)
     const before = known.get(sha256)
-    // A page that is gone meanwhile fails the pass in the next step, with all others.
-    const { policy } = before ?? { policy: await policyOf(page).catch(() => undefined) }
-    if (check !== undefined) check.look(path, await page.elements().catch(() => []), policy)
+    const { policy } = before ?? { policy: await policyOf(page) }
+    if (check !== undefined) check.look(path, await page.elements(), policy)
     described.push({ ...compressed, links, ...(policy && { policy }) })
   }
   return described
@@ -59,27 +58,27 @@ function knownPolicies(earlier: Manifest | undefined): Map<string, { readonly po
 }
 
 interface OpenPage {
-  readonly text: () => Promise<string>
+  readonly bytes: () => Buffer
   readonly elements: ReadPage
 }
 
 function openPage(path: string, lines = false): OpenPage {
-  const text = once(async () => decodePage(await readFile(path)))
+  const bytes = once(() => readIfThere(path))
   const elements = once(async () => {
     // Loads the parser of HTML.
     const { elementsOfPage } = await import('../links/elements-of-page.ts')
-    return elementsOfPage(await text(), { lines })
+    return elementsOfPage(decodePage(bytes()), { lines })
   })
-  return { text, elements }
+  return { bytes, elements }
 }
 
-async function policyOf({ text, elements }: OpenPage): Promise<PagePolicy | undefined> {
-  if (!mayNeedPolicy(await text())) return undefined
+async function policyOf({ bytes, elements }: OpenPage): Promise<PagePolicy | undefined> {
+  if (!mayNeedPolicy(bytes())) return undefined
   const { policyOfElements } = await import('../policies/policy-of-elements.ts')
   return policyOfElements(await elements())
 }
 
-function once<Found>(find: () => Promise<Found>): () => Promise<Found> {
-  let found: Promise<Found> | undefined
-  return async () => await (found ??= find())
+function once<Found>(find: () => Found): () => Found {
+  let found: { readonly value: Found } | undefined
+  return () => (found ??= { value: find() }).value
 }

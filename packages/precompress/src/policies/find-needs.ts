@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isPageType } from '@serve-dist/manifest'
-import type { DescribedFile } from '../folder/describe-file.ts'
+import { type DescribedFile, readIfThere } from '../folder/describe-file.ts'
 import type { PolicyNeed } from '../record/build-record.ts'
 
 type Need = Omit<PolicyNeed, 'reason'>
@@ -18,18 +18,25 @@ const startsBlobWorker =
 /** As Vite writes `?sharedworker&inline`. */
 const startsDataWorker = /new SharedWorker\(\s*["'`]data:/
 
+/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+const longestSlice = 4
+
 /** What files of a build show that its policy must name, each with the file. */
 export async function findNeeds(folder: string, files: readonly DescribedFile[]): Promise<PolicyNeed[]> {
   const needs: PolicyNeed[] = []
+  let begun = performance.now()
   for (const { path, mediaType } of files) {
+    if (performance.now() - begun > longestSlice) {
+      await setImmediate()
+      begun = performance.now()
+    }
     const add = (found: readonly Need[], what: string): void => {
       needs.push(...found.map((need) => ({ ...need, reason: `${path} ${what}` })))
     }
     if (mediaType === 'application/wasm') add(wasm, 'is WebAssembly')
     const isScript = mediaType.startsWith('text/javascript')
     if (!isScript && !isPageType(mediaType)) continue
-    // A file that is gone meanwhile fails the pass in a later step, with all others.
-    const bytes = await readFile(join(folder, path)).catch(() => Buffer.alloc(0))
+    const bytes = readIfThere(join(folder, path))
     if (bytes.includes('data:application/wasm')) add(wasm, 'holds WebAssembly')
     if (['data:audio/', 'data:video/'].some((start) => bytes.includes(start))) add(media, 'holds media')
     if (!isScript || !bytes.includes('Worker(')) continue

@@ -52,6 +52,20 @@ describe('formatPass', () => {
     expect(lastLine({ written: [manifestPath] })).toBe('✓ 1 file, 1 variant (manifest written) in 1.23s')
   })
 
+  test('says what the build adds to its policy, and why', () => {
+    const worker = ["'self'", 'blob:'].map((source) => ({ directive: 'worker-src', source, reason: 'b.js' }))
+    const wasm = ['a.wasm', 'b.wasm'].map((reason) => ({
+      directive: 'script-src',
+      source: "'wasm-unsafe-eval'",
+      reason,
+    }))
+    const text = formatPass({ ...report, policyNeeds: [...worker, ...wasm] }, { colors: false })
+    expect(text.split('\n').filter((line) => line.startsWith('csp'))).toEqual([
+      "csp adds worker-src 'self' blob: (b.js)",
+      "csp adds script-src 'wasm-unsafe-eval' (a.wasm, b.wasm)",
+    ])
+  })
+
   test('is plain where there are no colours', () => {
     // oxlint-disable-next-line no-control-regex -- escapes are what is looked for
     expect(formatPass(report, { colors: false })).not.toMatch(/\u001B/)

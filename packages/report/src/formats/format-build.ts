@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
+import { firstNames, type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
 import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -64,10 +64,25 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
   const table = formatBuildTable(manifest, { colors, prefix: `${basename(directory)}/` })
   const work = ` (${changes.join(', ') || 'nothing changed'}) in ${duration}`
-  const needs = (pass.policyNeeds ?? []).map(
-    ({ directive, source, reason }) => `csp: ${directive} ${source}: ${reason}\n`,
-  )
-  return `${table}\n${needs.join('')}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
+  return `${table}\n${describeNeeds(pass.policyNeeds ?? [])}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
+}
+
+/** A line for each addition, with what needs it. */
+function describeNeeds(needs: readonly PolicyNeed[]): string {
+  const sourcesOf = new Map<string, Map<string, string[]>>()
+  for (const { directive, source, reason } of needs) {
+    const directives = sourcesOf.get(reason) ?? new Map<string, string[]>()
+    sourcesOf.set(reason, directives.set(directive, [...(directives.get(directive) ?? []), source]))
+  }
+  const reasonsOf = new Map<string, string[]>()
+  for (const [reason, directives] of sourcesOf) {
+    const addition = Array.from(directives, ([name, sources]) => [name, ...new Set(sources)].join(' '))
+    reasonsOf.set(addition.join('; '), [...(reasonsOf.get(addition.join('; ')) ?? []), reason])
+  }
+  return Array.from(
+    reasonsOf,
+    ([addition, reasons]) => `csp adds ${addition} (${firstNames(reasons)})\n`,
+  ).join('')
 }
 
 /** Of variants how many, as in what stands before them; the manifest alone is a change too. */
