@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import type { InlineConfig } from 'vite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
 import serveDist from '../src/index.ts'
 import { createProject, type Project } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
 import { listenForFolder } from './support/serve-folder.ts'
 import { vites } from './support/vites.ts'
 
+const patience = { timeout: 20_000, interval: 20 }
 const options = { env: { STAGE: { default: 'on the disk' } } }
 
 const page =
@@ -47,6 +49,10 @@ async function listenIn(url: string, count: number): Promise<Record<string, unkn
   } finally {
     await context.close()
   }
+}
+
+function startOf(type: string): string {
+  return `new Worker(new URL('./w.js', import.meta.url), { type: '${type}' })`
 }
 
 async function messageOf(work: Promise<unknown>): Promise<string> {
@@ -153,6 +159,15 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
       /outer\.js:2: an inline worker in a worker has no URL/,
     ],
     [
+      'a chunk of an inline worker',
+      {
+        'main.ts': `\n\nimport W from './outer.js?worker&inline'\nnew W()`,
+        'outer.js': `import('./w.js')`,
+      },
+      {},
+      /main\.ts:3: an inline worker cannot load the chunk that imports it; .*\(imported in w\.js:3\)/s,
+    ],
+    [
       'a worker from another origin',
       { 'main.ts': `import W from './w.js?worker'\nnew W()` },
       { base: 'https://cdn.example/app/' },
@@ -168,5 +183,37 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
     expect(await messageOf(build(project.config({ ...config, plugins: [serveDist(options)] })))).toMatch(
       message,
     )
+  })
+
+  test('is refused without the option that says what is in it', async () => {
+    const { build } = await load()
+    const project = await createProject(workers)
+    expect(await messageOf(build(project.config({ plugins: [serveDist()] })))).toContain(
+      'say what is in it by the option "env"',
+    )
+  })
+
+  test('is refused in a watched build until it is mended', async () => {
+    const { build } = await load()
+    const project = await createProject({
+      'index.html': page,
+      'main.js': startOf('classic'),
+      'w.js': `import env from 'virtual:serve-dist/env'\npostMessage(env.STAGE)`,
+    })
+    const customLogger = createRecordingLogger()
+    const config = project.config({ customLogger, logLevel: 'error', plugins: [serveDist(options)] })
+    const watcher = await build({ ...config, build: { watch: {} } })
+    if (!('close' in watcher)) throw new Error('Vite does not watch')
+    onTestFinished(() => watcher.close())
+    const errors: string[] = []
+    watcher.on('event', (event) => {
+      if (event.code === 'ERROR') errors.push(event.error.message)
+    })
+    await vi.waitFor(() => expect(String(errors)).toContain('main.js:1: the worker is a module'), patience)
+    await project.write('main.js', startOf('module'))
+    await vi.waitFor(async () => {
+      const { files } = await project.manifest()
+      expect(files.filter(({ worker }) => worker === true)).toHaveLength(1)
+    }, patience)
   })
 })

@@ -4,7 +4,7 @@ import { environmentPlugin } from './environment-plugin.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 import { importedUrl, isForeign } from './environment-url.ts'
 import { importMapPlugin } from './import-map-plugin.ts'
-import { type EnvironmentWorkers, workerProblems } from './environment-workers.ts'
+import { type EnvironmentWorkers, fileOf, forgetStarts, workerProblems } from './environment-workers.ts'
 import { outputFormatPlugin } from './output-format-plugin.ts'
 import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
 
@@ -44,10 +44,16 @@ function workersPlugin(settings: EnvironmentSettings | undefined, workers: Envir
       handler(error) {
         if (settings === undefined || error !== undefined || this.environment.config.consumer !== 'client')
           return
+        forgetStarts(workers, new Set(this.getModuleIds()))
         const { root, base, worker } = config
         const foreignBase = isForeign(importedUrl(config, settings.environment.path, '')) ? base : undefined
         const problems = workerProblems(workers, { root, foreignBase, format: worker.format, isFormatChosen })
-        if (problems.length > 0) this.error(`${environmentImport}:\n  ${problems.join('\n  ')}`)
+        if (problems.length === 0) return
+        const message = `${environmentImport}:\n  ${problems.join('\n  ')}`
+        // After such an error, Rollup watches these alone.
+        const importers = [...workers.bundles.values()].flatMap((bundle) => bundle.importers)
+        const watchFiles = [...this.getModuleIds(), ...workers.bundles.keys(), ...importers].map(fileOf)
+        this.error(Object.assign(new Error(message), { watchFiles }))
       },
     },
   }

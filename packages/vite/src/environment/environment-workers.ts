@@ -8,6 +8,8 @@ interface WorkerBundle {
   readonly importers: readonly string[]
   /** What its first script imports it by. */
   readonly url: string
+  /** Whether no other script of it does. */
+  readonly isInFirstOnly: boolean
   /** Whether the script that the worker starts from is a module: it imports, or says `import.meta`. */
   readonly isModule: boolean
 }
@@ -30,7 +32,7 @@ export interface FoundStart {
 export interface EnvironmentWorkers {
   /** By the file that the worker starts from. */
   readonly bundles: Map<string, WorkerBundle>
-  /** By the module that starts them, or by Vite's module of such a worker. */
+  /** By `startsKey` of the module that starts them, or of Vite's module of such a worker. */
   readonly starts: Map<string, readonly FoundStart[]>
 }
 
@@ -69,7 +71,7 @@ export function workerProblems({ bundles, starts }: EnvironmentWorkers, rules: W
 
 function startProblem(
   { kind, isNested }: FoundStart,
-  { importers, isModule }: WorkerBundle,
+  { importers, isModule, isInFirstOnly }: WorkerBundle,
   { foreignBase, isFormatChosen }: WorkerRules,
 ): string | undefined {
   const isReached = importers.length > 0
@@ -78,11 +80,24 @@ function startProblem(
   if (!isReached) return undefined
   if (kind === 'data')
     return 'a worker from a data: URL has no origin of its own and can import nothing; leave out ?inline'
+  if (kind === 'blob' && !isInFirstOnly)
+    return 'an inline worker cannot load the chunk that imports it; leave out ?inline'
   if (kind === 'blob')
     return isNested ? 'an inline worker in a worker has no URL to import from; leave out ?inline' : undefined
   return foreignBase === undefined
     ? undefined
     : `browsers start no worker from another origin (Vite's base is ${foreignBase}), and import maps do not reach into workers; start it by ?worker&inline, or send it the values by postMessage`
+}
+
+/** The same module may be of a page and of a worker. */
+export function startsKey(module: string, isNested: boolean): string {
+  return isNested ? `worker:${module}` : module
+}
+
+/** Forgets what a watched build knew of modules that are gone; those of workers are in graphs of their own. */
+export function forgetStarts({ starts }: EnvironmentWorkers, modules: ReadonlySet<string>): void {
+  for (const [key, found] of starts)
+    if (found.every(({ isNested }) => !isNested) && !modules.has(key)) starts.delete(key)
 }
 
 /** The line of the code that an offset lies in, in the file as it was before other plugins changed it. */

@@ -9,6 +9,7 @@ import {
   type FoundStart,
   lineOf,
   originalLine,
+  startsKey,
 } from './environment-workers.ts'
 import { importByExpression, type Parse } from './inline-worker.ts'
 import { findWorkerStarts } from './worker-starts.ts'
@@ -39,6 +40,7 @@ export function workerBundlePlugin(
         bundles.set(fileOf(entry.facadeModuleId), {
           importers: [...new Set(importers)],
           url: importedUrl(config, environment.path, entry.fileName),
+          isInFirstOnly: reaching.every((chunk) => chunk === entry),
           isModule,
         })
       },
@@ -70,7 +72,11 @@ export function workerStartPlugin(
         const parse: Parse = (text) => this.parse(text)
         return importInline(code, { config, path: environment.path, url: inline.url, parse })
       }
-      if (!/\bnew\s+(?:Shared)?Worker\b/.test(code) || !code.includes('import.meta')) return null
+      const key = startsKey(id, config.isWorker)
+      if (!/\bnew\s+(?:Shared)?Worker\b/.test(code) || !code.includes('import.meta')) {
+        starts.delete(key)
+        return null
+      }
       const map = this.getCombinedSourcemap()
       const found: FoundStart[] = []
       for (const { url, isModule, offset } of findWorkerStarts(this.parse(code))) {
@@ -80,7 +86,7 @@ export function workerStartPlugin(
         const kind = isModule === false ? 'classic' : 'file'
         found.push({ module: id, file: fileOf(file), line, kind, isNested: config.isWorker })
       }
-      starts.set(id, found)
+      starts.set(key, found)
       return null
     },
 
@@ -94,7 +100,7 @@ export function workerStartPlugin(
           const importers = this.getModuleInfo(id)?.importers ?? []
           const name = id.slice(id.lastIndexOf('/') + 1)
           starts.set(
-            id,
+            startsKey(id, config.isWorker),
             importers.map((module) => {
               const line = lineOf(module, new RegExp(name.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)))
               return { module, file: fileOf(id), line, kind, isNested: config.isWorker }
