@@ -134,6 +134,25 @@ describe('one build of examples/spa under two environments at once', () => {
       },
     )
 
+    test('gets another environment at the same address, whatever the browser has kept', async () => {
+      const { page, complaints, violations } = await openGuardedPage(browser)
+      let port = '0'
+      for (const stage of [staging, production]) {
+        const environment = { STAGE: stage.name, API_URL: stage.api.url.origin }
+        const server = await startCommand(command, { args: ['--port', port], cwd: project, environment })
+        port = server.url.port
+        try {
+          await page.goto(new URL('species', server.url).href)
+          // The worker fetches from the API as well.
+          await page.locator('.search').fill(`of ${stage.name}`)
+          await page.getByRole('status').filter({ hasText: '12 of 24 flowers' }).waitFor({ timeout: 10_000 })
+        } finally {
+          await server.stop()
+        }
+      }
+      expect([...complaints, ...violations]).toEqual([])
+    })
+
     test('runs no script that somebody puts into its page', async () => {
       const { page, violations, inject: put } = await openGuardedPage(browser)
       await page.goto(staging.server.url.href)

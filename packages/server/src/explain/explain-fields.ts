@@ -55,11 +55,27 @@ function explainField(
       row: 'Freshness: The module of the environment',
     }
   }
+  if (
+    name === 'Cache-Control' &&
+    value === 'no-cache' &&
+    resource !== undefined &&
+    isGuardedScript(resource)
+  ) {
+    return {
+      why: 'the script of a worker has a policy, which may be another one at the next start',
+      row: 'Freshness: The script of a worker with a policy',
+    }
+  }
   if (name === 'Cache-Control') return explainFreshness(status, value)
   if (name === 'Content-Type' && resource === undefined) {
     return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }
   }
   return defaults.get(name) ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
+}
+
+function isGuardedScript({ mediaType, overrides }: Resource): boolean {
+  const names = ['content-security-policy', 'content-security-policy-report-only']
+  return mediaType.startsWith('text/javascript') && names.some((name) => overrides.has(name))
 }
 
 function explainFreshness(status: number | undefined, value: string): Why {

@@ -95,6 +95,8 @@ function buildResource(
   const { path, mediaType, links } = file
   // Another start gives it other bytes under the same name, and at no time that anybody knows.
   const isRuntime = file.runtime === true
+  // A browser that kept it would keep the policy of then with it, and the origins of an environment of then.
+  const isOfWorker = file.worker === true && serving.policy !== undefined
   const lastModified = timesAreFixed || isRuntime ? undefined : Date.parse(file.lastModified)
   const represent = (coding: Representation['coding'], entry: ManifestEntry): Representation => {
     const bytes = stored.get(entry)
@@ -119,7 +121,9 @@ function buildResource(
     lastModified,
     lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
     cacheControl:
-      !isRuntime && isImmutable(serving, file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      isImmutable(serving, file) && !isRuntime && !isOfWorker
+        ? 'public, max-age=31536000, immutable'
+        : 'no-cache',
     overrides: isRuntime ? withoutFreshness(overrides) : withPolicy(overrides, file, serving.policy),
     links: linksOf(
       base,

@@ -78,6 +78,10 @@ async function serveWith(rules: ServingRules): Promise<StartedServer> {
   })
 }
 
+async function freshnessOf({ port }: StartedServer, target: string): Promise<string | undefined> {
+  return (await rawRequest(port, { target })).field('Cache-Control')
+}
+
 describe('csp: true', () => {
   let server: StartedServer
   beforeAll(async () => {
@@ -117,6 +121,14 @@ describe('csp: true', () => {
     expect(missing.field('Content-Security-Policy')).toContain(`style-src 'self' '${other}'`)
   })
 
+  test('is never kept with the script of a worker, though its name has a hash', async () => {
+    const immutable = ['assets/*']
+    const guarded = await serveWith({ csp: true, immutable })
+    expect(await freshnessOf(guarded, '/assets/worker.js')).toBe('no-cache')
+    expect(await freshnessOf(guarded, '/assets/app.js')).toContain('immutable')
+    expect(await freshnessOf(await serveWith({ immutable }), '/assets/worker.js')).toContain('immutable')
+  })
+
   test('sends files that appear later one without hashes', async () => {
     await writeFile(join(server.site.directory, 'later.html'), 'later')
     const response = await rawRequest(server.port, { target: '/later' })
@@ -142,6 +154,19 @@ describe('explain of a policy', () => {
     if (answer === undefined) throw new TypeError('no answer')
     const field = explainFields(site, answer, outcome).find(({ name }) => name === 'Content-Security-Policy')
     expect(field).toMatchObject({ why, row: 'Freshness: `csp`' })
+  })
+
+  test('says why the script of a worker is asked for each time', async () => {
+    const site = await loadSite(await buildWith(withHashes), {
+      rules: { csp: true, immutable: ['assets/*'] },
+    })
+    const { answer, outcome } = explain(site, requestOf({ target: '/assets/worker.js' }), 'spa')
+    if (answer === undefined) throw new TypeError('no answer')
+    const field = explainFields(site, answer, outcome).find(({ name }) => name === 'Cache-Control')
+    expect(field).toMatchObject({
+      value: 'no-cache',
+      why: 'the script of a worker has a policy, which may be another one at the next start',
+    })
   })
 })
 
