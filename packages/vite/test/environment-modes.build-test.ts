@@ -178,18 +178,22 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env in vitest',
       '.env.test': env,
       'show.test.js': `import env, { shown } from './show.js'
         test('values', () => { expect(env.SD_TEST_URL).toBe('/tested'); expect(shown).toContain('dev') })`,
+      'mocked.test.js': `import env from 'virtual:serve-dist/env'
+        vi.mock('virtual:serve-dist/env', () => ({ default: { SD_TEST_URL: '/mocked' } }))
+        test('a mock', () => { expect(env.SD_TEST_URL).toBe('/mocked') })`,
       'vitest.config.mjs': `import serveDist from ${JSON.stringify(plugin)}
         export default { plugins: [serveDist(${JSON.stringify(options)})], test: { globals: true } }`,
     })
     return await runCommand([process.execPath, vitest, 'run'], { cwd: project.root, isQuiet: true })
   }
 
-  test('has the values of .env files, checked', async () => {
+  test('has the values of .env files, checked, unless a test replaces the module', async () => {
     const passed = await runTests('SD_TEST_URL=/tested\nSD_TEST_MENU=[]')
-    expect(passed.output).toContain('1 passed')
+    expect(passed.output).toMatch(/Tests +2 passed/)
     expect(passed.exitCode).toBe(0)
     const failed = await runTests('SD_TEST_LIMIT=many')
     expect(failed.output).toMatch(/SD_TEST_URL: the build requires .*\n +SD_TEST_LIMIT: expected a number/)
+    expect(failed.output).toMatch(/Tests +1 passed/)
     expect(failed.exitCode).toBe(1)
   })
 })

@@ -87,6 +87,20 @@ describe.each(vites)('the environment of a build by $name', ({ load }) => {
   })
 })
 
+describe.each(vites)('the environment of a build by $name whose pages load files from a CDN', ({ load }) => {
+  test('is pointed by an import map to the host of the page', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const renderBuiltUrl = (path: string, { hostType }: { readonly hostType: string }) =>
+      hostType === 'html' ? `https://cdn.example.org/${path}` : { relative: true }
+    await build(project.config({ plugins: [serveDist(options)], experimental: { renderBuiltUrl } }))
+    const page = await project.read('dist/index.html')
+    expect(page).toContain('src="https://cdn.example.org/assets/')
+    expect(page).toContain('{"imports":{"https://cdn.example.org/serve-dist-env.js":"/serve-dist-env.js"}}')
+    expect(page).toContain('crossorigin href="/serve-dist-env.js"')
+  })
+})
+
 async function show({ preview }: Vite, config: InlineConfig): Promise<() => Promise<unknown>> {
   const server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1' } })
   onTestFinished(() => server.close())

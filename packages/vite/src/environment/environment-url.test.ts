@@ -28,6 +28,17 @@ describe('importedUrl', () => {
   })
 })
 
+test.each([[{ relative: true }], [{ runtime: 'window.at("env.js")' }], [undefined]])(
+  'importedUrl is on the host of the chunks where only pages name it (in scripts: %j)',
+  (inScripts) => {
+    const renderBuiltUrl = (path: string, { hostType }: { readonly hostType: string }) =>
+      hostType === 'html' ? `https://cdn.example.org/${path}` : inScripts
+    const found = { base: '/app/', experimental: { renderBuiltUrl } }
+    expect(importedUrl(found, 'env.js', 'assets/a.js')).toBe('https://cdn.example.org/env.js')
+    expect(pageUrl(found, 'env.js', 'page.html')).toBe('/app/env.js')
+  },
+)
+
 describe('pageUrl', () => {
   test.each([
     ['/app/', 'deep/page.html', '/app/env.js'],

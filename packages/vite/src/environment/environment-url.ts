@@ -20,13 +20,13 @@ export function isForeign(url: string): boolean {
  * @param chunk - the chunk's file, relative to the build's folder, as `path` is.
  */
 export function importedUrl({ base, experimental }: UrlRules, path: string, chunk: string): string {
-  const rendered = experimental.renderBuiltUrl?.(path, {
-    type: 'asset',
-    hostId: chunk,
-    hostType: 'js',
-    ssr: false,
-  })
+  const render = (hostType: 'js' | 'html', hostId: string) =>
+    experimental.renderBuiltUrl?.(path, { type: 'asset', hostId, hostType, ssr: false })
+  const rendered = render('js', chunk)
   if (typeof rendered === 'string') return rendered
+  // Where pages load files from another host, chunks lie there as well.
+  const onPages = render('html', 'index.html')
+  if (typeof onPages === 'string' && isForeign(onPages)) return onPages
   // An expression can be no part of an import; chunks import each other by relative URLs as well.
   const isRelative = rendered?.relative === true || rendered?.runtime !== undefined || !/^\/|:/.test(base)
   // Vite encodes its base, but for this quote.
