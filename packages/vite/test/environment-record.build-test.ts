@@ -87,13 +87,16 @@ describe.each(vites)('the environment of a build by $name', ({ load }) => {
   })
 })
 
+function onCdn(path: string, { hostType }: { readonly hostType: string }): string | { relative: boolean } {
+  return hostType === 'html' ? `https://cdn.example.org/${path}` : { relative: true }
+}
+
 describe.each(vites)('the environment of a build by $name whose pages load files from a CDN', ({ load }) => {
   test('is pointed by an import map to the host of the page', async () => {
     const { build } = await load()
     const project = await createProject(site)
-    const renderBuiltUrl = (path: string, { hostType }: { readonly hostType: string }) =>
-      hostType === 'html' ? `https://cdn.example.org/${path}` : { relative: true }
-    await build(project.config({ plugins: [serveDist(options)], experimental: { renderBuiltUrl } }))
+    const experimental = { renderBuiltUrl: onCdn }
+    await build(project.config({ plugins: [serveDist(options)], experimental }))
     const page = await project.read('dist/index.html')
     expect(page).toContain('src="https://cdn.example.org/assets/')
     expect(page).toContain('{"imports":{"https://cdn.example.org/serve-dist-env.js":"/serve-dist-env.js"}}')
