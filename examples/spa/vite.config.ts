@@ -14,7 +14,7 @@ export default defineConfig({
       },
       serving: {
         // Pages may fetch from the API of their own stage, and from no other.
-        csp: { 'connect-src': ["'self'", { env: 'API_URL' }], 'script-src': ["'wasm-unsafe-eval'"] },
+        csp: { 'connect-src': ["'self'", { env: 'API_URL' }] },
       },
     }),
   ],
