@@ -129,4 +129,42 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite
       /failed to resolve import "virtual:serve-dist\/env" from ".*src\/sw\.js"/,
     )
   })
+
+  test.runIf(chromiumPath)(
+    'gives an application that starts offline the last values, by the documented rule',
+    async () => {
+      const project = await createProject({
+        'index.html': page,
+        'main.js': `import env from 'virtual:serve-dist/env'
+window.said = env.STAGE
+navigator.serviceWorker.register('/sw.js')
+navigator.serviceWorker.ready.then(() => { window.isReady = true })`,
+      })
+      const workbox = {
+        globIgnores: ['**/serve-dist-env.js'],
+        runtimeCaching: [{ urlPattern: /\/serve-dist-env\.js$/, handler: 'NetworkFirst' as const }],
+        clientsClaim: true,
+        skipWaiting: true,
+      }
+      expect(await warningsOf(project, { workbox })).toEqual([])
+      const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
+      host.serve(join(project.root, 'dist'))
+      const context = await browser?.newContext()
+      try {
+        const opened = await context?.newPage()
+        const visit = async (): Promise<unknown> => {
+          await opened?.goto(host.origin)
+          await opened?.waitForFunction(() => Object(globalThis).isReady)
+          return await opened?.evaluate(() => Object(globalThis).said)
+        }
+        expect(await visit()).toBe('first')
+        await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
+        expect(await visit()).toBe('second')
+        await context?.setOffline(true)
+        expect(await visit()).toBe('second')
+      } finally {
+        await context?.close()
+      }
+    },
+  )
 })
