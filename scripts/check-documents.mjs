@@ -17,7 +17,7 @@ declare const serveDist: typeof import('@serve-dist/vite').default
 declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
 declare function vue(): import('vite').Plugin
-declare function VitePWA(): import('vite').Plugin
+declare function VitePWA(options?: object): import('vite').Plugin
 declare function defineNuxtConfig<Config>(config: Config): Config
 declare const Bun: {
   serve(options: {
