@@ -1,11 +1,13 @@
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pnpmCommand } from '../../scripts/pnpm-command.mjs'
 import { readManifest } from '../src/read-manifest.ts'
 import { expectTypes } from './support/expect-types.ts'
 import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
+import { flawlessStages, visitStages } from './support/visit-stages.ts'
 
 const versions = frameworkVersions('7', {
   6: { astro: '^6.4.8', '@astrojs/node': '^10.1.4' },
@@ -34,6 +36,47 @@ const withoutIntegration = {
   'astro.config.mjs': `
     import serveDist from '@serve-dist/vite'
     export default { vite: { plugins: [serveDist()] } }`,
+}
+
+/** Islands that a browser takes over at another time on each page, and a script beside them. */
+const withIslands = {
+  'src/pages/now.astro': undefined,
+  'astro.config.mjs': `
+    import preact from '@astrojs/preact'
+    import serveDist from '@serve-dist/vite/astro'
+    const env = { API_URL: { required: true }, STAGE: { default: 'none' } }
+    const serving = { csp: { 'connect-src': ["'self'", { env: 'API_URL' }] } }
+    export default { integrations: [preact(), serveDist({ env, serving })] }`,
+  'src/stage.jsx': `
+    import { useEffect, useState } from 'preact/hooks'
+    import env from 'virtual:serve-dist/env'
+    export default function Stage({ name }) {
+      const [values, setValues] = useState('')
+      const [count, setCount] = useState(0)
+      useEffect(() => setValues(JSON.stringify(env)), [])
+      return <p style={{ color: 'green' }}>
+        <output class="values">{values}</output>
+        <button class="count" onClick={() => setCount(count + 1)}>{name + ' ' + count}</button>
+      </p>
+    }`,
+  'src/pages/index.astro': pageWith('<Stage client:load name="load" />', '../'),
+  'src/pages/about.astro': pageWith('<Stage client:idle name="idle" />', '../'),
+  'src/pages/guide/start.astro': pageWith(
+    '<Stage client:visible name="visible" /><Stage client:only="preact" name="only" />',
+    '../../',
+  ),
+}
+
+function pageWith(islands: string, up: string): string {
+  return `---
+    import Page from '${up}layouts/page.astro'
+    import Stage from '${up}stage.jsx'
+    ---
+    <Page heading="Islands">${islands}<i></i></Page>
+    <script>
+      import env from 'virtual:serve-dist/env'
+      document.querySelector('i').textContent = env.STAGE
+    </script>`.replaceAll(/^ {4}/gm, '')
 }
 
 describe.each(versions)('Astro $version', ({ version, dependencies }) => {
@@ -87,5 +130,14 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
     await expect(project.build()).rejects.toThrow(/late\.html.*npx @serve-dist\/server compress dist/s)
     await project.compress('dist')
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: [...files, 'late.html'] })
+  })
+
+  // The renderer of this version alone.
+  test.skipIf(version !== '7')('islands in two stages, under the policy of each page', async () => {
+    await project.write(withIslands)
+    await project.run(pnpmCommand('add', '--prefer-offline', '@astrojs/preact@6.0.5', 'preact@10.29.0'))
+    await project.build()
+    const islands = { '/': ['load'], '/about/': ['idle'], '/guide/start/': ['visible', 'only'] }
+    expect(await visitStages(project, 'dist', Object.keys(islands))).toEqual(flawlessStages(islands))
   })
 })

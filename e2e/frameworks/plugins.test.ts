@@ -22,6 +22,14 @@ const plugins = [
     source: "import legacy from '@vitejs/plugin-legacy'",
     plugin: 'legacy()',
     files: [/^assets\/polyfills-legacy-.+\.js$/],
+    // It asks by a script in a `data:` URL whether a browser is modern.
+    csp: 'off',
+  },
+  {
+    name: '@vitejs/plugin-legacy, without old chunks',
+    source: "import legacy from '@vitejs/plugin-legacy'",
+    plugin: 'legacy({ renderLegacyChunks: false, modernPolyfills: true })',
+    files: [/^assets\/polyfills-.+\.js$/],
   },
   {
     name: 'vite-plugin-pwa, generateSW',
@@ -37,7 +45,7 @@ const plugins = [
   },
 ]
 
-describe.each(plugins)('$name', ({ source, plugin, files }) => {
+describe.each(plugins)('$name', ({ source, plugin, files, csp }) => {
   test('is described whole, and served', async () => {
     await configure([source, plugin, 'serveDist()'])
     expect(passesIn(await project.build())).toHaveLength(1)
@@ -50,6 +58,7 @@ describe.each(plugins)('$name', ({ source, plugin, files }) => {
       pages: { '/': 'Lighthouses', '/about': 'About' },
       notFound: { path: '/nowhere', heading: 'No such page' },
       isClientRouted: false,
+      ...(csp && { csp }),
     })
   })
 

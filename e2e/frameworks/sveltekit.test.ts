@@ -7,6 +7,7 @@ import { expectTypes } from './support/expect-types.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit, type Visit } from './support/serve-and-visit.ts'
+import { flawlessStages, visitStages } from './support/visit-stages.ts'
 
 const integration = '@serve-dist/vite/sveltekit'
 const pages = { '/': 'The harbour', '/tides': 'Tides', '/guide/knots': 'Knots' }
@@ -16,6 +17,38 @@ const kit2 = {
   '@sveltejs/kit': '~2.70.4',
   '@sveltejs/adapter-node': '^5.5.7',
   '@sveltejs/adapter-static': '^3.0.10',
+}
+
+const optionsOfStages = {
+  env: { API_URL: { required: true }, STAGE: { default: 'none' } },
+  serving: { csp: { 'connect-src': ["'self'", { env: 'API_URL' }] } },
+}
+/** Components that a browser takes over with other data on each page. */
+const withComponents = {
+  'src/routes/+layout.js': 'export const prerender = true\n',
+  'src/stage.svelte': `<script>
+  import { onMount } from 'svelte'
+  import env from 'virtual:serve-dist/env'
+
+  const { name } = $props()
+  let values = $state('')
+  let count = $state(0)
+  onMount(() => (values = JSON.stringify(env)))
+</script>
+
+<p style="color: green">
+  <output class="values">{values}</output>
+  <button class="count" onclick={() => (count += 1)}>{name} {count}</button>
+</p>
+`,
+  'src/routes/+page.svelte': pageWith('../stage.svelte', ['one']),
+  'src/routes/tides/+page.svelte': pageWith('../../stage.svelte', ['two']),
+  'src/routes/guide/knots/+page.svelte': pageWith('../../../stage.svelte', ['three', 'four']),
+}
+
+function pageWith(component: string, names: readonly string[]): string {
+  const stages = names.map((name) => `<Stage name="${name}" />`).join('\n')
+  return `<script>\n  import Stage from '${component}'\n</script>\n\n${stages}\n`
 }
 
 describe.each(frameworkVersions('3.2', { '2.70': kit2 }))(
@@ -156,10 +189,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
 `,
       })
       await configure(`serveDist(${fixed})`)
-      const output = await project.build()
-      expect(passesIn(output)).toHaveLength(1)
-      // What SvelteKit 3 says of plugins that would change pages of Vite.
-      expect(output).not.toContain('transform_index_html_unsupported')
+      expect(passesIn(await project.build())).toHaveLength(1)
       await expectWholeBuild(built())
       await serveAndVisit(visit())
     })
@@ -171,6 +201,16 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       await configure(`serveDist(fixed({ fallback: 'index.html', strict: false }))`)
       await project.build()
       expect(await expectWholeBuild({ ...built(), pages: ['index.html'] })).toMatchObject({ appType: 'spa' })
+    })
+
+    test('components in two stages, under the policy of each page', async () => {
+      await project.write(withComponents)
+      const given = JSON.stringify(optionsOfStages)
+      const plugins = recording.map(() => `plugin({ pass: false, ...${given} })`)
+      await configure(`serveDist(${fixed}, ${given})`, plugins)
+      await project.build()
+      const components = { '/': ['one'], '/tides': ['two'], '/guide/knots': ['three', 'four'] }
+      expect(await visitStages(project, 'build', Object.keys(components))).toEqual(flawlessStages(components))
     })
   },
 )

@@ -16,6 +16,12 @@ const hashed = /^assets\//
 const pages = { '/': 'VitePress behind serve-dist', '/guide/start': 'Start', '/about': 'About' }
 const files = ['index.html', 'about.html', 'guide/start.html', '404.html']
 
+/** What the default theme writes into a page that a click leads to: coloured code, and no transition to the dark. */
+const policy = {
+  'style-src': ["'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='"],
+  'style-src-attr': ["'unsafe-inline'"],
+}
+
 const configuration = 'docs/.vitepress/config.mjs'
 const withoutIntegration = `
   import serveDist from '@serve-dist/vite'
@@ -40,6 +46,7 @@ describe.each(versions)('VitePress $version', ({ version, dependencies }) => {
   test('pages with clean URLs', async () => {
     expect(passesIn(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder, hashed, pages: files })
+    await project.write({ 'serve-dist.config.js': `export default { csp: ${JSON.stringify(policy)} }` })
     await serveAndVisit({
       project,
       args: [folder],

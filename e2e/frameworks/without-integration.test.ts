@@ -91,10 +91,10 @@ describe.each(frameworks)('$name', ({ name, base, args, files, hashed = /^assets
   })
 })
 
-/** For pages that hold the time at which they were rendered. */
+/** For pages that hold the time at which they were rendered, in a script. */
 function withoutPageBytes(manifest: Manifest): Manifest {
   const files = manifest.files.map((file) =>
-    file.path.endsWith('.html') ? { ...file, size: 0, sha256: '', variants: [] } : file,
+    file.path.endsWith('.html') ? { ...file, size: 0, sha256: '', variants: [], policy: {} } : file,
   )
   return { ...manifest, files }
 }

@@ -138,6 +138,6 @@ async function writeFiles(
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, name)
     await mkdir(path.dirname(file), { recursive: true })
-    await (text === undefined ? rm(file) : writeFile(file, text))
+    await (text === undefined ? rm(file, { force: true }) : writeFile(file, text))
   }
 }

@@ -18,6 +18,8 @@ export interface Visit {
   readonly notFound: { readonly path: string; readonly heading: string; readonly status?: number }
   /** What the application itself says on standard error. */
   readonly applicationLog?: RegExp
+  /** Whether pages are sent with the policy that the build has for each. @default 'enforce' */
+  readonly csp?: string
   /** Whether a click on a link changes the page without loading a document. */
   readonly isClientRouted: boolean
 }
@@ -29,8 +31,11 @@ export interface Visit {
  * imports a chunk, which writes something into `output`.
  */
 export async function serveAndVisit(visit: Visit): Promise<void> {
-  const { project, args } = visit
-  const server = await startCommand(project.command, { args: [...args, '--port', '0'], cwd: project.folder })
+  const { project, args, csp = 'enforce' } = visit
+  const server = await startCommand(project.command, {
+    args: [...args, '--csp', csp, '--port', '0'],
+    cwd: project.folder,
+  })
   try {
     await expectPages(server.url, visit)
     const browser = await launchChromium()

@@ -1,0 +1,94 @@
+import path from 'node:path'
+import type { Browser } from 'playwright'
+import { differingFiles } from '../../src/differing-files.ts'
+import { openGuardedPage } from '../../src/open-guarded-page.ts'
+import { openTwoStages, startInBoth } from '../../src/open-two-stages.ts'
+import { readManifest } from '../../src/read-manifest.ts'
+import type { StageApi } from '../../src/start-stage-api.ts'
+import { startCommand } from '../../src/start-command.ts'
+import type { FrameworkProject } from './framework-project.ts'
+
+/** What a page shows whose components each write the values of their environment, and count the clicks on a button. */
+interface PageVisit {
+  readonly path: string
+  /** One for each component, of which each has the value of its stage. */
+  readonly stages: readonly unknown[]
+  /** What the buttons say after a click: that scripts have taken the components over. */
+  readonly clicks: readonly string[]
+  readonly troubles: readonly string[]
+  /** From the API of this stage, then from that of the other. */
+  readonly answers: readonly string[]
+  readonly injected: readonly string[]
+}
+
+/** What is seen of a build in two stages at once. */
+export interface StagesVisit {
+  readonly blue: readonly PageVisit[]
+  readonly green: readonly PageVisit[]
+  /** The files that the servers answer differently. */
+  readonly differing: readonly string[]
+}
+
+/** What a visit sees where everything is right, `pages` being what the components of each page are called. */
+export function flawlessStages(pages: Readonly<Record<string, readonly string[]>>): StagesVisit {
+  const seenIn = (stage: string): PageVisit[] =>
+    Object.entries(pages).map(([address, names]) => ({
+      path: address,
+      stages: names.map(() => stage),
+      clicks: names.map((name) => `${name} 1`),
+      troubles: [],
+      answers: [stage, 'blocked'],
+      injected: [],
+    }))
+  return { blue: seenIn('blue'), green: seenIn('green'), differing: ['serve-dist-env.js'] }
+}
+
+/** Serves a build in two stages with the command, for the running test, and opens its pages in a Chromium. */
+export async function visitStages(
+  project: FrameworkProject,
+  folder: string,
+  pages: readonly string[],
+): Promise<StagesVisit> {
+  const stages = await openTwoStages()
+  try {
+    const { browser, blue, green } = stages
+    const urls = await startInBoth(stages, ({ stage, url }) =>
+      startCommand(project.command, {
+        args: [folder, '--port', '0'],
+        cwd: project.folder,
+        environment: { STAGE: stage, API_URL: url.href },
+      }),
+    )
+    const [blueUrl, greenUrl] = urls
+    const visitAll = async (base: URL, apis: readonly [StageApi, StageApi]): Promise<PageVisit[]> => {
+      const seen: PageVisit[] = []
+      for (const address of pages) seen.push(await visitPage(browser, new URL(address, base), apis))
+      return seen
+    }
+    return {
+      blue: await visitAll(blueUrl, [blue, green]),
+      green: await visitAll(greenUrl, [green, blue]),
+      differing: await differingFiles(await readManifest(path.join(project.folder, folder)), ...urls),
+    }
+  } finally {
+    await stages.close()
+  }
+}
+
+async function visitPage(
+  browser: Browser,
+  url: URL,
+  apis: readonly [StageApi, StageApi],
+): Promise<PageVisit> {
+  const { page, complaints, violations, ask, inject } = await openGuardedPage(browser)
+  await page.goto(url.href, { waitUntil: 'networkidle' })
+  const texts = await page.locator('output.values').allInnerTexts()
+  const stages = texts.map((text): unknown => (text === '' ? text : Reflect.get(JSON.parse(text), 'STAGE')))
+  const buttons = page.locator('button.count')
+  for (const button of await buttons.all()) await button.click()
+  const clicks = await buttons.allInnerTexts()
+  const troubles = [...violations, ...complaints]
+  const answers = [await ask(apis[0]), await ask(apis[1])]
+  const { pathname } = url
+  return { path: pathname, stages, clicks, troubles, answers, injected: await inject(apis[1]) }
+}
