@@ -108,7 +108,8 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       // What SvelteKit 3 says of plugins that would change pages of Vite.
       expect(output).not.toContain('transform_index_html_unsupported')
       await expectWholeBuild(built())
-      await serveAndVisit(visit())
+      // Without the plugin that SvelteKit 2 needs, nobody has seen the style of the announcer.
+      await serveAndVisit({ ...visit(), ...(recording.length > 0 && { csp: 'off' }) })
     })
 
     test('adapter-node: its handler answers what the folder does not have', async () => {
