@@ -35,12 +35,16 @@ async function develop({ createServer }: Vite, config: InlineConfig): Promise<Vi
   return await server.listen()
 }
 
-/** The module as a browser gets it. */
-async function askForModule(server: ViteDevServer): Promise<string> {
+async function ask(server: ViteDevServer, path: string): Promise<string> {
   const address = server.httpServer?.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  const answer = await request(port, '/@id/__x00__virtual:serve-dist/env')
+  const answer = await request(port, path)
   return answer.body.toString()
+}
+
+/** The module as a browser gets it. */
+function askForModule(server: ViteDevServer): Promise<string> {
+  return ask(server, '/@id/__x00__virtual:serve-dist/env')
 }
 
 function valuesIn(module: string): unknown {
@@ -56,6 +60,20 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }
     const { shown } = await server.ssrLoadModule('/show.js')
     expect(JSON.parse(shown)).toEqual(expected)
     expect(await project.read('serve-dist-env.d.ts')).toContain('readonly SD_TEST_LIMIT?: number')
+  })
+
+  test('is there for dependencies that Vite bundles', async () => {
+    const project = await createProject({
+      ...site,
+      ...files,
+      'main.js': "import { shown } from 'dependency'\ndocument.title = shown",
+      'node_modules/dependency/package.json': '{ "name": "dependency", "type": "module", "main": "show.js" }',
+      'node_modules/dependency/show.js': show,
+    })
+    const server = await develop(await load(), project.config({ plugins: [serveDist(options)] }))
+    const main = await ask(server, '/main.js')
+    const [dependency = ''] = /\/node_modules\/\.vite\/deps\/[^"]*/.exec(main) ?? []
+    expect(await ask(server, dependency)).toContain('"/@id/__x00__virtual:serve-dist/env"')
   })
 
   test('has those of the mode and of envDir, below the environment of the process', async () => {

@@ -36,6 +36,9 @@ export function environmentPlugin(
     name: 'serve-dist:env',
     enforce: 'pre',
 
+    // Up to Vite 7, what bundles dependencies in development does not ask plugins.
+    configEnvironment: () => ({ optimizeDeps: { exclude: [environmentImport] } }),
+
     configResolved(resolved) {
       config = resolved
       if (settings === undefined) return
