@@ -22,6 +22,14 @@ const others = programs.filter(
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
+/** A field, what it has, and what a block says that wants it. */
+const shownFields = [
+  ['content-security-policy-report-only', /connect-src 'self' https:\/\/api\.example\.org;/, 'reportOnly'],
+  ['content-security-policy', /img-src 'self' data: https:\/\/images\.example\.org;/, 'images.example'],
+  ['content-security-policy', /^default-src 'self'; script-src 'self'/, 'csp:'],
+  ['x-robots-tag', /^noindex$/, 'X-Robots-Tag'],
+] as const
+
 /** What a block leaves out, as the text above it says what it is. */
 const leftOut = 'const frameworkHandler = (request, response) => response.end("framework")\n'
 
@@ -77,18 +85,21 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 
+  /** Builds with the values of docs/environment.md, and answers the line by which that starts a server. */
+  async function buildWithEnvironment(folder: string, imports: string): Promise<string> {
+    await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAboutEnvironment)?.code ?? '')
+    await writeFile(path.join(folder, 'src/later.ts'), imports)
+    const lines = blocksIn('sh').filter(isAboutEnvironment).flatMap(linesOf)
+    const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
+    expect(await site.project.run(build, folder)).toMatchObject({ exitCode: 0 })
+    return start
+  }
+
   test.each(modules)(
     '$place gets the values of the server that docs/environment.md starts',
     async ({ code }) => {
       const folder = await site.folderFor(code)
-      await writeFile(
-        path.join(folder, 'vite.config.ts'),
-        configurations.find(isAboutEnvironment)?.code ?? '',
-      )
-      await writeFile(path.join(folder, 'src/later.ts'), code)
-      const lines = blocksIn('sh').filter(isAboutEnvironment).flatMap(linesOf)
-      const [build = '', start = ''] = lines.filter((line) => line.startsWith('API_URL='))
-      expect(await site.project.run(build, folder)).toMatchObject({ exitCode: 0 })
+      const start = await buildWithEnvironment(folder, code)
       const server = await site.project.start(start, folder)
       const { headers, body } = await sendRequest(new URL('/serve-dist-env.js', server.url))
       await server.stop()
@@ -111,11 +122,14 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
 
   test.each(rules)('$place is obeyed', async ({ code }) => {
     const folder = await site.folderFor(code)
+    const imports = modules.find(isAboutEnvironment)?.code ?? ''
+    const start = code.includes('env:') ? await buildWithEnvironment(folder, imports) : 'npx serve-dist'
     await writeFile(path.join(folder, 'serve-dist.config.js'), code)
-    const server = await site.project.start('npx serve-dist', folder)
+    const server = await site.project.start(start, folder)
     const { headers } = await sendRequest(server.url)
     await server.stop()
-    expect(headers).toMatchObject({ 'content-security-policy': expect.stringMatching(/^default-src 'self'/) })
+    const [field, value] = shownFields.find(([, , sign]) => code.includes(sign)) ?? ['none', 'none']
+    expect(headers[field]).toMatch(value)
   })
 
   test.each(blocksIn('_redirects'))('$place answers navigations', async ({ code }) => {

@@ -59,6 +59,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
     await mkdir(path.join(folder, 'units'))
     await mkdir(path.join(folder, 'srv/builds'), { recursive: true })
     await cp(path.join(folder, '.npmrc'), path.join(folder, 'srv/.npmrc'))
+    await writeFile(path.join(folder, 'stage.env'), 'API_URL=https://api.example.org\n')
     if (code.includes('compress public'))
       await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
     if (wantsRendered(code)) {
