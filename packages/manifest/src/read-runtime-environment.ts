@@ -1,5 +1,11 @@
 import type { DocumentReader } from './document-reader.ts'
-import { type EnvironmentVariable, environmentTypes, type RuntimeEnvironment } from './runtime-environment.ts'
+import { isJson } from './is-json.ts'
+import {
+  deepestJson,
+  type EnvironmentVariable,
+  environmentTypes,
+  type RuntimeEnvironment,
+} from './runtime-environment.ts'
 
 /** What both a shell and a Kubernetes ConfigMap take for the name of a variable (POSIX.1-2017 §8.1, lower case too). */
 const nameForm = /^[A-Za-z_]\w*$/
@@ -36,7 +42,8 @@ function readVariable(variable: DocumentReader): EnvironmentVariable {
   if (preset.value !== undefined) {
     if (isRequired) preset.problem('a required variable takes no default; remove one of the two')
     if (read.type !== 'json' && typeof preset.value !== read.type) preset.expected(`a ${read.type}`)
-    if (read.type === 'number' && !Number.isFinite(preset.value)) preset.expected('a finite number')
+    else if (read.type === 'number' && !Number.isFinite(preset.value)) preset.expected('a finite number')
+    else if (!isJson(preset.value, deepestJson)) preset.expected('a value that JSON holds as it is')
   }
   return {
     ...read,

@@ -1,3 +1,5 @@
+import { isJson } from './is-json.ts'
+
 /** What a build takes from the environment of the process that serves it, when that process starts. */
 export interface RuntimeEnvironment {
   /** Of the module that holds the values, relative to the build's folder. On the disk it holds the defaults. */
@@ -88,7 +90,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** Levels of arrays and objects that a value may have: `JSON.stringify` ends in an error from some thousands on. */
-const deepestJson = 1000
+export const deepestJson = 1000
 
 const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
@@ -107,10 +109,10 @@ function readText(
       if (text === 'true' || text === '1') return { value: true }
       return text === 'false' || text === '0' ? { value: false } : { expected: 'true, false, 1 or 0' }
     case 'json':
-      if (isDeeper(text, deepestJson)) return { expected: `JSON of at most ${deepestJson} levels` }
       try {
         const value: unknown = JSON.parse(text)
-        return { value }
+        if (isJson(value, deepestJson)) return { value }
+        return { expected: `JSON of at most ${deepestJson} levels and of finite numbers` }
       } catch {
         // The error shows a part of the text.
         return { expected: 'JSON' }
@@ -118,19 +120,4 @@ function readText(
     default:
       throw new TypeError(`unknown type: ${String(type satisfies never)}`)
   }
-}
-
-/** Looked at before it is parsed, character by character: it may have a megabyte. */
-function isDeeper(json: string, most: number): boolean {
-  let depth = 0
-  let isInText = false
-  for (let index = 0; index < json.length && depth <= most; index += 1) {
-    const character = json[index]
-    if (isInText && character === '\\') index += 1
-    else if (character === '"') isInText = !isInText
-    else if (isInText) continue
-    else if (character === '[' || character === '{') depth += 1
-    else if (character === ']' || character === '}') depth -= 1
-  }
-  return depth > most
 }

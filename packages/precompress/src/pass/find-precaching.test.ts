@@ -16,6 +16,8 @@ test.each([
   ['[{url:"another-serve-dist-env.js"}, {url:"serve-dist-envijs"}]', false],
   ['fetch("serve-dist-env.js")', false],
   ['f(a, "serve-dist-env.js")', false],
+  // What Vite preloads.
+  ['__vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./lazy.js","./serve-dist-env.js"])))=>1', false],
 ])('findPrecaching of %j: %s', async (text, isFound) => {
   const folder = await makeFolder({})
   await addFiles(folder, { 'sw.js': text, 'serve-dist-env.js': 'export default {}' })

@@ -18,6 +18,7 @@ describe('readEnvironmentOptions', () => {
         RELEASE: { required: true, default: 'dev' },
         SIZE: { type: 'number', defualt: 1 },
         FLAG: true,
+        ITEMS: { type: 'json', default: new Map([[1, 2]]) },
       },
       envPrefix: '9',
       envFileName: '../env.js',
@@ -37,6 +38,7 @@ describe('readEnvironmentOptions', () => {
       'serveDist option env.LIMIT.type: expected one of "string", "number", "boolean", "json", found "nubmer"',
       'serveDist option env.RELEASE.default: a required variable takes no default; remove one of the two',
       'serveDist option env.FLAG: expected an object such as { "type": "string", "required": true }, found true',
+      'serveDist option env.ITEMS.default: expected a value that JSON holds as it is, found {}',
       'serveDist option env.SIZE.defualt: unknown; did you mean "default"?',
     ])
   })

@@ -1,0 +1,19 @@
+/** Whether JSON holds a value as it is, in at most so many levels of arrays and objects. */
+export function isJson(value: unknown, levels: number): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value)
+    case 'object':
+      if (value === null) return true
+      // Dates, maps and the like have other names.
+      if (levels === 0 || !['[object Array]', '[object Object]'].includes(toString.call(value))) return false
+      return Object.values(value).every((item) => isJson(item, levels - 1))
+    default:
+      return false
+  }
+}
+
+const { toString } = Object.prototype
