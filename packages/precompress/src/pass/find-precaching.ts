@@ -15,7 +15,8 @@ export async function findPrecaching(
   const found: string[] = []
   // A service worker keeps its name, so it is never among the hashed ones.
   for (const { path } of files.filter(mayBeServiceWorker)) {
-    if (list.test(await readFile(join(folder, path), 'utf8'))) found.push(path)
+    const text = await readFile(join(folder, path), 'utf8')
+    if (list.test(text.replaceAll(preloads, ''))) found.push(path)
   }
   return found
 }
@@ -23,6 +24,9 @@ export async function findPrecaching(
 function mayBeServiceWorker({ mediaType, cache, runtime }: ManifestFile): boolean {
   return mediaType.startsWith('text/javascript') && cache !== 'immutable' && runtime !== true
 }
+
+/** The list of what Vite preloads with a lazy chunk. */
+const preloads = /\(m\.f=\[[^\]]*\]\)/g
 
 function precacheList(path: string): RegExp {
   const name = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
