@@ -65,6 +65,20 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe('parseManifest', () => {
+  test.each([
+    ['index.html', [], ['$.files[1].runtime: expected true for "index.html", found false']],
+    ['index.html', [0, 1], ['$.files[0].runtime: expected false for "assets/index-BX1.js", found true']],
+    [undefined, [1], ['$.files[1].runtime: expected false for "index.html", found true']],
+    ['elsewhere.js', [], []],
+  ])('lets the module of the environment %j alone be marked so, not %j', (path, marked, problems) => {
+    const environment = path === undefined ? undefined : { path, prefix: '', variables: {} }
+    const files = valid.files.map((file, index) => ({
+      ...file,
+      ...(marked.includes(index) && { runtime: true }),
+    }))
+    expect(problemsOf(JSON.stringify({ ...valid, environment, files }))).toEqual(problems)
+  })
+
   test('reads what stringifyManifest wrote', () => {
     expect(parseManifest(stringifyManifest(valid))).toEqual(valid)
   })

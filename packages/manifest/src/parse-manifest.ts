@@ -12,7 +12,7 @@ import {
   stateDirectory,
 } from './manifest.ts'
 import { DocumentReader } from './document-reader.ts'
-import { show } from './mismatch.ts'
+import { mismatch, show } from './mismatch.ts'
 import { isFieldValue } from './field-grammar.ts'
 import { isBasePath } from './is-base-path.ts'
 import type { BuildPolicy, PagePolicy } from './content-security-policy.ts'
@@ -69,6 +69,7 @@ export function parseManifest(text: string): Manifest {
     files: root.field('files').list(objectsOnly(readFile)),
   }
   if (problems.length === 0) checkNames(manifest.files, problems)
+  if (problems.length === 0) checkRuntimeFile(manifest, problems)
   if (problems.length > 0) throw new OperatorError('SD_MANIFEST_INVALID', problems)
   return manifest
 }
@@ -204,6 +205,15 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
       }
       owners.set(path, claim)
     }
+  }
+}
+
+/** The module of the environment, and nothing else, may have other bytes than those that were described. */
+function checkRuntimeFile({ environment, files }: Manifest, problems: string[]): void {
+  for (const [index, { path, runtime = false }] of files.entries()) {
+    const isModule = path === environment?.path
+    if (runtime !== isModule)
+      problems.push(`${placeOf(index)}.runtime: ${mismatch(`${isModule} for ${show(path)}`, runtime)}`)
   }
 }
 
