@@ -157,7 +157,10 @@ describe('the module of the environment', () => {
       JSON.stringify({ APP_API_URL: 'a', APP_FLAGS: flags, APP_LIMIT: 3 }),
     )
     await expect(startServer(directory, { site: { environment: given } })).rejects.toMatchObject({
-      problems: ['APP_LIMIT: expected a text', 'APP_FLAGS: expected JSON of at most 1000 levels and of finite numbers'],
+      problems: [
+        'APP_LIMIT: expected a text',
+        'APP_FLAGS: expected JSON of at most 1000 levels and of finite numbers',
+      ],
     })
   })
 })
