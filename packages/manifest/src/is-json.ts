@@ -9,11 +9,10 @@ export function isJson(value: unknown, levels: number): boolean {
     case 'object':
       if (value === null) return true
       // Dates, maps and the like have other names.
-      if (levels === 0 || !['[object Array]', '[object Object]'].includes(toString.call(value))) return false
+      if (levels === 0 || !/^\[object (?:Array|Object)\]$/.test(Object.prototype.toString.call(value)))
+        return false
       return Object.values(value).every((item) => isJson(item, levels - 1))
     default:
       return false
   }
 }
-
-const { toString } = Object.prototype
