@@ -44,8 +44,9 @@ async function installWithPlaywright() {
 async function installWithApt() {
   const environment = { DEBIAN_FRONTEND: 'noninteractive' }
   if (!(await show(['apt-get', 'update', '-q'], environment))) return
-  // brotli and zstd come along as decoders that are not the encoder's; without them libraries do it.
-  const packages = ['chromium', 'brotli', 'zstd']
+  // brotli and zstd come along as decoders that are not the encoder's; without them libraries do it. The others stand in
+  // commands of the documents, which tests run.
+  const packages = ['chromium', 'brotli', 'zstd', 'rsync', 'zip']
   await show(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages], environment)
 }
 
