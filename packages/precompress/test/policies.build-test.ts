@@ -88,6 +88,7 @@ const cases: readonly (readonly [html: string, counts: Counts])[] = [
     '<template><div><template shadowrootmode=open><style>a{}</style></template></div></template>',
     [0, 0, 0, 0],
   ],
+  ['<b><p><template shadowrootmode=open><style>a{}</style></template></b>', [0, 1, 0, 0]],
   ['<svg><script>console.log("ran 1")</script><style>a{}</style><g style=fill:red /></svg>', [1, 1, 1, 0]],
   [
     '<svg><script href=/a.js>1</script><script xlink:href=/a.js>2</script><script src=/a.js>console.log("ran 3")</script></svg>',
@@ -123,6 +124,7 @@ const cases: readonly (readonly [html: string, counts: Counts])[] = [
     '<select><div style=color:red>x</div><style>a{}</style><option style=color:blue>"<select>"</select>',
     [0, 1, 2, 0],
   ],
+  ['\uE000<select><p style=top:0></select><p style="--a:&#xE000">', [0, 0, 2, 0]],
   ['<script>console.log("ran <select>")</script><select><p style="--a:<select >"></select>', [1, 0, 1, 0]],
   ['<table><style>a{}</style><script>console.log("ran 1")</script><tr style=color:red>', [1, 1, 1, 0]],
   [

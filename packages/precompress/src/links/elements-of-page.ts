@@ -1,4 +1,5 @@
 import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
+import { findShadowRoots } from './find-shadow-roots.ts'
 
 /** An element as it stands in a page. */
 export interface PageElement {
@@ -34,7 +35,12 @@ export function elementsOfPage(
 ): PageElement[] {
   const elements: PageElement[] = []
   const { marked, unmark } = markSelects(text)
-  const document = parse(marked, { sourceCodeLocationInfo: lines, scriptingEnabled: scripting })
+  const { isShadowRoot, treeAdapter } = findShadowRoots()
+  const document = parse(marked, {
+    sourceCodeLocationInfo: lines,
+    scriptingEnabled: scripting,
+    treeAdapter,
+  })
   const ahead: Ahead[] = [{ node: document, isInert: false }]
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node, isInert } = next
@@ -58,8 +64,9 @@ interface Ahead {
  * it is shown an element of another name.
  */
 function markSelects(text: string): { readonly marked: string; readonly unmark: (text: string) => string } {
-  const mark = '\uE000'
-  if (!/<select/i.test(text) || text.includes(mark)) return { marked: text, unmark: (same) => same }
+  if (!/<select/i.test(text)) return { marked: text, unmark: (same) => same }
+  let mark = 'mark'
+  for (let count = 0; text.includes(mark); count += 1) mark = `mark${count}`
   return {
     marked: text.replaceAll(/<\/?select(?=[\s/>])/gi, `$&${mark}`),
     unmark: (found) => found.replaceAll(mark, ''),
@@ -82,27 +89,6 @@ function describe(node: Element, isInert: boolean, unmark: (text: string) => str
 
 function textOf({ childNodes }: Element): string {
   return childNodes.map((child) => ('value' in child ? child.value : '')).join('')
-}
-
-/** Elements besides custom ones that may have a shadow root (DOM §4.9, "valid shadow host name"). */
-const hosts: ReadonlySet<string> = new Set(
-  'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
-)
-/** Names of SVG and MathML, which no custom element may have (HTML §4.13.3). */
-const reserved = /^(?:annotation-xml|color-profile|font-face(?:-src|-uri|-format|-name)?|missing-glyph)$/
-
-/** The first `<template shadowrootmode>` of an element that may have one (HTML §13.2.6.4.4); a second stays a template. */
-function isShadowRoot(node: DefaultTreeAdapterTypes.Template): boolean {
-  const { parentNode: host } = node
-  if (host === null || !('tagName' in host) || host.namespaceURI !== syntax.NS.HTML) return false
-  const isCustom = host.tagName.includes('-') && !reserved.test(host.tagName)
-  return (isCustom || hosts.has(host.tagName)) && host.childNodes.find(isShadowTemplate) === node
-}
-
-function isShadowTemplate(node: DefaultTreeAdapterTypes.Node): boolean {
-  if (!('content' in node)) return false
-  const mode = node.attrs.find(({ name }) => name === 'shadowrootmode')?.value.toLowerCase()
-  return mode === 'open' || mode === 'closed'
 }
 
 /** The `href` of the first `<base>` that has one. */
