@@ -45,8 +45,9 @@ export function elementsOfPage(
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node, isInert } = next
     if ('tagName' in node) elements.push(describe(node, isInert, unmark))
-    const push = (parent: DefaultTreeAdapterTypes.ParentNode, inert: boolean): void => {
-      ahead.push(...parent.childNodes.map((child) => ({ node: child, isInert: inert })).toReversed())
+    // One by one: a page may have more siblings than a call takes arguments.
+    const push = ({ childNodes }: DefaultTreeAdapterTypes.ParentNode, inert: boolean): void => {
+      for (const child of childNodes.toReversed()) ahead.push({ node: child, isInert: inert })
     }
     if ('content' in node) push(node.content, isInert || !isShadowRoot(node))
     if ('childNodes' in node) push(node, isInert)

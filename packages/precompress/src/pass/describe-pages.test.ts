@@ -40,6 +40,12 @@ describe('describePages', () => {
     expect(manifest.policy).toEqual({})
   })
 
+  test('reads a page of 200,000 elements side by side', async () => {
+    const folder = await makeFolder({ 'index.html': `<style>b</style>${'<br>'.repeat(200_000)}` })
+    const { manifest } = await precompress(folder)
+    expect(policiesOf(manifest)).toEqual({ 'index.html': { styles: [hashOf('b')] } })
+  })
+
   test('gives a folder without a manifest the same where they are asked for', async () => {
     const folder = await makeFolder(pages)
     const { manifest } = await precompress(folder)
