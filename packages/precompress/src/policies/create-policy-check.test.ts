@@ -62,6 +62,25 @@ describe('createPolicyCheck', () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
+  test('tells of many pages and many things in a few lines', async () => {
+    const images = Array.from({ length: 30 }, (_, index) => `<img src=https://${index}.example>`).join('')
+    const page = scripts(60) + images
+    const warnings = await warningsOf({ 'a.html': page, 'b.html': page, 'c.html': page, 'd.html': page })
+    expect(warnings).toHaveLength(22)
+    expect(warnings[0]).toMatch(
+      /^a\.html, b\.html, c\.html and 1 more: their Content-Security-Policy has up to 60 hashes and 3/,
+    )
+    expect(warnings[21]).toBe(
+      'csp blocks https://20.example (img-src), https://21.example (img-src), https://22.example (img-src) and 7 more too; allow what you know above, and build again',
+    )
+  })
+
+  test('tells a file of the build from an event handler by more than its name', async () => {
+    expect(await warningsOf({ 'a.html': '<object data=online></object>' })).toEqual([
+      'csp blocks online (object-src) in a.html:1; allow it with csp: { \'object-src\': ["\'self\'"] }, or take it out',
+    ])
+  })
+
   test('says what the build adds to the policy, and why', async () => {
     const folder = await makeFolder({ 'a.wasm': '\0asm' })
     const need = { directive: 'script-src', source: "'wasm-unsafe-eval'", reason: 'a.wasm is WebAssembly' }

@@ -12,7 +12,7 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 import type { PageElement } from '../links/elements-of-page.ts'
-import { findBlocked } from './find-blocked.ts'
+import { type Blocked, findBlocked } from './find-blocked.ts'
 
 /** Looks at pages one by one, then says what their policies block and which are too long. */
 export interface PolicyCheck {
@@ -45,38 +45,39 @@ export function createPolicyCheck({ serving, environment, needs }: CheckedBuild)
   })
   const field = policyFieldName(rules)
 
-  const placesOf = new Map<string, string[]>()
+  const found = new Map<string, Found>()
   const withOwn: string[] = []
-  const long: { readonly path: string; readonly bytes: number; readonly hashes: number }[] = []
+  const long: LongPolicy[] = []
   return {
     look: (path, elements, page) => {
       const policy = policyFor(page)
       const bytes = field.length + ': '.length + policy.length
       const hashes = Object.values(page ?? {}).flat().length
       if (bytes > longBytes) long.push({ path, bytes, hashes })
-      for (const { what, directive, line } of findBlocked(elements, policy)) {
-        const key = `${what} (${directive})`
-        placesOf.set(key, [...(placesOf.get(key) ?? []), `${path}:${line}`])
+      for (const blocked of findBlocked(elements, policy)) {
+        const what = `${blocked.what} (${blocked.directive})`
+        const before = found.get(what) ?? { blocked, places: new Set() }
+        found.set(what, before)
+        before.places.add(`${path}:${blocked.line}`)
       }
       for (const { line = 0 } of elements.filter(isOwnPolicy)) withOwn.push(`${path}:${line}`)
     },
     finish: (warn) => {
-      const refused = long.filter(({ bytes }) => bytes > mostBytes).toSorted((a, b) => b.bytes - a.bytes)
-      if (refused.length > 0) {
+      const refused = long.filter(({ bytes }) => bytes > mostBytes)
+      if (refused.length > 0)
         throw new OperatorError(
           'SD_PASS_FAILED',
-          refused.map(
-            ({ path, bytes, hashes }) =>
-              `${path}: its ${field} has ${hashes} hashes and ${bytes} bytes, which hardly a proxy takes (most: ${mostBytes}); ${cure}`,
-          ),
+          `${describeLong(refused, field)}, which hardly a proxy takes (most: ${mostBytes}); ${cure}`,
         )
-      }
-      for (const { path, bytes, hashes } of long)
+      if (long.length > 0)
         warn(
-          `${path}: its ${field} has ${hashes} hashes and ${bytes} bytes; proxies such as nginx take 4 KB for all fields by default and answer 502 to more; ${cure}, or let the proxy take more (nginx: proxy_buffer_size 16k)`,
+          `${describeLong(long, field)}; proxies such as nginx take 4 KB for all fields by default and answer 502 to more; ${cure}, or let the proxy take more (nginx: proxy_buffer_size 16k)`,
         )
-      for (const [what, places] of placesOf)
-        warn(`csp blocks ${what} in ${firstNames([...new Set(places)])}; ${cureOf(what)}`)
+      const all = [...found].toSorted(([, one], [, other]) => other.places.size - one.places.size)
+      for (const [what, { blocked, places }] of all.slice(0, mostLines))
+        warn(`csp blocks ${what} in ${firstNames([...places])}; ${cureOf(blocked)}`)
+      const rest = all.slice(mostLines).map(([what]) => what)
+      if (rest.length > 0) warn(`csp blocks ${firstNames(rest)} too; allow what you know above, and build again`)
       if (withOwn.length > 0)
         warn(
           `${firstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> counts beside the field of csp: a browser allows only what both allow; take it out`,
@@ -85,14 +86,36 @@ export function createPolicyCheck({ serving, environment, needs }: CheckedBuild)
   }
 }
 
-const cure = 'move inline code into files (build.assetsInlineLimit says what Vite writes into pages)'
+interface Found {
+  readonly blocked: Blocked
+  readonly places: Set<string>
+}
 
-function cureOf(what: string): string {
-  if (what.startsWith('on')) return 'add the listener in a script, or say csp: { attributes: true }'
-  if (what.startsWith('javascript:')) return 'no hash allows such a URL: use a button and a listener'
-  const [name = '', directive = ''] = what.replace(')', '').split(' (')
-  const source = /^[a-z][a-z\d+.-]*:/i.test(name) ? name : "'self'"
-  return `allow it with csp: { '${directive}': ["${source}"] }, or take it out`
+interface LongPolicy {
+  readonly path: string
+  readonly bytes: number
+  readonly hashes: number
+}
+
+/** Things that are told of in a line each. */
+const mostLines = 20
+
+/** One line, though all pages of a build may be alike. */
+function describeLong(pages: readonly LongPolicy[], field: string): string {
+  const sorted = pages.toSorted((a, b) => b.bytes - a.bytes)
+  const [{ hashes, bytes } = { hashes: 0, bytes: 0 }] = sorted
+  const [their, most] = pages.length === 1 ? ['its', ''] : ['their', 'up to ']
+  const names = firstNames(sorted.map(({ path }) => path))
+  return `${names}: ${their} ${field} has ${most}${hashes} hashes and ${bytes} bytes`
+}
+
+const cure = "move inline scripts and styles into files, and style attributes into classes"
+
+function cureOf({ what, directive, source }: Blocked): string {
+  if (source !== undefined) return `allow it with csp: { '${directive}': ["${source}"] }, or take it out`
+  return what === 'javascript:'
+    ? 'no hash allows such a URL: use a button and a listener'
+    : 'add the listener in a script, or say csp: { attributes: true }'
 }
 
 function isOwnPolicy({ tag, kind, attributes }: PageElement): boolean {

@@ -31,6 +31,27 @@ describe('findBlocked', () => {
     ['<object data=/a.pdf></object><embed src=/b.pdf>', ['1: /a.pdf object-src', '1: /b.pdf object-src']],
     ['<p onclick=1 once=2><svg onload=3>', ['1: onclick script-src', '1: onload script-src']],
     ['<a href="java\nscript:1">', ['1: javascript: script-src']],
+    [
+      '<svg><a href="javascript:1" /><a xlink:href="javascript:2" /></svg>',
+      ['1: javascript: script-src', '1: javascript: script-src'],
+    ],
+    ['<p style="background:url(https://a.example/b.png)">', ['1: https://a.example img-src']],
+    [
+      '<script type=importmap>{"imports":{"a":"https://a.example/b.js","c":"/c.js"}}</script>',
+      ['1: https://a.example script-src'],
+    ],
+    ['<script type=importmap>{</script><link rel=preload as=constructor href=https://a.example>', []],
+    ['<link rel=preload as=fetch href=https://a.example>', ['1: https://a.example default-src']],
+    [
+      '<base href=https://a.example>\n<iframe srcdoc="\n<img src=b.png><p onclick=1><script src=//b.example>"></iframe>',
+      [
+        '1: https://a.example base-uri',
+        '2: https://a.example img-src',
+        '2: onclick script-src',
+        '2: https://b.example script-src',
+      ],
+    ],
+    ['<iframe sandbox srcdoc="<p onclick=1><a href=javascript:1><script src=//b.example>"></iframe>', []],
     ['<a href=https://a.example><template><img src=https://a.example></template>', []],
     [
       '<svg><image href=https://a.example/b /><script xlink:href=https://b.example /></svg>',
@@ -53,6 +74,9 @@ describe('findBlocked', () => {
     [{ 'frame-src': ['*'] }, '<iframe src=https://a.example></iframe>'],
     [{ 'child-src': ['a.example'] }, '<iframe src=https://a.example></iframe>'],
     [{ 'object-src': null, 'default-src': null }, '<embed src=https://a.example>'],
+    [{ 'img-src': ['https://A.example'] }, '<img src=https://a.example>'],
+    [{ 'img-src': ['http://a.example:80'] }, '<img src=https://a.example>'],
+    [{ 'script-src-elem': ["'unsafe-inline'"] }, '<a href=javascript:1>'],
     [{ 'script-src': ["'unsafe-inline'"] }, '<a href=javascript:1 onclick=2>'],
   ])('allows what %j says', (rules, html) => {
     expect(blockedIn(html, rules)).toEqual([])
@@ -63,6 +87,7 @@ describe('findBlocked', () => {
     [{ 'img-src': ['https://a.example'] }, '<img src=http://a.example>'],
     [{ 'img-src': ['*.example.org'] }, '<img src=https://example.org>'],
     [{ 'img-src': ['https://a.example'] }, '<img src=https://a.example:8443>'],
+    [{ 'img-src': ['https://a.example:443'] }, '<img src=https://a.example:8443>'],
   ])('blocks what %j does not say', (rules, html) => {
     expect(blockedIn(html, rules)).toHaveLength(1)
   })

@@ -1,5 +1,6 @@
 import { baseUrlOf, type PageElement } from '../links/elements-of-page.ts'
 import { candidatesOf } from '../links/files-of-page.ts'
+import { documentsOfPage } from './documents-of-page.ts'
 import { inlineOf } from './policy-of-elements.ts'
 import { isAllowed, ownOrigin } from './is-allowed.ts'
 
@@ -9,6 +10,8 @@ export interface Blocked {
   readonly what: string
   /** The directive that blocks it. */
   readonly directive: string
+  /** What would allow it there; none where nothing does. */
+  readonly source?: string
   /** From 1. */
   readonly line: number
 }
@@ -25,8 +28,9 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   object: ['object-src', 'default-src'],
   form: ['form-action'],
   base: ['base-uri'],
+  fetch: ['connect-src', 'default-src'],
+  handler: ['script-src-attr', 'script-src', 'default-src'],
 }
-const handlers = ['script-src-attr', 'script-src', 'default-src']
 
 /** Which kind of fetch an attribute asks for, by the element. */
 const fetches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -58,52 +62,89 @@ const ofLinks: readonly (readonly [relation: string, kind: string])[] = [
   ['manifest', 'manifest'],
 ]
 
+const preloads = ['script', 'style', 'image', 'font', 'fetch']
+
 /**
  * What a page names or holds that a policy blocks: files and frames of other origins, targets of forms, `javascript:`
  * URLs, event handlers. What scripts ask for later nobody can see here.
  */
 export function findBlocked(elements: readonly PageElement[], policy: string): Blocked[] {
   const directives = parsePolicy(policy)
-  const first = (names: readonly string[]): string => names.find((name) => directives.has(name)) ?? ''
-  const base = urlFrom(baseUrlOf(elements) ?? '', ownOrigin)?.href ?? ownOrigin
-  return elements.flatMap((element) => {
-    const { line = 0 } = element
-    const blocked = fetchesOf(element).flatMap(([kind, text]): Blocked[] => {
-      const url = urlFrom(text, kind === 'base' ? ownOrigin : base)
-      if (url === undefined || url.protocol === 'about:') return []
-      const isScript = url.protocol === 'javascript:'
-      const directive = first(isScript ? handlers.slice(1) : (asked[kind] ?? []))
-      const sources = directives.get(directive)
-      if (sources === undefined || isAllowed(url, sources)) return []
-      if (isScript && sources.includes("'unsafe-inline'")) return []
-      const what = url.origin === ownOrigin ? text : url.origin === 'null' ? url.protocol : url.origin
-      return [{ what, directive, line }]
-    })
-    const directive = first(handlers)
-    const sources = directives.get(directive) ?? []
-    const runsHandlers = ["'unsafe-inline'", "'unsafe-hashes'"].some((source) => sources.includes(source))
-    const names = runsHandlers
-      ? []
-      : Object.keys(element.attributes).filter((name) => isHandler(element, name))
-    return [...blocked, ...names.map((what) => ({ what, directive, line }))]
+  const page = baseOf(elements, ownOrigin)
+  return documentsOfPage(elements).flatMap((document) => {
+    const context = { directives, base: baseOf(document.elements, page), scripting: document.scripting }
+    return document.elements.flatMap((element) => [
+      ...blockedFetches(element, context),
+      ...blockedHandlers(element, context),
+    ])
   })
 }
 
-function isHandler({ tag, kind }: PageElement, name: string): boolean {
-  return inlineOf({ tag, kind, attributes: { [name]: '' } }).some(([found]) => found === 'scriptAttributes')
+interface Context {
+  readonly directives: ReadonlyMap<string, readonly string[]>
+  readonly base: string
+  readonly scripting: boolean
 }
 
-function fetchesOf({ tag, kind, attributes, text = '' }: PageElement): [kind: string, url: string][] {
-  if (kind === 'other') return []
+function blockedFetches(element: PageElement, { directives, base, scripting }: Context): Blocked[] {
+  return fetchesOf(element).flatMap(([kind, text]): Blocked[] => {
+    const url = urlFrom(text, kind === 'base' ? ownOrigin : base)
+    if (url === undefined || url.protocol === 'about:') return []
+    const isScript = url.protocol === 'javascript:'
+    if (!scripting && (isScript || kind === 'script')) return []
+    const directive = directiveFor(isScript ? 'script' : kind, directives)
+    const sources = directives.get(directive)
+    if (sources === undefined || isAllowed(url, sources)) return []
+    if (isScript && sources.includes("'unsafe-inline'")) return []
+    const line = element.line ?? 0
+    if (isScript) return [{ what: url.protocol, directive, line }]
+    if (url.origin === ownOrigin) return [{ what: text, directive, source: "'self'", line }]
+    const source = url.origin === 'null' ? url.protocol : url.origin
+    return [{ what: source, directive, source, line }]
+  })
+}
+
+function blockedHandlers(
+  { tag, kind, attributes, line = 0 }: PageElement,
+  { directives, scripting }: Context,
+): Blocked[] {
+  const directive = directiveFor('handler', directives)
+  const sources = directives.get(directive) ?? []
+  if (!scripting || ["'unsafe-inline'", "'unsafe-hashes'"].some((source) => sources.includes(source))) return []
+  return Object.keys(attributes)
+    .filter((name) =>
+      inlineOf({ tag, kind, attributes: { [name]: '' } }).some(([found]) => found === 'scriptAttributes'),
+    )
+    .map((what) => ({ what, directive, line }))
+}
+
+function directiveFor(kind: string, directives: Context['directives']): string {
+  return asked[kind]?.find((name) => directives.has(name)) ?? ''
+}
+
+/** A frame without a `<base>` of its own has that of its page. */
+function baseOf(elements: readonly PageElement[], otherwise: string): string {
+  return urlFrom(baseUrlOf(elements) ?? otherwise, ownOrigin)?.href ?? otherwise
+}
+
+function fetchesOf(element: PageElement): [kind: string, url: string][] {
+  const { style } = element.attributes
+  if (element.kind === 'other') return []
+  return [...namedBy(element), ...(style === undefined ? [] : fetchesOfStyle(style))]
+}
+
+function namedBy({ tag, kind, attributes, text = '' }: PageElement): [kind: string, url: string][] {
   if (tag === 'style') return fetchesOfStyle(text)
   if (kind === 'html' && tag === 'link') {
     const { rel = '', as = '', href } = attributes
     const relations = rel.toLowerCase().split(/\s+/)
-    const preloaded = relations.includes('preload') ? as.toLowerCase() : undefined
+    const preloaded = preloads.find((name) => relations.includes('preload') && name === as.toLowerCase())
     const found = ofLinks.find(([relation]) => relations.includes(relation))?.[1] ?? preloaded
     return href === undefined || found === undefined ? [] : [[found, href]]
   }
-  if (kind === 'html' && (tag === 'a' || tag === 'area')) {
+  if (tag === 'script' && attributes['type']?.trim().toLowerCase() === 'importmap')
+    return fetchesOfImportMap(text)
+  if (tag === 'a' || tag === 'area') {
     const { href = '' } = attributes
     return isScriptUrl(href) ? [['frame', href]] : []
   }
@@ -116,6 +157,21 @@ function fetchesOf({ tag, kind, attributes, text = '' }: PageElement): [kind: st
     const urls = name === 'srcset' ? candidatesOf(value) : [value]
     return urls.filter((url) => url !== '').map((url): [string, string] => [found, url])
   })
+}
+
+/** Modules of other origins; what else stands there names none. */
+function fetchesOfImportMap(text: string): [kind: string, url: string][] {
+  const found: [string, string][] = []
+  try {
+    JSON.parse(text, (_name, value: unknown) => {
+      if (typeof value === 'string') found.push(['script', value])
+      return value
+    })
+  } catch {
+    // A browser ignores it, with a line in its console.
+    return []
+  }
+  return found
 }
 
 /** Style sheets, fonts and images that an inline style asks for. */

@@ -11,11 +11,20 @@ export function isAllowed(url: URL, sources: readonly string[]): boolean {
     if (source.endsWith(':')) return isScheme(source.slice(0, -1), url)
     const [, scheme, host = '', port, path] = hostSource.exec(source) ?? []
     if (host === '' || !isScheme(scheme ?? 'http', url)) return false
-    const isHost =
-      host === '*' || (host.startsWith('*.') ? url.hostname.endsWith(host.slice(1)) : url.hostname === host)
-    const isPort = port === '*' || (port ?? '') === url.port || port === defaultPorts[url.protocol]
-    return isHost && isPort && isPath(path, url.pathname)
+    return isHost(host.toLowerCase(), url.hostname) && isPort(port, url) && isPath(path, url.pathname)
   })
+}
+
+function isHost(host: string, found: string): boolean {
+  if (host === '*') return true
+  return host.startsWith('*.') ? found.endsWith(host.slice(1)) : found === host
+}
+
+/** 80 stands for 443 as well, as `http` does for `https`. */
+function isPort(port: string | undefined, url: URL): boolean {
+  const usual = defaultPorts[url.protocol]
+  const found = url.port === '' ? usual : url.port
+  return port === '*' || found === (port ?? usual) || (port === '80' && found === '443')
 }
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }

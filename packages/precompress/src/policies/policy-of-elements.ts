@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto'
 import type { PagePolicy } from '@serve-dist/manifest'
-import { elementsOfPage, type PageElement } from '../links/elements-of-page.ts'
+import type { PageElement } from '../links/elements-of-page.ts'
+import { documentsOfPage } from './documents-of-page.ts'
 import { isScript } from './is-script.ts'
 
 type Kind = keyof PagePolicy
 
 /** What of one element would run or apply, each with the text that a browser hashes. */
 type Inline = readonly [kind: Kind, text: string]
-
-/** Deeper frames are not looked into: what nests like this is no page of anybody's. */
-const deepestFrame = 8
 
 /**
  * What a policy must name to let a page run: scripts, styles, `style` attributes and event handlers, with those of the
@@ -22,21 +20,10 @@ export function policyOfElements(elements: readonly PageElement[]): PagePolicy |
     styleAttributes: new Set(),
     scriptAttributes: new Set(),
   }
-  let documents = [{ elements, scripting: true }]
-  for (let depth = 0; documents.length > 0 && depth < deepestFrame; depth += 1) {
-    const frames: typeof documents = []
-    for (const document of documents) {
-      for (const element of document.elements) {
-        for (const [kind, text] of inlineOf(element)) {
-          if (document.scripting || !kind.startsWith('script')) found[kind].add(text)
-        }
-        const frame = frameOf(element)
-        if (frame === undefined) continue
-        const scripting = document.scripting && frame.scripting
-        frames.push({ elements: elementsOfPage(frame.text, { scripting }), scripting })
-      }
+  for (const document of documentsOfPage(elements)) {
+    for (const [kind, text] of document.elements.flatMap(inlineOf)) {
+      if (document.scripting || !kind.startsWith('script')) found[kind].add(text)
     }
-    documents = frames
   }
   const policy = Object.entries(found)
     .filter(([, texts]) => texts.size > 0)
@@ -56,17 +43,6 @@ export function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inl
     else if (/^on[a-z]{3,}$/.test(name)) inline.push(['scriptAttributes', value])
   }
   return inline
-}
-
-/** The document in an `<iframe srcdoc>`, and whether its sandbox lets it run scripts. */
-function frameOf({
-  tag,
-  kind,
-  attributes: { srcdoc, sandbox },
-}: PageElement): { readonly text: string; readonly scripting: boolean } | undefined {
-  if (tag !== 'iframe' || kind !== 'html' || srcdoc === undefined) return undefined
-  const scripting = sandbox === undefined || sandbox.toLowerCase().split(/\s+/).includes('allow-scripts')
-  return { text: srcdoc, scripting }
 }
 
 function hashOf(text: string): string {
