@@ -77,7 +77,7 @@ describe('createPolicyCheck', () => {
 
   test('tells a file of the build from an event handler by more than its name', async () => {
     expect(await warningsOf({ 'a.html': '<object data=online></object>' })).toEqual([
-      'csp blocks online (object-src) in a.html:1; allow it with csp: { \'object-src\': ["\'self\'"] }, or take it out',
+      "csp blocks online (object-src) in a.html:1; allow it with csp: { 'object-src': [\"'self'\"] }, or take it out",
     ])
   })
 

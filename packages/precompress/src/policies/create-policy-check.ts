@@ -77,7 +77,8 @@ export function createPolicyCheck({ serving, environment, needs }: CheckedBuild)
       for (const [what, { blocked, places }] of all.slice(0, mostLines))
         warn(`csp blocks ${what} in ${firstNames([...places])}; ${cureOf(blocked)}`)
       const rest = all.slice(mostLines).map(([what]) => what)
-      if (rest.length > 0) warn(`csp blocks ${firstNames(rest)} too; allow what you know above, and build again`)
+      if (rest.length > 0)
+        warn(`csp blocks ${firstNames(rest)} too; allow what you know above, and build again`)
       if (withOwn.length > 0)
         warn(
           `${firstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> counts beside the field of csp: a browser allows only what both allow; take it out`,
@@ -109,7 +110,7 @@ function describeLong(pages: readonly LongPolicy[], field: string): string {
   return `${names}: ${their} ${field} has ${most}${hashes} hashes and ${bytes} bytes`
 }
 
-const cure = "move inline scripts and styles into files, and style attributes into classes"
+const cure = 'move inline scripts and styles into files, and style attributes into classes'
 
 function cureOf({ what, directive, source }: Blocked): string {
   if (source !== undefined) return `allow it with csp: { '${directive}': ["${source}"] }, or take it out`

@@ -110,7 +110,8 @@ function blockedHandlers(
 ): Blocked[] {
   const directive = directiveFor('handler', directives)
   const sources = directives.get(directive) ?? []
-  if (!scripting || ["'unsafe-inline'", "'unsafe-hashes'"].some((source) => sources.includes(source))) return []
+  if (!scripting || ["'unsafe-inline'", "'unsafe-hashes'"].some((source) => sources.includes(source)))
+    return []
   return Object.keys(attributes)
     .filter((name) =>
       inlineOf({ tag, kind, attributes: { [name]: '' } }).some(([found]) => found === 'scriptAttributes'),
