@@ -223,6 +223,20 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     await expect(built).rejects.toThrow(/by the option "env", such as serveDist\(\{ env:/)
   })
 
+  test('is refused where a name is imported of it, or Vite is told to leave it out', async () => {
+    const { build } = await load()
+    const index = '<!doctype html><script type="module" src="/main.ts"></script>'
+    const main = "\nimport { API_URL } from 'virtual:serve-dist/env'\nconsole.log(API_URL as string)"
+    const project = await createProject({ 'index.html': index, 'main.ts': main })
+    const config = project.config({ plugins: [serveDist(options)] })
+    await expect(build(config)).rejects.toThrow(
+      /main\.ts:2: .* import env from "virtual:serve-dist\/env", and env\.API_URL/,
+    )
+    await project.write('main.ts', "import env from 'virtual:serve-dist/env'\nconsole.log(env)")
+    const left = build({ ...config, build: { rollupOptions: { external: /^virtual:/ } } })
+    await expect(left).rejects.toThrow(/assets\/index-.*\.js: .*rollupOptions\.external/)
+  })
+
   test('is refused where public/ has a file of its name', async () => {
     const { build } = await load()
     const project = await createProject({ ...site, 'public/serve-dist-env.js': '' })

@@ -13,11 +13,12 @@ import { warnOnce } from '../instances.ts'
 import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
-import type { EnvironmentWorkers } from './environment-workers.ts'
+import { type EnvironmentWorkers, importText, placeOfImport } from './environment-workers.ts'
 import { importedUrl, nameInBundle, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
 import { loadVariables } from './load-variables.ts'
+import { namedImports } from './named-imports.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
@@ -31,6 +32,8 @@ export function environmentPlugin(
   { bundles }: EnvironmentWorkers,
 ): Plugin {
   let config: ResolvedConfig
+  /** Modules for browsers that import it. */
+  const importing = new Set<string>()
 
   return {
     name: 'serve-dist:env',
@@ -57,7 +60,7 @@ export function environmentPlugin(
       )
     },
 
-    resolveId(id) {
+    resolveId(id, importer) {
       if (id === environmentReader) return id
       if (id !== environmentImport) return undefined
       if (settings === undefined) {
@@ -66,9 +69,10 @@ export function environmentPlugin(
         )
       }
       // `moduleSideEffects`: no chunk imports it whose code does not use it.
-      return isForClients(this.environment.config, config)
-        ? { id: environmentToken, external: true, moduleSideEffects: false }
-        : { id: resolvedImport, moduleSideEffects: false }
+      if (!isForClients(this.environment.config, config))
+        return { id: resolvedImport, moduleSideEffects: false }
+      if (importer !== undefined) importing.add(importer)
+      return { id: environmentToken, external: true, moduleSideEffects: false }
     },
 
     async load(id) {
@@ -78,6 +82,27 @@ export function environmentPlugin(
       const { values, problems } = readEnvironment(settings.environment, await loadVariables(config))
       if (problems.length > 0) this.error(`the environment and .env files:\n  ${problems.join('\n  ')}`)
       return environmentModule(values)
+    },
+
+    // Before the folder is touched.
+    buildEnd: {
+      order: 'pre',
+      handler(error) {
+        if (error !== undefined) return
+        const parse = (code: string): unknown => {
+          try {
+            return this.parse(code)
+          } catch {
+            // The bundler may take what is no JavaScript.
+            return undefined
+          }
+        }
+        const problems = [...importing].flatMap((id) => {
+          const [name] = namedImports(parse(this.getModuleInfo(id)?.code ?? ''))
+          return name === undefined ? [] : [`${placeOfImport(config.root, id)}: ${namedImportMessage(name)}`]
+        })
+        if (problems.length > 0) this.error(problems.join('\n  '))
+      },
     },
 
     // Before minifiers, which may write another kind of quotes, and before hashes.
@@ -100,6 +125,8 @@ export function environmentPlugin(
             if (isCopy(file)) this.error(copyMessage(file))
             continue
           }
+          if ([...file.imports, ...file.dynamicImports].includes(environmentImport))
+            this.error(`${file.fileName}: ${externalMessage}`)
           if (file.imports.includes(environmentToken)) {
             isImported = true
             // Vite follows the names of files.
@@ -139,9 +166,15 @@ export function environmentPlugin(
 
 const unused = `[serve-dist] env: no script for browsers imports "${environmentImport}", so a server of this build takes nothing from its environment`
 
+const externalMessage = `no browser finds "${environmentImport}", which rollupOptions.external leaves in; let it except this name`
+
+function namedImportMessage(name: string): string {
+  return `"${name}" is no export of the environment; say import env from "${environmentImport}", and env.${name}`
+}
+
 /** Whether it is a script that Vite took for an asset, by `new URL('./sw.js', import.meta.url)`. */
 function isCopy({ fileName, source }: Rollup.OutputAsset): boolean {
-  return /\.[cm]?[jt]sx?$/.test(fileName) && Buffer.from(source).includes(environmentImport)
+  return /\.[cm]?[jt]sx?$/.test(fileName) && importText.test(Buffer.from(source).toString())
 }
 
 function copyMessage({ fileName, originalFileNames }: Rollup.OutputAsset): string {

@@ -123,7 +123,8 @@ export function placeOfImport(root: string, module: string): string {
   return `${within(root, module)}:${lineOf(module, importText)}`
 }
 
-const importText = /["'`]virtual:serve-dist\/env["'`]/
+/** How it stands in the code of whoever imports it. */
+export const importText: RegExp = /["'`]virtual:serve-dist\/env["'`]/
 
 /** The line of a module's file in which this text first stands, from 1; a module of a plugin may have no file. */
 export function lineOf(module: string, text: RegExp): number {
