@@ -32,15 +32,14 @@ export function environmentOrigins(
     }
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined || value === '') continue
-    const origin = originOf(value)
-    if (origin !== undefined) origins.set(name, origin)
-    else
-      problems.add(`${prefix + name}: expected a URL ${urlForm}, for its origin is a source of ${directive}`)
+    const { origin, problem } = originOf(value)
+    if (problem === undefined) origins.set(name, origin)
+    else problems.add(`${prefix + name}: its origin is a source of ${directive}, and ${problem}`)
   }
   return { origins, ruleProblems: [...ruleProblems], problems: [...problems] }
 }
 
-const urlForm = 'that begins with https://, http://, wss:// or ws:// and a host name'
+const expected = 'it must be a URL that begins with https://, http://, wss:// or ws:// and a host name'
 
 function namesIn(rule: PolicyRules): { readonly directive: string; readonly name: string }[] {
   return policyDirectives.flatMap((directive) =>
@@ -59,10 +58,11 @@ function unknownName(name: string, known: readonly string[]): string {
     : `${found}; did you mean "${nearest}"?`
 }
 
-function originOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !URL.canParse(value)) return undefined
-  const { protocol, origin } = new URL(value)
-  // A host may hold what ends a directive.
-  const isSource = policySourceProblem('connect-src', origin) === undefined
-  return /^(?:https?|wss?):$/.test(protocol) && isSource ? origin : undefined
+function originOf(value: unknown): { readonly origin: string; readonly problem?: string | undefined } {
+  const { protocol, origin } = typeof value === 'string' && URL.canParse(value) ? new URL(value) : noUrl
+  if (!/^(?:https?|wss?):$/.test(protocol)) return { origin, problem: expected }
+  // A host may hold what ends a directive, or a star, which stands for all hosts.
+  return { origin, problem: origin.includes('*') ? expected : policySourceProblem('connect-src', origin) }
 }
+
+const noUrl = { protocol: '', origin: '' }

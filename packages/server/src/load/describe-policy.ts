@@ -1,4 +1,11 @@
-import { enforcedOnly, firstNames, formatBytes, isReportOnly, OperatorError } from '@serve-dist/manifest'
+import {
+  enforcedOnly,
+  firstNames,
+  formatBytes,
+  isPageType,
+  isReportOnly,
+  OperatorError,
+} from '@serve-dist/manifest'
 import { okAnswer } from '../site/representation-answers.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
 import type { Resource, Site } from '../site/site.ts'
@@ -28,6 +35,14 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   if (runsAll !== undefined)
     warnings.push(
       `csp: 'unsafe-inline' in ${runsAll} lets every script run that somebody gets into a page; inline scripts of the build do not need it: their hashes are sent in its place`,
+    )
+  const byRule = [...site.files.values()].filter(
+    ({ isPage, overrides }) =>
+      !isPage && isPageType(overrides.get('content-type')?.value?.toLowerCase() ?? ''),
+  )
+  if (byRule.length > 0)
+    warnings.push(
+      `csp: a rule sends ${firstNames(byRule.map(({ path }) => path))} as text/html, but the build read no page there, so no hashes are known: name it *.html`,
     )
   if (says('report-to') && !isFieldSet('reporting-endpoints') && !isFieldSet('report-to'))
     warnings.push(

@@ -231,7 +231,7 @@ describe('csp', () => {
     environment['API_URL'] = "https://a;script-src 'unsafe-inline'"
     expect(await server.reload()).toMatchObject({
       status: 'refused',
-      problems: [expect.stringMatching(/^API_URL: expected a URL that begins with/)],
+      problems: [expect.stringMatching(/^API_URL: its origin is a source of connect-src/)],
     })
     expect(await policy()).toContain('connect-src wss://two.example:8443;')
   })
@@ -266,6 +266,12 @@ describe('csp', () => {
       { csp: { 'script-src': ["'unsafe-inline'"] } },
       0,
       "csp: 'unsafe-inline' in script-src lets",
+    ],
+    [
+      'files that a rule alone makes pages',
+      { csp: true, headers: { 'assets/app.js': { 'content-type': 'text/html; charset=utf-8' } } },
+      0,
+      'csp: a rule sends assets/app.js as text/html, but the build read no page there, so no hashes are known: name it',
     ],
     [
       'an endpoint without its field',
@@ -342,7 +348,7 @@ describe('csp', () => {
     const variables = { API_URL: { type: 'string', required: true }, CDN: { type: 'string' } } as const
     const directory = await buildWith((manifest) => ({
       ...withHashes(manifest),
-      environment: { path: 'assets/app.js', prefix: 'POLICY_TEST_', variables },
+      environment: { path: 'serve-dist-env.js', prefix: 'POLICY_TEST_', variables },
     }))
     const rules = { csp: { 'connect-src': [{ env: 'API_URL' }], 'media-src': [{ env: 'CDN' }] } }
     process.env['POLICY_TEST_API_URL'] = 'https://user:secret@api.example:8443/v1?key=1'
@@ -354,7 +360,7 @@ describe('csp', () => {
       await expect(loadSite(directory, { rules })).rejects.toMatchObject({
         code: 'SD_ENVIRONMENT_INVALID',
         message:
-          'POLICY_TEST_API_URL: expected a URL that begins with https://, http://, wss:// or ws:// and a host name, for its origin is a source of connect-src',
+          'POLICY_TEST_API_URL: its origin is a source of connect-src, and it must be a URL that begins with https://, http://, wss:// or ws:// and a host name',
       })
       await expect(
         loadSite(directory, { rules: { csp: { 'img-src': [{ env: 'API_URI' }] } } }),
