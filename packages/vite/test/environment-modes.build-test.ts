@@ -98,6 +98,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }
     await askForModule(server)
     const told = customLogger.errors.join('\n')
     expect(told).toContain('SD_TEST_URL: the build requires this environment variable, and it is not set')
+    expect(told).toContain(`or in a file such as ${project.root}/.env.development:`)
     expect(told).toContain('SD_TEST_LIMIT: expected a number')
     expect(told).toContain('SD_TEST_MENU: expected JSON')
     expect(told).not.toContain('hidden')

@@ -184,9 +184,14 @@ function createProgram(words: readonly string[]): Command {
  * connections open, and may catch what nobody else does.
  */
 function endServing(error: unknown): never {
-  process.stderr.write(`${error instanceof OperatorError ? describe(error) : inspect(error)}\n`)
+  const isOfOperator = error instanceof OperatorError
+  const cure = isOfOperator && error.code === 'SD_ENVIRONMENT_INVALID' ? `\n${environmentCure}` : ''
+  process.stderr.write(`${isOfOperator ? describe(error) : inspect(error)}${cure}\n`)
   process.exit(1)
 }
+
+const environmentCure =
+  'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)'
 
 function describe(error: OperatorError): string {
   return `serve-dist: ${error.code}: ${error.message}`

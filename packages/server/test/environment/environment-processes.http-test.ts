@@ -150,6 +150,7 @@ describe('a start', () => {
           'API_URL: the build requires this environment variable, and it is not set',
           'LIMIT: expected a number such as 10 or 0.5',
           'FLAGS: expected JSON',
+          'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)',
         ].join('\n')}\n`,
       ])
     },
@@ -181,8 +182,8 @@ describe('a start', () => {
         await exited
         return said
       }
-      expect(await run('secret\\377')).toBe(
-        'serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\n',
+      expect(await run('secret\\377')).toMatch(
+        /^serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\nset variables .+\n$/,
       )
       expect(await run('a\\357\\277\\275')).toMatch(/http:\/\/127\.0\.0\.1/)
     },

@@ -80,7 +80,11 @@ export function environmentPlugin(
       if (id !== resolvedImport || settings === undefined) return undefined
       if (config.command === 'build') return serverModule(settings.environment)
       const { values, problems } = readEnvironment(settings.environment, await loadVariables(config))
-      if (problems.length > 0) this.error(`the environment and .env files:\n  ${problems.join('\n  ')}`)
+      if (problems.length > 0) {
+        const { envDir, mode } = config
+        const file = envDir === false ? '' : `, or in a file such as ${join(envDir, `.env.${mode}`)}`
+        this.error(`set these in the environment${file}:\n  ${problems.join('\n  ')}`)
+      }
       return environmentModule(values)
     },
 
