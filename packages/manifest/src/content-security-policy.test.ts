@@ -109,6 +109,18 @@ describe('createContentSecurityPolicy', () => {
     )
   })
 
+  test.each<[PolicyRules, readonly string[] | undefined]>([
+    [{}, ["'unsafe-hashes'", `'${a}'`]],
+    [{ 'style-src': ["'unsafe-inline'"] }, undefined],
+    [
+      { 'style-src': ["'unsafe-inline'"], 'style-src-attr': [`'${b}'`] },
+      ["'unsafe-hashes'", `'${a}'`, `'${b}'`],
+    ],
+  ])('%j joins what the build needs for attributes, but takes nothing back', (rules, sources) => {
+    const build = { 'style-src-attr': ["'unsafe-hashes'", `'${a}'`] }
+    expect(sourcesOf(policyOf(rules, {}, build), 'style-src-attr')).toEqual(sources)
+  })
+
   const hashes = fc.uniqueArray(fc.constantFrom(a, b, c))
   const pages: fc.Arbitrary<PagePolicy> = fc.record({
     scripts: hashes,

@@ -149,6 +149,11 @@ function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<strin
       if (sources.length > 0 && directives.get(name)?.length === 0) directives.set(name, [none])
     }
   }
+  // What the build alone says of attributes would take back what somebody allows in the directive for all.
+  for (const name of ['script-src-attr', 'style-src-attr'] as const) {
+    const isAsked = rules.some((rule) => rule[name] !== undefined)
+    if (!isAsked && directives.get(name.slice(0, -5))?.includes(unsafeInline)) directives.delete(name)
+  }
   return directives
 }
 
