@@ -159,6 +159,18 @@ describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name'
     expect(untouched.output.trim()).toBe('runs')
   })
 
+  test.each([{ define: { 'process.env': {} } }, { ssr: { target: 'webworker', noExternal: true } } as const])(
+    'reads it where Vite replaces process.env, too: %j',
+    async (config) => {
+      const { build } = await load()
+      const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
+      const plugins = [serveDist(options)]
+      await build(project.config({ ...config, plugins, build: { ssr: 'show.js' } }))
+      const print = `import env from './dist/show.js'\nconsole.log(env.SD_TEST_LIMIT)`
+      expect((await runInNode(project, print, set)).output.trim()).toBe('100')
+    },
+  )
+
   test('is the module for browsers in the client of the same application', async () => {
     const { createBuilder } = await load()
     const project = await createProject({ ...site, 'show.js': `${reader}export default env` })

@@ -23,6 +23,8 @@ const environment = JSON.parse(${description})
 let known
 function valueOf(name) {
   if (known === undefined) {
+    // Vite's "define" may replace process.env, but not that of a variable of this function.
+    const { process } = globalThis
     const { values, problems } = readEnvironment(environment, process.env)
     if (problems.length > 0) throw new Error('The environment of this process:\\n  ' + problems.join('\\n  '))
     known = values
