@@ -75,7 +75,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
         const got = await sendRequest(url, { headers })
         const size = String(bytes.length)
         expect.soft([got.status, got.body.equals(bytes)], file.path).toEqual([200, true])
-        expect.soft(got.headers, file.path).toMatchObject(fieldsOf(file))
+        expect.soft(got.headers, file.path).toMatchObject(fieldsOf(file, manifest))
         expect.soft(got.headers, file.path).toHaveProperty('content-length', size)
         expect.soft(got.headers['content-encoding'], file.path).toBe(coding)
         expect
@@ -165,10 +165,12 @@ function isHidden(name: string): boolean {
   return name.split('/').some((segment) => segment.startsWith('.') && segment !== '.well-known')
 }
 
-function fieldsOf(file: ManifestFile): Record<string, string> {
+function fieldsOf(file: ManifestFile, { serving = {} }: Manifest): Record<string, string> {
+  // The script of a worker carries a policy of its own, which may be another one at the next start.
+  const hasPolicy = file.worker === true && serving.csp !== undefined
   return {
     'content-type': file.mediaType,
-    'cache-control': cacheControl[file.cache],
+    'cache-control': cacheControl[hasPolicy ? 'revalidate' : file.cache],
     // A file that the server makes changes at no time that anybody knows.
     ...(file.runtime !== true && { 'last-modified': new Date(file.lastModified).toUTCString() }),
     'x-content-type-options': 'nosniff',
