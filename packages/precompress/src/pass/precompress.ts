@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { BuildPolicy, Manifest } from '@serve-dist/manifest'
+import { readIfThere } from '../folder/describe-file.ts'
 import {
   type EncodingCache,
   findCacheDirectory,
@@ -132,7 +134,7 @@ export async function runPass(
     const described = compressed.map(({ file }) => file)
     const needs = [...recorded, ...(await findNeeds(folder, described))]
     const policy = joinNeeds(needs)
-    const check = await openPolicyCheck(settings, policy)
+    const check = await openPolicyCheck(folder, settings, policy)
     const pages = await describePages(compressed, { ...settings, folder, earlier: earlier.manifest, check })
     check?.finish(warn)
 
@@ -171,12 +173,14 @@ export async function runPass(
 
 /** Its parser of pages is loaded where policies are sent. */
 async function openPolicyCheck(
+  folder: string,
   { serving, environment }: ResolvedPrecompressOptions,
   needs: BuildPolicy,
 ): Promise<PolicyCheck | undefined> {
   if (serving?.csp === undefined || serving.csp === false) return undefined
   const { createPolicyCheck } = await import('../policies/create-policy-check.ts')
-  return createPolicyCheck({ serving, environment, needs })
+  const headersFile = readIfThere(join(folder, '_headers')).toString()
+  return createPolicyCheck({ serving, environment, needs, headersFile })
 }
 
 function openCache(

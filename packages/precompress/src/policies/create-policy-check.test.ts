@@ -62,6 +62,15 @@ describe('createPolicyCheck', () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
+  test('says that a server will not start with another policy in _headers', async () => {
+    const headers = '/*\n  content-security-policy: default-src *\n'
+    expect(await warningsOf({ _headers: headers })).toEqual([
+      '_headers sets Content-Security-Policy, and a server will not start with it, for the rule csp sends this field; write its directives into csp, or say csp: false',
+    ])
+    expect(await warningsOf({ _headers: headers }, { reportOnly: true })).toEqual([])
+    expect(await warningsOf({ _headers: '/*\n  ! Content-Security-Policy\n' })).toEqual([])
+  })
+
   test('tells of many pages and many things in a few lines', async () => {
     const images = Array.from({ length: 30 }, (_, index) => `<img src=https://${index}.example>`).join('')
     const page = scripts(60) + images

@@ -1,4 +1,5 @@
 import {
+  beside,
   countingPolicyRules,
   createContentSecurityPolicy,
   environmentDefaults,
@@ -25,6 +26,8 @@ export interface CheckedBuild {
   readonly serving: ServingRules | undefined
   readonly environment: RuntimeEnvironment | undefined
   readonly needs: BuildPolicy
+  /** The text of `_headers`. */
+  readonly headersFile: string
 }
 
 /** nginx takes 4 KB for a head by default: 70 hashes pass, 75 are a 502. */
@@ -33,7 +36,7 @@ const longBytes = 3 * 1024
 const mostBytes = 16 * 1024
 
 /** The check of the pages of a build that is sent with policies; `undefined` where it is not. */
-export function createPolicyCheck({ serving, environment, needs }: CheckedBuild): PolicyCheck | undefined {
+export function createPolicyCheck({ serving, environment, needs, headersFile }: CheckedBuild): PolicyCheck | undefined {
   const rules = countingPolicyRules([serving?.csp])
   if (rules === undefined) return undefined
   const defaults = environment && environmentDefaults(environment)
@@ -63,6 +66,8 @@ export function createPolicyCheck({ serving, environment, needs }: CheckedBuild)
       for (const { line = 0 } of elements.filter(isOwnPolicy)) withOwn.push(`${path}:${line}`)
     },
     finish: (warn) => {
+      if (new RegExp(`^[ \\t]+${field}[ \\t]*:`, 'im').test(headersFile))
+        warn(`_headers sets ${field}, and a server will not start with it, for ${beside}`)
       const refused = long.filter(({ bytes }) => bytes > mostBytes)
       if (refused.length > 0)
         throw new OperatorError(

@@ -74,14 +74,14 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
   const [largest] = large
   if (largest === undefined) return []
   const refused = large.filter(({ policy }) => policy > mostBytes)
-  if (refused.length > 0)
+  if (refused.length > 0) {
+    const their = refused.length === 1 ? 'its policy has' : 'their policies have up to'
+    const most = Math.max(...refused.map(({ policy }) => policy))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      refused.map(
-        ({ path, policy }) =>
-          `${path}: its policy has ${formatBytes(policy)}, above the ${formatBytes(mostBytes)} that clients take; ${cure}`,
-      ),
+      `${firstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostBytes)} that clients take; ${cure}`,
     )
+  }
   const names = firstNames(large.map(({ path }) => path))
   return [
     `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; proxies in front take 4 KiB by default, and nginx answers 502 for more: raise that (proxy_buffer_size 16k), or ${cure}`,
