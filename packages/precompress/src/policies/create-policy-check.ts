@@ -36,7 +36,12 @@ const longBytes = 3 * 1024
 const mostBytes = 16 * 1024
 
 /** The check of the pages of a build that is sent with policies; `undefined` where it is not. */
-export function createPolicyCheck({ serving, environment, needs, headersFile }: CheckedBuild): PolicyCheck | undefined {
+export function createPolicyCheck({
+  serving,
+  environment,
+  needs,
+  headersFile,
+}: CheckedBuild): PolicyCheck | undefined {
   const rules = countingPolicyRules([serving?.csp])
   if (rules === undefined) return undefined
   const defaults = environment && environmentDefaults(environment)
