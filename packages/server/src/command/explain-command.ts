@@ -7,7 +7,7 @@ import {
   formatExplanationAsJson,
 } from '../explain/format-explanation.ts'
 import { findOnDisk } from '../hosts/find-on-disk.ts'
-import { loadSiteToInspect } from '../load/load-site.ts'
+import { loadSite, loadSiteToInspect } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { notFound } from '../site/answers.ts'
@@ -35,7 +35,11 @@ export async function explainRequest(
   // The fields are the same wherever a body lies, and none is sent.
   const load = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
   const options = { ...load, ...(envFile !== undefined && { envFile }) }
-  const site = await loadSiteToInspect(directory, options)
+  const site = await loadSite(directory, options).catch(async (error: unknown) => {
+    if (!(error instanceof OperatorError) || error.code !== 'SD_ENVIRONMENT_INVALID') throw error
+    process.stderr.write(`serve-dist: warning: a server does not start here:\n${error.message}\n`)
+    return await loadSiteToInspect(directory, options)
+  })
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
   return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
 }

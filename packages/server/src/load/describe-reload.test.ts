@@ -18,11 +18,11 @@ describe('describeReload', () => {
     [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],
     [
       { status: 'refused', buildId: before, problems: ['a: missing', 'b: missing'] },
-      'new build rejected, still serving 0123456789ab:\na: missing\nb: missing',
+      'reload refused, still serving 0123456789ab:\na: missing\nb: missing',
     ],
     [
       { status: 'refused', buildId: '', problems: ['no worker is there to load it'] },
-      'new build rejected:\nno worker is there to load it',
+      'reload refused:\nno worker is there to load it',
     ],
   ])('of %o says %j', (outcome, text) => {
     expect(describeReload(outcome)).toBe(text)

@@ -11,7 +11,7 @@ export function describeReload(outcome: ReloadOutcome): string {
       return `build ${build} is already being served`
     default:
       return [
-        `new build rejected${build === '' ? '' : `, still serving ${build}`}:`,
+        `reload refused${build === '' ? '' : `, still serving ${build}`}:`,
         ...outcome.problems,
       ].join('\n')
   }

@@ -360,7 +360,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       const before = command.complaints().length
       command.child.kill('SIGHUP')
       await vi.waitUntil(() => command.complaints().length > before, 10_000)
-      expect(command.complaints().slice(before)).toMatch(/^serve-dist: new build rejected.*\n.*bad disk/s)
+      expect(command.complaints().slice(before)).toMatch(/^serve-dist: reload refused.*\n.*bad disk/s)
       expect(new Set(await pages())).toEqual(new Set(['page']))
     }
     await writeFile(ill, '')
@@ -378,7 +378,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(ill, '1')
     process.kill(victim, 'SIGKILL')
     await vi.waitUntil(() => command.complaints().includes('bad disk'), 10_000)
-    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: new build rejected/)
+    expect(command.complaints()).toMatch(/all workers load it\nserve-dist: reload refused/)
     expect(new Set(await pages())).toEqual(new Set(['page']))
     await writeFile(ill, '')
     await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
@@ -443,7 +443,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints().includes('build'), 10_000)
-    expect(command.complaints()).toMatch(/new build rejected.*\n.*no worker is there to load it/)
+    expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is there to load it/)
     await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
     expect(await stop(command)).toBe(0)
   })

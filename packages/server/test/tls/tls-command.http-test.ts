@@ -86,7 +86,7 @@ describe('serve-dist --tls-cert', () => {
       await copyFile(next.cert, own.cert)
       const expected = inBase64(await readFile(next.cert, 'utf8'))
       command.child.kill('SIGHUP')
-      await vi.waitUntil(() => command.complaints().includes('new build rejected'), 10_000)
+      await vi.waitUntil(() => command.complaints().includes('reload refused'), 10_000)
       const shown = await Promise.all(Array.from({ length: 16 }, () => shownCertificate(port)))
       expect(new Set(shown)).toEqual(new Set([expected]))
       command.child.kill('SIGTERM')
