@@ -119,7 +119,7 @@ describe('--env-file', () => {
       patience,
     )
     await writeFile(join(mounted, 'two'), 'LIMIT=secret\n')
-    await vi.waitFor(() => expect(command.complaints()).toContain('rejected, still serving'), patience)
+    await vi.waitFor(() => expect(command.complaints()).toContain('refused, still serving'), patience)
     expect(await valuesOf(port)).toEqual([{ API_URL: 'two', LIMIT: 10 }])
     await rm(file)
     await vi.waitFor(() => expect(command.complaints()).toContain('no such file'), patience)

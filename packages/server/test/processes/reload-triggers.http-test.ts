@@ -158,7 +158,7 @@ describe('--watch', () => {
       await rebuild(served.directory, page)
       await vi.waitFor(async () => expect(await served.page()).toBe(page), patience)
     }
-    expect(served.command.complaints()).not.toContain('rejected')
+    expect(served.command.complaints()).not.toContain('refused')
     expect(await stop(served)).toBe(0)
   })
 
@@ -199,7 +199,7 @@ describe('--watch', () => {
     expect(await served.page()).toBe('first')
     await cp(join(next, 'late.txt'), join(served.directory, 'late.txt'))
     await vi.waitFor(async () => expect(await served.page()).toBe('second'), patience)
-    expect(served.command.complaints().match(/rejected/g)).toHaveLength(1)
+    expect(served.command.complaints().match(/refused/g)).toHaveLength(1)
     expect(await stop(served)).toBe(0)
   })
 })

@@ -442,7 +442,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await spawnCommand(['compress', folder]).exited
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('build'), 10_000)
+    await vi.waitUntil(() => command.complaints().includes('refused'), 10_000)
     expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is there to load it/)
     await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
     expect(await stop(command)).toBe(0)
