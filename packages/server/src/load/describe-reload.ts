@@ -10,10 +10,9 @@ export function describeReload(outcome: ReloadOutcome): string {
     case 'unchanged':
       return `build ${build} is already being served`
     default:
-      return [
-        `reload refused${build === '' ? '' : `, still serving ${build}`}:`,
-        ...outcome.problems,
-      ].join('\n')
+      return [`reload refused${build === '' ? '' : `, still serving ${build}`}:`, ...outcome.problems].join(
+        '\n',
+      )
   }
 }
 
