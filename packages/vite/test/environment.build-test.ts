@@ -1,6 +1,7 @@
 import { SourceMap } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Plugin } from 'vite'
 import serveDist from '../src/index.ts'
 import type { ServeDistOptions } from '../src/index.ts'
 import { createProject, type Project, prose } from './support/project.ts'
@@ -235,6 +236,22 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     await project.write('main.ts', "import env from 'virtual:serve-dist/env'\nconsole.log(env)")
     const left = build({ ...config, build: { rollupOptions: { external: /^virtual:/ } } })
     await expect(left).rejects.toThrow(/assets\/index-.*\.js: .*rollupOptions\.external/)
+  })
+
+  test('is refused in a page that says which bytes it has', async () => {
+    const { build } = await load()
+    const project = await createProject(site)
+    const integrity: Plugin = {
+      name: 'integrity',
+      enforce: 'post',
+      generateBundle(_output, bundle) {
+        for (const file of Object.values(bundle))
+          if (file.fileName === 'index.html' && file.type === 'asset')
+            file.source = String(file.source).replaceAll(' crossorigin', ' crossorigin integrity="sha384-x"')
+      },
+    }
+    const built = build(project.config({ plugins: [integrity, serveDist(options)] }))
+    await expect(built).rejects.toThrow(/index\.html: "integrity" says which bytes serve-dist-env\.js has/)
   })
 
   test('is refused where public/ has a file of its name', async () => {

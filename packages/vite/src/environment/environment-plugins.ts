@@ -4,6 +4,7 @@ import { environmentPlugin } from './environment-plugin.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 import { importedUrl, isForeign } from './environment-url.ts'
 import { importMapPlugin } from './import-map-plugin.ts'
+import { integrityPlugin } from './integrity-plugin.ts'
 import { type EnvironmentWorkers, fileOf, forgetStarts, workerProblems } from './environment-workers.ts'
 import { outputFormatPlugin } from './output-format-plugin.ts'
 import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
@@ -14,7 +15,12 @@ export function environmentPlugins(settings: EnvironmentSettings | undefined): P
   return [
     environmentPlugin(settings, workers),
     ...(settings
-      ? [outputFormatPlugin(), importMapPlugin(settings), workerStartPlugin(settings, workers)]
+      ? [
+          outputFormatPlugin(),
+          importMapPlugin(settings),
+          workerStartPlugin(settings, workers),
+          integrityPlugin(settings),
+        ]
       : []),
     workersPlugin(settings, workers),
   ]
