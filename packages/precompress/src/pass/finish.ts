@@ -1,28 +1,23 @@
 import { join } from 'node:path'
 import {
   compressCommand,
-  contentCodings,
   firstNames,
-  isNegative,
   type Manifest,
-  type ManifestFile,
   manifestPath,
   OperatorError,
   type Selection,
-  recordPath,
-  stateDirectory,
   escapeMessage,
 } from '@serve-dist/manifest'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
-import { createLinksOf } from '../links/links-of-page.ts'
-import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
-import type { BuildRecord, ChunkNeeds, PolicyNeed } from '../record/build-record.ts'
-import { readRecord } from '../record/record-files.ts'
-import { endsAs, findRecords, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
+import type { PrecompressOptions } from '../precompress-options.ts'
+import type { BuildRecord } from '../record/build-record.ts'
+import { findRecords, type FoundRecords } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
+import { leftOutBelow } from './left-out-below.ts'
 import { passTools, type PrecompressReport, runPass } from './precompress.ts'
+import { recallBuild } from './recall-build.ts'
 
 /** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
 export interface FinishOptions extends Omit<PrecompressOptions, 'isHashed' | 'linksOf'> {
@@ -99,7 +94,8 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const serving = options.serving ?? inherited.serving
   const left = [...new Set([...exclude, ...below.flatMap(({ globs }) => globs)])]
   const { environment = inherited.environment, include = inherited.include ?? ['**'] } = options
-  const { isHashed, stemOf } = await knowNames(folder, found, { earlier, promises })
+  const base = options.base ?? described?.base ?? '/'
+  const recalled = await recallBuild(folder, found, { base, earlier, promises })
   const report = await runPass(
     folder,
     {
@@ -110,11 +106,10 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
         environment: await findEnvironment(folder, environment, { include, exclude: left }),
       }),
       ...(immutable && { serving: { ...serving, immutable } }),
-      isHashed,
-      linksOf: linksFrom(folder, options.base ?? described?.base ?? '/', found, earlier),
+      ...recalled.options,
     },
     passTools,
-    { stemOf, isWorker: workersOf(found, earlier), needs: needsOf(found, earlier) },
+    recalled.known,
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })
@@ -149,41 +144,6 @@ function warnOfBuildBelow(
   warn(
     `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
   )
-}
-
-/** As the server knows maps; another pass may have made variants of them. */
-const deniedMaps = ['', ...contentCodings.map(({ extension }) => extension)].map(
-  (extension) => `**/*.{js,mjs,cjs,css,wasm}.map${extension}`,
-)
-
-/** What nobody may be sent of what other builds wrote inside this folder: a server's code, and what they leave out. */
-async function leftOutBelow(
-  folder: string,
-  { main, names, serverFolders }: FoundRecords,
-): Promise<{ readonly globs: readonly string[]; readonly reason: string }[]> {
-  const left = serverFolders.map((path) => ({
-    globs: [`${escapeGlob(path)}/**`],
-    reason: `${path}/ is left out: a build wrote it for a server, and browsers must not be sent it`,
-  }))
-  const { serverChunks = [] } = main?.record ?? {}
-  if (serverChunks.length > 0)
-    left.push({
-      globs: serverChunks.map(escapeGlob),
-      reason: `${serverChunks.join(', ')} left out: a build for a server wrote this into the folder of the client; give that build a folder of its own (build.outDir)`,
-    })
-  const states = names.filter((name) => name.endsWith(`/${manifestPath}`) || name.endsWith(`/${recordPath}`))
-  const builds = new Set(states.map((name) => name.slice(0, name.lastIndexOf(`/${stateDirectory}/`))))
-  for (const path of [...builds].filter((build) => !serverFolders.includes(build)).toSorted()) {
-    const { manifest } = await readRecords(join(folder, path), () => {})
-    const { selection = {}, serving } = manifest ?? readRecord(join(folder, path)) ?? {}
-    const globs = [
-      ...(selection.exclude ?? []),
-      ...(selection.include ?? []).filter(isNegative).map((glob) => glob.slice(1)),
-      ...(serving?.sourceMaps === 'deny' ? deniedMaps : []),
-    ].map((glob) => `${escapeGlob(path)}/${glob}`)
-    left.push({ globs, reason: `${path}/ is a build of its own: what it leaves out is left out here too` })
-  }
-  return left
 }
 
 /** Warns of files that are published by given globs, which take the place of those of the build. */
@@ -222,79 +182,4 @@ type Description = Pick<
 function pick<Whole, Name extends keyof Whole>(whole: Whole, names: readonly Name[]): Pick<Whole, Name>
 function pick(whole: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(whole).filter(([name]) => names.includes(name)))
-}
-
-/** A glob that matches this path alone. */
-export function escapeGlob(path: string): string {
-  return path.replaceAll(/[!$()*+?@[\]^{|}]/g, String.raw`\$&`)
-}
-
-/**
- * Which names are hashed: those that a record or the earlier manifest knows for these very bytes, and what a framework
- * promises for all that it writes into a folder of its own.
- */
-async function knowNames(
-  folder: string,
-  { promising, all }: FoundRecords,
-  known: { readonly earlier: Manifest | undefined; readonly promises: readonly string[] },
-): Promise<{
-  readonly isHashed: (path: string, sha256: string) => boolean
-  readonly stemOf: (path: string, sha256: string) => string | undefined
-}> {
-  const recorded = indexHashedNames(all)
-  const before = new Map(known.earlier?.files.map((file) => [file.path, file]))
-  const lists = [...promising.map((record) => record.promises), known.promises]
-  const promised = new Set<string>()
-  for (const include of lists.filter((globs) => globs.length > 0)) {
-    for (const path of await matchingNames(folder, { include, exclude: [] })) promised.add(path)
-  }
-  const ofEarlier = (path: string, sha256: string): ManifestFile | undefined => {
-    const file = before.get(path)
-    return file?.cache === 'immutable' && file.sha256 === sha256 ? file : undefined
-  }
-  return {
-    isHashed: (path, sha256) =>
-      promised.has(path) || recorded(path, sha256) !== undefined || ofEarlier(path, sha256) !== undefined,
-    stemOf: (path, sha256) => recorded(path, sha256)?.stem ?? ofEarlier(path, sha256)?.stem,
-  }
-}
-
-/** Whether a file is the script of a worker, as a record or an earlier manifest knows it: below other folders too. */
-function workersOf({ promising }: FoundRecords, earlier: Manifest | undefined): (path: string) => boolean {
-  const recorded = promising.flatMap(({ workers = [] }) => workers)
-  const before = new Set(earlier?.files.filter(({ worker }) => worker).map(({ path }) => path))
-  return (path) => before.has(path) || recorded.some((end) => endsAs(path, end))
-}
-
-/** What builds recorded that a policy must name; without a record, what an earlier manifest says. */
-function needsOf({ promising }: FoundRecords, earlier: Manifest | undefined): readonly PolicyNeed[] {
-  if (promising.length > 0) return promising.flatMap(({ policy = [] }) => policy)
-  return Object.entries(earlier?.policy ?? {}).flatMap(([directive, sources]) =>
-    sources.map((source) => ({ directive, source, reason: 'the earlier manifest says so' })),
-  )
-}
-
-/** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */
-function linksFrom(
-  folder: string,
-  base: string,
-  { main, promising }: FoundRecords,
-  earlier: Manifest | undefined,
-): LinksOf {
-  if (main === undefined) {
-    const links = new Map(earlier?.files.map((file) => [file.path, file.links ?? []]))
-    return (page, paths) => (links.get(page) ?? []).filter(({ path }) => paths.has(path))
-  }
-  const { preload, role } = main.record
-  if (preload === false) return () => []
-  const graph = new Map(promising.filter((record) => record.role === role).flatMap(neededChunks))
-  return createLinksOf({ folder, base, graph }, preload)
-}
-
-/** The pages of a framework name the styles that they need, or hold them (Nuxt): a script brings none at once. */
-function neededChunks({ appType, graph, environment }: BuildRecord): [string, ChunkNeeds][] {
-  // No chunk, and it imports nothing.
-  const module = environment && { [environment.path]: { imports: [], styles: [] } }
-  const all = Object.entries({ ...graph, ...module })
-  return appType === 'custom' ? all.map(([path, { imports }]) => [path, { imports, styles: [] }]) : all
 }

@@ -13,16 +13,17 @@ import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { ExpectedFile, KnownDigests } from '../files/inspect-file.ts'
 import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
 import { foldProblems } from './fold-problems.ts'
-import { findUnlisted, isChanged } from './compare-folder.ts'
+import { findUnlisted } from './compare-folder.ts'
 import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
-import type { EnvironmentModule, MadeEnvironment } from './make-environment-module.ts'
+import type { MadeEnvironment } from './make-environment-module.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 import { readServingFiles, servingFiles } from './read-serving-files.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
 import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-serving.ts'
-import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedSiteStoreOptions } from './load-options.ts'
+import { describeEdited, makeEnvironment, withBody, withModule } from './runtime-module.ts'
 import { describeTimesAhead } from './times-ahead.ts'
 import { describePolicy } from './describe-policy.ts'
 import { usablePolicy } from './usable-policy.ts'
@@ -58,7 +59,7 @@ const mostAttempts = 3
  *
  * 1. Resolve the folder, and note which manifest it has (`mark-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
- *    (`make-environment-module.ts`).
+ *    (`runtime-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
@@ -128,15 +129,6 @@ async function loadOnce(folder: Folder, given: LoadBuildOptions): Promise<Loaded
     if (problems.length === 0 || !(error instanceof OperatorError)) throw error
     throw new OperatorError(error.code, [...new Set([...error.problems, ...problems])], { cause: error })
   }
-}
-
-/** A build that takes nothing from its environment needs none of that code. */
-async function makeEnvironment(manifest: Manifest, options: LoadBuildOptions): Promise<MadeEnvironment> {
-  if (manifest.environment === undefined && options.envFile === undefined) {
-    return { values: {}, module: undefined, problems: [] }
-  }
-  const { makeEnvironmentModule } = await import('./make-environment-module.ts')
-  return await makeEnvironmentModule(manifest, options)
 }
 
 /** A manifest, the module in the place of one of its files, and what is wrong with the environment. */
@@ -233,29 +225,6 @@ async function findClientBelow(
 /** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */
 function withoutSourceMaps(manifest: Manifest): Manifest {
   return { ...manifest, files: manifest.files.filter(({ path }) => !isSourceMap(path)) }
-}
-
-/** The manifest with the module that is served in the place of the file that lies on the disk, if one does. */
-function withModule(manifest: Manifest, { file }: EnvironmentModule): Manifest {
-  const { files } = manifest
-  const isListed = files.some(({ path }) => path === file.path)
-  const replaced = files.map((each) => (each.path === file.path ? file : each))
-  return { ...manifest, files: isListed ? replaced : [...files, file] }
-}
-
-function withBody(
-  files: ReadonlyMap<ManifestEntry, StoredBytes>,
-  { file, body }: EnvironmentModule,
-): ReadonlyMap<ManifestEntry, StoredBytes> {
-  return new Map([...files, [file, { size: body.length, body }]])
-}
-
-/** Who writes values into the file, as static hosts have it, would wait for them for ever. */
-function describeEdited(root: string, { files }: Manifest, { file }: EnvironmentModule): string | undefined {
-  const written = files.find(({ path }) => path === file.path)
-  return written !== undefined && isChanged(root, written)
-    ? `${file.path}: was changed after the build, and does not count: this server makes it from its environment`
-    : undefined
 }
 
 /** Held bodies are what the build's id says, and the environment; a streamed file may have been written anew. */
