@@ -2,6 +2,7 @@ import { OperatorError } from './operator-error.ts'
 import { DocumentReader } from './document-reader.ts'
 import { nearestName } from './nearest-name.ts'
 import { policyConflicts } from './policy-conflicts.ts'
+import { policyDirectives } from './policy-directives.ts'
 import { policyRuleNames } from './read-policy-rules.ts'
 import { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 import type { ServingRules } from './serving-rules.ts'
@@ -22,7 +23,14 @@ export function checkServingRules(document: unknown, place: string): ServingRule
   if (Array.isArray(redirects.value))
     redirects.list((rule) => refuseOtherKeys(rule, 'key', redirectRuleNames))
   const csp = reader.field('csp')
-  if (csp.isObject) refuseOtherKeys(csp, 'directive', policyRuleNames)
+  if (csp.isObject) {
+    refuseOtherKeys(csp, 'directive', policyRuleNames)
+    for (const name of policyDirectives) {
+      const sources = csp.field(name)
+      if (!Array.isArray(sources.value)) continue
+      sources.list((source) => (source.isObject ? refuseOtherKeys(source, 'key', ['env']) : undefined))
+    }
+  }
   problems.push(...policyConflicts([{ place: place === '' ? '' : `${place}.`, rules }]))
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   return rules

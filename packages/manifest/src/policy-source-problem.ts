@@ -5,7 +5,7 @@ import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
 const schemeForm = /^[a-z][a-z\d+.-]*:$/i
 const hostForm =
   /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:\*|(?:\*\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.?)(?::(?:\d+|\*))?(\/[^?#]*)?$/i
-const hashForm = /^'sha(256|384|512)-([\w+/-]+={0,2})'$/i
+const hashForm = /^'sha(256|384|512)-([\w+/-]+={0,2})'$/
 const hashLengths: Readonly<Record<string, number>> = { 256: 43, 384: 64, 512: 86 }
 const tokenForm = /^[\w-]+$/
 
@@ -42,6 +42,9 @@ export function policySourceProblem(directive: PolicyDirective, source: string):
   if (source === '') return 'expected a source, found ""'
   if (/[;,\s]/.test(source)) {
     return 'a source has no ";", "," or spaces: give each source of its own in the list, "%3B" and "%2C" in paths'
+  }
+  if (/^\$|\$\{/.test(source)) {
+    return 'nothing stands for a variable in a text; write { env: "NAME" } for the origin of a value of the environment'
   }
   if (!/^[\x21-\x7E]+$/.test(source)) {
     return 'a source is ASCII: write hosts in Punycode (new URL(…).host), paths percent-encoded'
@@ -112,6 +115,7 @@ function keywordProblem(directive: PolicyDirective, source: string, takesCode: b
   if (keyword === "'strict-dynamic'") {
     return "beside it browsers ignore 'self', so that they load no script file of the build; name the origins of further scripts instead"
   }
+  if (/^'sha\d+-/.test(keyword) && !source.startsWith("'sha")) return "write 'sha256-…', in lower case"
   const [, algorithm, digits] = hashForm.exec(source) ?? []
   if (algorithm !== undefined && digits !== undefined) {
     if (!takesCode) return `a hash has no effect in ${directive}`

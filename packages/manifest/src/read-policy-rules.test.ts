@@ -47,8 +47,20 @@ describe('checkServingRules of csp', () => {
     ],
     [{ 'img-src': [1] }, 'csp["img-src"][0]: expected a text, found 1'],
     [
-      { 'img-src': [{ name: 'A' }] },
+      { 'img-src': [{}] },
       'csp["img-src"][0].env: expected the name of a value of "env", found nothing',
+    ],
+    [
+      { 'img-src': [{ env: 'A', path: '/b' }] },
+      'csp["img-src"][0].path: there is no such key; the keys are env',
+    ],
+    [
+      { 'img-src': ['${IMAGE_URL}'] },
+      'csp["img-src"][0]: nothing stands for a variable in a text; write { env: "NAME" } for the origin of a value of the environment',
+    ],
+    [
+      { 'script-src': [`'SHA256-${'a'.repeat(43)}='`] },
+      `csp["script-src"][0]: write 'sha256-…', in lower case`,
     ],
     [{ 'img-src': ['self'] }, `csp["img-src"][0]: a keyword stands in single quotes: "'self'"`],
     [{ 'img-src': ['none'] }, `csp["img-src"][0]: a keyword stands in single quotes: "'none'"`],

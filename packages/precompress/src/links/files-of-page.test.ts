@@ -16,6 +16,7 @@ describe('filesOfPage', () => {
     ['<template><img src=a.png></template><noscript><img src=b.png></noscript>', [], []],
     ['<!-- <img src=a.png> --><script>document.write("<img src=b.png>")</script>', [], []],
     ['<svg><script href=a.js /></svg><img src="">', [], []],
+    ['<constructor src=a.png>', [], []],
   ])('of %s', async (html, needed, others) => {
     const { files } = await filesOfPage(`<!doctype html><html><head></head><body>${html}`)
     expect(files.filter(({ isNeeded }) => isNeeded).map(({ url }) => url)).toEqual(needed)

@@ -55,7 +55,8 @@ function filesOfElement({ tag, kind, attributes }: PageElement): NamedFile[] {
       : []
   }
   const isNeeded = tag === 'script'
-  return (named[tag] ?? []).flatMap((name) => {
+  const names = Object.hasOwn(named, tag) ? (named[tag] ?? []) : []
+  return names.flatMap((name) => {
     const value = attributes[name] ?? ''
     return (name === 'srcset' ? candidatesOf(value) : [value]).map((url) => ({ url, isNeeded }))
   })

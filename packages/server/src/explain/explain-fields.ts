@@ -139,7 +139,7 @@ function describePolicy(
   const own = all.filter((hash) => !given.includes(hash))
   const hashes = isPage
     ? own.length === 0
-      ? 'no hashes, for nothing inline stands in this page'
+      ? 'no hashes, for nothing inline in this page needs one'
       : `of what stands inline in this page: ${firstNames(own)}`
     : 'no hashes, for it is no page'
   return `csp of ${from.join(' and ')}; ${hashes}`

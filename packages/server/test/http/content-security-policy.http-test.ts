@@ -144,7 +144,7 @@ describe('explain of a policy', () => {
     ],
     [
       '/about',
-      'csp of the plugin and serve-dist.config or --csp; no hashes, for nothing inline stands in this page',
+      'csp of the plugin and serve-dist.config or --csp; no hashes, for nothing inline in this page needs one',
     ],
     ['/assets/worker.js', 'csp of the plugin and serve-dist.config or --csp; no hashes, for it is no page'],
   ])('says for %s who wanted it, and which hashes are of the page', async (target, why) => {
