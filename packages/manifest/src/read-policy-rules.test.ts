@@ -46,10 +46,7 @@ describe('checkServingRules of csp', () => {
       'csp["img-src"]: expected sources; write ["\'none\'"] to allow nothing, null to leave the directive out',
     ],
     [{ 'img-src': [1] }, 'csp["img-src"][0]: expected a text, found 1'],
-    [
-      { 'img-src': [{}] },
-      'csp["img-src"][0].env: expected the name of a value of "env", found nothing',
-    ],
+    [{ 'img-src': [{}] }, 'csp["img-src"][0].env: expected the name of a value of "env", found nothing'],
     [
       { 'img-src': [{ env: 'A', path: '/b' }] },
       'csp["img-src"][0].path: there is no such key; the keys are env',
