@@ -86,7 +86,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     const { build } = await load()
     const project = await createProject(site)
     await build(project.config({ plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }))
-    const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js">'
+    const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js" />'
     const page = await project.read('dist/index.html')
     expect(page.indexOf(link)).toBeGreaterThan(page.indexOf('<meta'))
     expect(page.indexOf(link)).toBeLessThan(page.indexOf('<script'))
@@ -108,6 +108,18 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     const linked = manifest.files.filter(({ links = [] }) => links.some(({ path }) => path === module?.path))
     expect(linked.map(({ path }) => path)).toEqual(['index.html'])
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
+  })
+
+  test('is preloaded after the import map of a page: older browsers take no later one', async () => {
+    const { build } = await load()
+    const own = '<script type="importmap">{"imports":{}}</script>'
+    const page = `${head}${own}<script type="module" src="/main.js"></script></head></html>`
+    for (const base of ['/', 'https://cdn.example.org/']) {
+      const project = await createProject({ ...site, 'index.html': page })
+      await build(project.config({ base, plugins: [serveDist(options)] }))
+      const built = await project.read('dist/index.html')
+      expect(built.indexOf('type="importmap"')).toBeLessThan(built.indexOf('rel="modulepreload"'))
+    }
   })
 
   test("is an entry of Vite's own manifest, whose imports backends follow", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { linkEnvironment } from './link-environment.ts'
 
-const link = '<link rel="modulepreload" crossorigin href="/a&amp;b.js">'
+const link = '<link rel="modulepreload" crossorigin href="/a&amp;b.js" />'
 
 describe('linkEnvironment', () => {
   test.each([

@@ -4,7 +4,8 @@ const moduleLoader =
 
 /** A page that asks for the module of the environment beside its first module. */
 export function linkEnvironment(html: string, url: string): string {
-  const link = `<link rel="modulepreload" crossorigin href="${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`
+  // Up to Vite 7, what moves import maps before all that loads a module sees links with "/>" alone.
+  const link = `<link rel="modulepreload" crossorigin href="${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}" />`
   // What stands in a comment loads nothing.
   const seen = html.replaceAll(/<!--[\s\S]*?-->/g, (comment) => '-'.repeat(comment.length))
   const place = moduleLoader.exec(seen)?.index ?? seen.search(/<\/head>/i)
