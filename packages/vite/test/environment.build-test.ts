@@ -53,7 +53,7 @@ const deepNames = {
   chunkFileNames: 'js/deep/er/[name]-[hash].js',
 }
 
-describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
   test.each([
     ['/', '/serve-dist-env.js'],
     ['/app/', '/app/serve-dist-env.js'],
@@ -137,7 +137,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) =>
       imports.concat(dynamicImports),
     )
-    expect(followed.filter((name) => !(name in manifest))).toEqual([])
+    expect(followed.filter((key) => !(key in manifest))).toEqual([])
   })
 
   test('is announced by the server where pages preload nothing', async () => {
@@ -248,6 +248,14 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ load }) => {
     await project.write('main.ts', "import env from 'virtual:serve-dist/env'\nconsole.log(env)")
     const left = build({ ...config, build: { rollupOptions: { external: /^virtual:/ } } })
     await expect(left).rejects.toThrow(/assets\/index-.*\.js: .*rollupOptions\.external/)
+  })
+
+  test.runIf(name === 'Vite 8')('is refused where CommonJS requires it', async () => {
+    const { build } = await load()
+    const required = "module.exports = require('virtual:serve-dist/env')"
+    const project = await createProject({ ...site, 'main.js': "import './main.cjs'", 'main.cjs': required })
+    const built = build(project.config({ plugins: [serveDist(options)] }))
+    await expect(built).rejects.toThrow(/main\.cjs:1: .*require/)
   })
 
   test('is refused in a page that says which bytes it has', async () => {

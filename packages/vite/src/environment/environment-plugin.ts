@@ -60,7 +60,7 @@ export function environmentPlugin(
       )
     },
 
-    resolveId(id, importer) {
+    resolveId(id, importer, asked) {
       if (id === environmentReader) return id
       if (id !== environmentImport) return undefined
       if (settings === undefined) {
@@ -71,7 +71,12 @@ export function environmentPlugin(
       // `moduleSideEffects`: no chunk imports it whose code does not use it.
       if (!isForClients(this.environment.config, config))
         return { id: resolvedImport, moduleSideEffects: false }
-      if (importer !== undefined) importing.add(importer)
+      if (importer !== undefined) {
+        importing.add(importer)
+        // Rolldown says so; Rollup has made it an import by then.
+        if ('kind' in asked && asked.kind === 'require-call')
+          this.error(`${placeOfImport(config.root, importer)}: no browser can require() a module; import it`)
+      }
       return { id: environmentToken, external: true, moduleSideEffects: false }
     },
 
