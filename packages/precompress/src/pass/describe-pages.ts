@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isPageType, type Manifest, type PagePolicy } from '@serve-dist/manifest'
+import { isPageType, type PagePolicy } from '@serve-dist/manifest'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import { readIfThere } from '../folder/describe-file.ts'
 import { decodePage } from '../links/decode-page.ts'
@@ -10,8 +10,6 @@ import { mayNeedPolicy } from '../policies/may-need-policy.ts'
 export interface PagesContext {
   readonly folder: string
   readonly linksOf: LinksOf
-  /** What it says of a page's policy still holds for the same bytes. */
-  readonly earlier: Manifest | undefined
   readonly signal: AbortSignal | undefined
   /** Looks at each page, where policies are sent. */
   readonly check: PolicyCheck | undefined
@@ -20,22 +18,20 @@ export interface PagesContext {
 /** The files with what their pages link to and must be allowed, one page after the other: each is read and parsed once. */
 export async function describePages(
   files: readonly CompressedFile[],
-  { folder, linksOf, earlier, signal, check }: PagesContext,
+  { folder, linksOf, signal, check }: PagesContext,
 ): Promise<CompressedFile[]> {
   const paths = new Set(files.map(({ file }) => file.path))
-  const known = knownPolicies(earlier)
   const described: CompressedFile[] = []
   for (const compressed of files) {
     signal?.throwIfAborted()
-    const { path, mediaType, sha256 } = compressed.file
+    const { path, mediaType } = compressed.file
     if (!isPageType(mediaType)) {
       described.push(compressed)
       continue
     }
     const page = openPage(join(folder, path), check !== undefined)
     const links = await linksOf(path, paths, page.elements)
-    const before = known.get(sha256)
-    const { policy } = before ?? { policy: await policyOf(page) }
+    const policy = await policyOf(page)
     if (check !== undefined) check.look(path, await page.elements(), policy)
     described.push({ ...compressed, links, ...(policy && { policy }) })
   }
@@ -45,16 +41,6 @@ export async function describePages(
 /** What a page's policy must name, of a page that nobody else reads. */
 export async function policyOfPage(folder: string, path: string): Promise<PagePolicy | undefined> {
   return await policyOf(openPage(join(folder, path)))
-}
-
-/** By digest; a manifest without a policy of its own was written by a release that looked for none. */
-function knownPolicies(earlier: Manifest | undefined): Map<string, { readonly policy?: PagePolicy }> {
-  const pages = earlier?.policy === undefined ? [] : earlier.files
-  return new Map(
-    pages
-      .filter(({ mediaType }) => isPageType(mediaType))
-      .map(({ sha256, policy }) => [sha256, policy ? { policy } : {}]),
-  )
 }
 
 interface OpenPage {

@@ -135,7 +135,7 @@ export async function runPass(
     const needs = [...recorded, ...(await findNeeds(folder, described))]
     const policy = joinNeeds(needs)
     const check = await openPolicyCheck(folder, settings, policy)
-    const pages = await describePages(compressed, { ...settings, folder, earlier: earlier.manifest, check })
+    const pages = await describePages(compressed, { ...settings, folder, check })
     check?.finish(warn)
 
     // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
