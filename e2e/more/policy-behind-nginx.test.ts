@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
+import { buildExample } from '../src/build-example.ts'
 import { findProgram } from '../src/find-program.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { sendRequest } from '../src/send-request.ts'
@@ -12,6 +14,9 @@ import { urlOfFile } from '../src/url-of-file.ts'
 const nginx = await findProgram('nginx')
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 const packedSpa = inject('packedSpa')
+const multiPage = fileURLToPath(new URL('../../examples/multi-page', import.meta.url))
+// A start on an example of a framework that warned of a head too long would fail that framework's own test.
+const examples = [packedSpa, ...inject('examples'), await buildExample('multi-page', multiPage)]
 const field = 'content-security-policy'
 
 /** nginx as it comes, but for the address behind it. */
@@ -41,29 +46,26 @@ async function statusOf(url: URL): Promise<number> {
 }
 
 describe.skipIf(nginx === undefined && !isRequired)('nginx with its defaults', () => {
-  test.each([packedSpa, ...inject('examples')])(
-    'passes on the policy of each page of $name',
-    async ({ project, dist, command }) => {
-      const server = await startCommand(command, { args: [dist, '--port', '0', '--csp'], cwd: project })
-      const proxy = await startDefaultNginx(server.url)
-      try {
-        const { base, files } = await readManifest(dist)
-        const pages = files.filter(({ mediaType }) => mediaType.startsWith('text/html'))
-        expect(pages.length).toBeGreaterThan(0)
-        for (const page of pages) {
-          const [direct, proxied] = await Promise.all(
-            [server, proxy].map(({ url }) => sendRequest(urlOfFile(new URL(base, url), page.path))),
-          )
-          expect(direct?.headers[field]).toContain("script-src 'self'")
-          expect(proxied?.status).toBe(page.path === '404.html' ? 404 : 200)
-          expect(proxied?.headers[field]).toBe(direct?.headers[field])
-        }
-      } finally {
-        await proxy.stop()
-        await server.stop()
+  test.each(examples)('passes on the policy of each page of $name', async ({ project, dist, command }) => {
+    const server = await startCommand(command, { args: [dist, '--port', '0', '--csp'], cwd: project })
+    const proxy = await startDefaultNginx(server.url)
+    try {
+      const { base, files } = await readManifest(dist)
+      const pages = files.filter(({ mediaType }) => mediaType.startsWith('text/html'))
+      expect(pages.length).toBeGreaterThan(0)
+      for (const page of pages) {
+        const [direct, proxied] = await Promise.all(
+          [server, proxy].map(({ url }) => sendRequest(urlOfFile(new URL(base, url), page.path))),
+        )
+        expect(direct?.headers[field]).toContain("script-src 'self'")
+        expect([direct?.status, proxied?.status]).toEqual([200, 200])
+        expect(proxied?.headers[field]).toBe(direct?.headers[field])
       }
-    },
-  )
+    } finally {
+      await proxy.stop()
+      await server.stop()
+    }
+  })
 
   test('answers 502 for pages that a start warned of, until it takes larger heads', async () => {
     const { command } = packedSpa
