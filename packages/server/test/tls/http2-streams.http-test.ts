@@ -257,9 +257,7 @@ describe('an answer over HTTP/2 of an application', () => {
         const ended = of(frameTypes.data).filter(({ flags }) => (flags & endStream) > 0)
         expect(ended.length + of(frameTypes.resetStream).length).toBe(30)
       }, 15_000)
-      // On a busy machine Node may end a stream whose bytes all came by RST_STREAM with NO_ERROR, not by END_STREAM.
-      const errors = of(frameTypes.resetStream).filter(({ payload }) => payload.readUInt32BE(0) !== noError)
-      expect(errors.map(({ stream }) => stream)).toEqual([])
+      expect(of(frameTypes.resetStream).map(({ stream }) => stream)).toEqual([])
       expect(of(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(30 * 100_000)
     },
   )

@@ -92,6 +92,9 @@ export function createTlsTransport(
   })
   server.on('request', (request: Http2Request, response: Http2Response) => {
     if (response.stream.closed) return
+    // A stream that nobody reads Node closes as soon as the answer is written, by a RST_STREAM that overtakes its END_STREAM
+    // where the connection is busy (RFC 9113 §8.1). One whose request has ended has nothing to be read.
+    if (response.stream.endAfterHeaders) response.stream.resume()
     streams.observe(request, response)
     const refusal = refusalOverHttp2(request, limits.maxHeaderSize)
     // Node's compatibility API has what a handler for HTTP/1.1 uses.
