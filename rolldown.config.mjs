@@ -8,10 +8,10 @@ import { defineConfig } from 'rolldown'
 // OperatorError has to be of one class for all of them.
 
 /** Their licences are published beside them. */
-const bundled = ['commander', 'entities', 'parse5', 'picomatch']
+const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch']
 
 export default defineConfig([
-  bundle('manifest', ['index', 'usable-cores']),
+  bundle('manifest', ['flush-folder', 'index', 'terminal', 'usable-cores']),
   // What bundles of applications take in. By itself, so that a start reads no further file; it deletes none of the others.
   { ...bundle('manifest', ['runtime-environment'], [], { sourcemap: false }), plugins: [] },
   // The parser of pages, which is a fifth of what it brings along; all else stays as `tsc` wrote it.
@@ -39,7 +39,10 @@ export default defineConfig([
     ],
     [
       // What answers requests, for every host; and what listens, which only our own server loads.
-      { name: 'site', test: /server.src.(?:protocol|site|files|load|send).(?!refuse-)[a-z-]+\.ts$/ },
+      {
+        name: 'site',
+        test: /server.src.(?:protocol|site|files|load|send).(?!refuse-|store-source)[a-z-]+\.ts$/,
+      },
       {
         name: 'server',
         test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role)\.ts$/,
@@ -91,7 +94,9 @@ function licenses() {
         const [folder] =
           modules.find((module) => module.includes(`/node_modules/${id}/`))?.split(`/${id}/`) ?? []
         if (folder === undefined) return []
-        return [`${id}\n\n${readFileSync(join(folder, id, 'LICENSE'), 'utf8').trim()}\n`]
+        const name =
+          readdirSync(join(folder, id)).find((file) => /^license(?:\.md)?$/i.test(file)) ?? 'LICENSE'
+        return [`${id}\n\n${readFileSync(join(folder, id, name), 'utf8').trim()}\n`]
       })
       if (texts.length > 0) this.emitFile({ type: 'asset', fileName: 'LICENSES', source: texts.join('\n') })
     },

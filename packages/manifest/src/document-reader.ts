@@ -82,10 +82,11 @@ export class DocumentReader {
   }
 
   byteCount(): number {
-    if (typeof this.value === 'number' && Number.isSafeInteger(this.value) && this.value >= 0)
-      return this.value
-    this.expected('a whole number of bytes')
-    return 0
+    return this.#natural('a whole number of bytes')
+  }
+
+  count(): number {
+    return this.#natural('a whole number')
   }
 
   oneOf<const Choice extends string>(choices: readonly [Choice, ...Choice[]]): Choice {
@@ -103,6 +104,13 @@ export class DocumentReader {
   problem(text: string): void {
     const { place } = this
     this.#note(place === '' ? text : `${place}: ${text}`)
+  }
+
+  #natural(expected: string): number {
+    const { value } = this
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+    this.expected(expected)
+    return 0
   }
 
   /** The stand-in is never seen: a noted problem makes the parser throw. */

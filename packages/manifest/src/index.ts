@@ -6,6 +6,8 @@ export {
   createContentSecurityPolicy,
   enforcedOnly,
   isReportOnly,
+  longPolicyBytes,
+  mostPolicyBytes,
   type PagePolicy,
   policyFieldName,
   type PolicyParts,
@@ -31,6 +33,7 @@ export { readEnvironmentVariables, readRuntimeEnvironment } from './read-runtime
 export { isBasePath } from './is-base-path.ts'
 export {
   type AppType,
+  buildIdPath,
   type CacheClass,
   type Manifest,
   type ManifestFile,
@@ -71,6 +74,7 @@ export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isNegative } from './is-negative.ts'
 export { isDocumentType, isPageType, mediaTypeOf } from './media-type-of.ts'
+export { loadOptional } from './load-optional.ts'
 export { mismatch } from './mismatch.ts'
 export { nearestName } from './nearest-name.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'

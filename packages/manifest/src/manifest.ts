@@ -21,6 +21,9 @@ export const pendingPath: string = `${stateDirectory}/pending.json`
 /** What the bundler knew of the folder, as a build wrote it down. */
 export const recordPath: string = `${stateDirectory}/record.json`
 
+/** The JSON under a build's base that names the build, `{"buildId":"…"}`: made by the server, and no file of the folder. */
+export const buildIdPath = '__serve-dist/build.json'
+
 /** How a build answers a path that it does not have: Vite's own `appType`. */
 export type AppType = 'spa' | 'mpa' | 'custom'
 

@@ -6,17 +6,8 @@ import type {
   RuntimeEnvironment,
   ServingRules,
 } from '@serve-dist/manifest'
+import type { Progress } from '@serve-dist/manifest/terminal'
 import type { PageElement } from './links/elements-of-page.ts'
-
-/** How far a pass has come. */
-export interface Progress {
-  /** Files that are done. */
-  readonly files: number
-  readonly totalFiles: number
-  /** Bytes of originals that are done; of one in work, the share of the codings that are. */
-  readonly bytes: number
-  readonly totalBytes: number
-}
 
 /** Parses a page, once for all who ask. */
 export type ReadPage = () => Promise<readonly PageElement[]>

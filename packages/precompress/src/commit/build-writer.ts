@@ -10,12 +10,12 @@ import {
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
+import { flushFolder } from '@serve-dist/manifest/flush-folder'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import { interimManifest } from './build-manifest.ts'
 import {
   createStager,
   createStagingArea,
-  flushFolder,
   openStaging,
   type StagedVariant,
   stagingFolder,

@@ -3,7 +3,7 @@ import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { FileFailure } from '../encode/compress-batch.ts'
 import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
 import { AbandonedError } from '../encode/create-encode-queue.ts'
-import type { Progress } from '../precompress-options.ts'
+import type { Progress } from '@serve-dist/manifest/terminal'
 
 /** What came of all files of a pass. */
 export interface Compressed {

@@ -5,6 +5,8 @@ import {
   environmentDefaults,
   environmentOrigins,
   firstNames,
+  longPolicyBytes,
+  mostPolicyBytes,
   OperatorError,
   type PagePolicy,
   policyFieldName,
@@ -29,11 +31,6 @@ export interface CheckedBuild {
   /** The text of `_headers`. */
   readonly headersFile: string
 }
-
-/** nginx takes 4 KB for a head by default: 70 hashes pass, 75 are a 502. */
-const longBytes = 3 * 1024
-/** No usual proxy takes as much. */
-const mostBytes = 16 * 1024
 
 /** The check of the pages of a build that is sent with policies; `undefined` where it is not. */
 export function createPolicyCheck({
@@ -61,7 +58,7 @@ export function createPolicyCheck({
       const policy = policyFor(page)
       const bytes = field.length + ': '.length + policy.length
       const hashes = Object.values(page ?? {}).flat().length
-      if (bytes > longBytes) long.push({ path, bytes, hashes })
+      if (bytes > longPolicyBytes) long.push({ path, bytes, hashes })
       for (const blocked of findBlocked(elements, policy)) {
         const what = `${blocked.what} (${blocked.directive})`
         const before = found.get(what) ?? { blocked, places: new Set() }
@@ -73,11 +70,11 @@ export function createPolicyCheck({
     finish: (warn) => {
       if (new RegExp(`^[ \\t]+${field}[ \\t]*:`, 'im').test(headersFile))
         warn(`_headers sets ${field}, and a server will not start with it, for ${beside}`)
-      const refused = long.filter(({ bytes }) => bytes > mostBytes)
+      const refused = long.filter(({ bytes }) => bytes > mostPolicyBytes)
       if (refused.length > 0)
         throw new OperatorError(
           'SD_PASS_FAILED',
-          `${describeLong(refused, field)}, which hardly a proxy takes (most: ${mostBytes}); ${cure}`,
+          `${describeLong(refused, field)}, which hardly a proxy takes (most: ${mostPolicyBytes}); ${cure}`,
         )
       if (long.length > 0)
         warn(

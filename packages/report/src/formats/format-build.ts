@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { firstNames, type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
 import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -13,7 +14,7 @@ import {
   smallestCoding,
   sumSizes,
 } from '../builds/sizes.ts'
-import { type Cell, cell, layOutTable, paint, pathCell } from './text-table.ts'
+import { pathCell } from './path-cell.ts'
 
 /** How the table of one build is drawn. */
 export interface FormatBuildTableOptions {

@@ -1,3 +1,4 @@
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import { formatByteChange, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
@@ -10,7 +11,7 @@ import {
 } from '../compare/compare-builds.ts'
 import type { SizeChange, SizeChanges } from '../compare/size-change.ts'
 import { formatBuildTable } from './format-build.ts'
-import { type Cell, cell, layOutTable, paint, pathCell } from './text-table.ts'
+import { pathCell } from './path-cell.ts'
 
 /** How a report is drawn on a terminal. */
 export interface FormatTerminalOptions {

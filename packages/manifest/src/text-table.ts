@@ -1,7 +1,5 @@
-import { escapeInvisible } from '@serve-dist/manifest'
 import { styleText } from 'node:util'
 import widthOf from 'fast-string-truncated-width'
-import type { FileKind } from '../builds/sizes.ts'
 
 type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'magenta' | 'red' | 'underline' | 'yellow'
 
@@ -19,16 +17,6 @@ export interface TableOptions {
 /** A cell of one text. */
 export function cell(text: string, ...styles: readonly Style[]): Cell {
   return [{ text, styles }]
-}
-
-/** A path as Vite prints it: the folder dimmed, the name in its kind's colour; scripts cyan, styles magenta. */
-export function pathCell(path: string, kind: FileKind): Cell {
-  const slash = path.lastIndexOf('/') + 1
-  const color = kind === 'js' ? 'cyan' : kind === 'css' ? 'magenta' : 'green'
-  return [
-    ...cell(escapeInvisible(path.slice(0, slash)), 'dim'),
-    ...cell(escapeInvisible(path.slice(slash)), color),
-  ]
 }
 
 /** Styles a text with ANSI escapes where `colors` says so, whatever the streams of this process are. */

@@ -1,4 +1,12 @@
-import type { Progress } from '../precompress-options.ts'
+/** How far something is that takes its time. */
+export interface Progress {
+  /** Files that are done. */
+  readonly files: number
+  readonly totalFiles: number
+  /** Bytes of these files that are done, and of one in work the share that is. */
+  readonly bytes: number
+  readonly totalBytes: number
+}
 
 /** One line of a terminal that is drawn over. */
 export interface ProgressLine {
@@ -15,8 +23,12 @@ const settlingMs = 1000
 
 const eraseLine = '\r\u001B[2K'
 
-/** A progress line on `stream`, or one that does nothing where `stream` is not a terminal. */
-export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
+/**
+ * A progress line on `stream`, or one that does nothing where `stream` is not a terminal.
+ *
+ * @param activity - what takes its time, such as `compressing`.
+ */
+export function createProgressLine(stream: NodeJS.WriteStream, activity: string): ProgressLine {
   if (!stream.isTTY) return { update: () => {}, clear: () => {} }
   let drawnAt = -Infinity
   let isDrawn = false
@@ -31,7 +43,7 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       const bytesPerMs = (progress.bytes - begun.bytes) / (now - begun.at)
       const isEarly = now - begun.at < settlingMs || bytesPerMs === 0
       const secondsLeft = (progress.totalBytes - progress.bytes) / bytesPerMs / 1000
-      const line = lineOf(progress) + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
+      const line = `${activity} ${lineOf(progress)}` + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
       // A line that wraps could not be erased.
       if (line.length >= stream.columns) return
       stream.write(eraseLine + line)
@@ -47,7 +59,7 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
 
 function lineOf({ files, totalFiles, bytes, totalBytes }: Progress): string {
   const percent = totalBytes === 0 ? 100 : Math.floor((bytes / totalBytes) * 100)
-  return `compressing ${percent} % · ${files}/${totalFiles} files · ${megabytes(bytes)}/${megabytes(totalBytes)} MB`
+  return `${percent} % · ${files}/${totalFiles} files · ${megabytes(bytes)}/${megabytes(totalBytes)} MB`
 }
 
 function megabytes(bytes: number): string {

@@ -25,7 +25,7 @@ describe('createProgressLine', () => {
 
   test('draws over one line and removes it', () => {
     const { stream, written } = terminal(true)
-    const line = createProgressLine(stream)
+    const line = createProgressLine(stream, 'compressing')
     line.update(half)
     line.clear()
     expect(written).toEqual(['\r\u001B[2Kcompressing 50 % · 12/42 files · 5.0/10.0 MB', '\r\u001B[2K'])
@@ -33,7 +33,7 @@ describe('createProgressLine', () => {
 
   test('draws at most ten times a second', () => {
     const { stream, written } = terminal(true)
-    const line = createProgressLine(stream)
+    const line = createProgressLine(stream, 'compressing')
     for (let turn = 0; turn < 50; turn += 1) {
       line.update(half)
       vi.advanceTimersByTime(10)
@@ -47,7 +47,7 @@ describe('createProgressLine', () => {
     [100_000, '3 min 18 s left'],
   ])('says what is left when %i bytes took two seconds', (bytes, left) => {
     const { stream, written } = terminal(true)
-    const line = createProgressLine(stream)
+    const line = createProgressLine(stream, 'compressing')
     line.update({ ...half, bytes: 0 })
     vi.advanceTimersByTime(500)
     line.update({ ...half, bytes })
@@ -60,7 +60,7 @@ describe('createProgressLine', () => {
 
   test('writes nothing to a pipe', () => {
     const { stream, written } = terminal(false)
-    const line = createProgressLine(stream)
+    const line = createProgressLine(stream, 'compressing')
     line.update(half)
     line.clear()
     expect(written).toEqual([])
@@ -68,13 +68,13 @@ describe('createProgressLine', () => {
 
   test('writes nothing where the line would wrap', () => {
     const { stream, written } = terminal(true, 20)
-    createProgressLine(stream).update(half)
+    createProgressLine(stream, 'compressing').update(half)
     expect(written).toEqual([])
   })
 
   test('is at 100 % of nothing', () => {
     const { stream, written } = terminal(true)
-    createProgressLine(stream).update({ files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 })
+    createProgressLine(stream, 'compressing').update({ files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 })
     expect(written[0]).toContain('100 %')
   })
 })
