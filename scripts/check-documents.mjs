@@ -13,6 +13,8 @@ const folder = join(root, 'packages/server/node_modules/.cache/documents')
 
 /** What some blocks leave out, as the text above them says what it is; and other runtimes. */
 const leftOut = `
+/// <reference lib="dom" />
+/// <reference path="${join(root, 'packages/vite/client/client.d.ts')}" />
 declare const serveDist: typeof import('@serve-dist/vite').default
 declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
@@ -162,7 +164,7 @@ async function checkNames() {
     ['compress', '--help'],
     ['report', '--help'],
     ['check', '--help'],
-    ['explain', '--help'],
+    ...['explain', 'publish', 'rollback', 'generations', 'purge'].map((name) => [name, '--help']),
   ]
   const outputs = helps.map(async (args) => {
     return (await runCommand([process.execPath, bin, ...args], { isQuiet: true })).output

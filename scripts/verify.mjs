@@ -22,8 +22,11 @@ await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lo
 
 // What needs the dependencies is imported only once they are there.
 const { ensureChromium } = await import('./ensure-chromium.mjs')
+const { ensureVersitygw } = await import('./ensure-versitygw.mjs')
 const { openGate } = await import('./gate.mjs')
 const chromium = await ensureChromium()
+// Their tests say it again.
+await ensureVersitygw().catch((/** @type {Error} */ error) => console.error(error.message))
 const gate = await openGate(chromium === undefined ? {} : { CHROMIUM_PATH: chromium })
 await gate.run([...checks, ...tests.map((name) => `test:${name}`)])
 if (process.argv.includes('--all')) {

@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { rename, unlink, writeFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import type { StoreBackend } from './backend.ts'
+import { blobKey, type NamedBlob } from './layout.ts'
+import type { DocumentOptions } from './read-documents.ts'
+import { storeUnavailable } from './store-error.ts'
+import { withinTime } from './within-time.ts'
+
+/** A try may take so many milliseconds, and one more for each so many bytes: what is slower hangs. */
+const [longestWait, slowestBytes] = [60_000, 16]
+
+/** A digest that is wrong once may have been spoilt on the way. */
+const tries = 2
+
+/**
+ * Brings a blob into a file: written beside it, compared with its size and digest, and renamed; not flushed.
+ *
+ * @param to - the path of the file, in a folder that is there.
+ * @throws OperatorError `SD_STORE_INVALID` where the store has other bytes, `SD_WRITE_FAILED` where the file cannot be written.
+ */
+export async function fetchBlob(
+  store: StoreBackend,
+  { sha256, size }: NamedBlob,
+  to: string,
+  { signal: given }: DocumentOptions = {},
+): Promise<'fetched' | 'missing'> {
+  const key = blobKey(sha256)
+  const step = { place: store.place, verb: 'read', key } as const
+  const limit = { milliseconds: longestWait + size / slowestBytes, signal: given }
+  for (let left = tries; left > 0; left -= 1) {
+    const aside = `${to}.${randomUUID()}.part`
+    try {
+      const found = await withinTime(step, limit, async (signal) => {
+        const object = await store.read(key, { signal })
+        if (object === undefined || object === 'unchanged') return undefined
+        if (object.size === size) return await writeDigested(object.body, aside, signal)
+        // However much it is, it is not what was named.
+        object.body.destroy()
+        return { size: object.size, sha256: '' }
+      })
+      if (found === undefined) return 'missing'
+      if (found.size === size && found.sha256 === sha256) {
+        await rename(aside, to)
+        return 'fetched'
+      }
+      await unlink(aside).catch(() => undefined)
+    } catch (error) {
+      await unlink(aside).catch(() => undefined)
+      if (error instanceof OperatorError || !(error instanceof Error && 'syscall' in error)) throw error
+      if (error.syscall === 'read') throw storeUnavailable(step, error)
+      throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written (${reasonOf(error)})`, {
+        cause: error,
+      })
+    }
+  }
+  const problem = `${store.place}: ${key} has other bytes than its name says; publish a build that has this file again`
+  throw new OperatorError('SD_STORE_INVALID', problem)
+}
+
+async function writeDigested(body: Readable, to: string, signal: AbortSignal): Promise<NamedBlob> {
+  const digest = createHash('sha256')
+  let size = 0
+  async function* digested(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      digest.update(chunk)
+      size += chunk.length
+      yield chunk
+    }
+  }
+  try {
+    // Not through a stream: of small blobs that would cost more than all else (bench:store).
+    await writeFile(to, digested(), { flag: 'wx', signal })
+  } finally {
+    body.destroy()
+  }
+  return { sha256: digest.digest('hex'), size }
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { isMissing, OperatorError } from '@serve-dist/manifest'
+import { makeFolder } from './make-folder.ts'
+import { isGone, nameOf, thisProcess } from './process-identity.ts'
+
+/** In milliseconds. */
+export interface LockLimits {
+  /** A holder that cannot be seen from here, and has given no sign of life for so long by the folder's clock, is gone. */
+  readonly lifeless: number
+  /** How long to wait for a holder that lives. */
+  readonly patience: number
+}
+
+const defaults: LockLimits = { lifeless: 60_000, patience: 90_000 }
+
+/** Files of earlier holders that stay: a reader may be as far behind. */
+const kept = 8
+
+const [heldMark, freeMark] = ['held', 'free']
+
+/*
+ * The lock is a folder of numbered files, and who made the highest holds it: making the next one is how a free lock is
+ * taken and how a stale one is broken, and only one process can. The highest is never removed.
+ */
+
+/**
+ * Does something while no other process does, on this machine or another.
+ *
+ * @param work - is given a function that rejects where the lock was taken from this process, which stood still too long.
+ */
+export async function lockFolder<T>(
+  lock: string,
+  work: (confirm: () => Promise<void>) => Promise<T>,
+  limits: LockLimits = defaults,
+): Promise<T> {
+  await makeFolder(lock)
+  const { number, handle } = await acquire(lock, limits)
+  const text = Buffer.from(heldMark)
+  // Rewritten as it is: the file's time is the sign of life.
+  const beat = setInterval(() => void handle.write(text, 1, 1, 1).catch(() => undefined), limits.lifeless / 6)
+  try {
+    return await work(async () => {
+      if ((await numbersIn(lock)).at(-1) === number) return
+      const problem = `${lock}: another process took the lock, for this one stood still for too long; try again`
+      throw new OperatorError('SD_STORE_CONFLICT', problem)
+    })
+  } finally {
+    clearInterval(beat)
+    await handle.write(freeMark, 0).catch(() => undefined)
+    await handle.close()
+    const earlier = (await numbersIn(lock)).filter((other) => other < number - kept)
+    await Promise.all(
+      earlier.map(async (other) => await unlink(join(lock, nameOfNumber(other))).catch(() => {})),
+    )
+  }
+}
+
+interface Ticket {
+  readonly number: number
+  readonly handle: Awaited<ReturnType<typeof open>>
+}
+
+async function acquire(lock: string, limits: LockLimits): Promise<Ticket> {
+  const deadline = performance.now() + limits.patience
+  for (;;) {
+    const last = (await numbersIn(lock)).at(-1) ?? 0
+    const holder = last === 0 ? undefined : await holderOf(lock, last, limits.lifeless)
+    if (holder === undefined) {
+      const ticket = await take(lock, last + 1)
+      if (ticket !== undefined) return ticket
+    } else if (performance.now() > deadline) {
+      const problem = `${lock}: ${holder} holds the lock; if it hangs, end it, and try again`
+      throw new OperatorError('SD_STORE_CONFLICT', problem)
+    }
+    await setTimeout(5 + Math.random() * 45)
+  }
+}
+
+async function take(lock: string, number: number): Promise<Ticket | undefined> {
+  const path = join(lock, nameOfNumber(number))
+  const handle = await open(path, 'wx').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    throw error
+  })
+  if (handle === undefined) return undefined
+  try {
+    await handle.writeFile(`${heldMark} ${thisProcess()}\n`)
+    // Who looked long ago may have made a number that was there, and removed, meanwhile.
+    if ((await numbersIn(lock)).at(-1) === number) return { number, handle }
+  } catch (error) {
+    await handle.close()
+    await unlink(path)
+    throw error
+  }
+  await handle.close()
+  await unlink(path)
+  return undefined
+}
+
+/** Who holds the lock, in words; nobody where it is free or its holder is gone. */
+async function holderOf(lock: string, number: number, lifeless: number): Promise<string | undefined> {
+  const path = join(lock, nameOfNumber(number))
+  try {
+    const text = await readFile(path, 'utf8')
+    if (text.startsWith(freeMark)) return undefined
+    const identity = text.slice(heldMark.length).trim()
+    const gone = await isGone(identity)
+    if (gone === true) return undefined
+    const { mtimeMs } = await stat(path)
+    if (gone === undefined && (await folderTime(lock)) - mtimeMs > lifeless) return undefined
+    return nameOf(identity)
+  } catch (error) {
+    if (isMissing(error)) return 'a process that has just ended'
+    throw error
+  }
+}
+
+/** The time by the clock of whoever keeps the folder, which may be another machine. */
+export async function folderTime(folder: string): Promise<number> {
+  const path = join(folder, `.${randomUUID()}`)
+  await writeFile(path, 'time')
+  try {
+    return (await stat(path)).mtimeMs
+  } finally {
+    await unlink(path)
+  }
+}
+
+const nameOfNumber = (number: number): string => String(number).padStart(8, '0')
+
+async function numbersIn(lock: string): Promise<number[]> {
+  const names = (await readdir(lock)).filter((name) => /^\d+$/.test(name))
+  return names.map(Number).toSorted((a, b) => a - b)
+}

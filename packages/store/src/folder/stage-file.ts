@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { fdatasync } from 'node:fs'
+import { open, rename, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Readable } from 'node:stream'
+import { isMissing } from '@serve-dist/manifest'
+import { flushFolder } from '@serve-dist/manifest/flush-folder'
+import type { Written } from '../backend.ts'
+import { makeFolder } from './make-folder.ts'
+import { versionOf } from './stored-file.ts'
+
+const flushData = promisify(fdatasync)
+
+/** A file that is written aside. */
+export interface StagedFile extends Written {
+  readonly path: string
+}
+
+/** Writes a file aside, and flushes it. */
+export async function stageFile(
+  staging: string,
+  content: Readable,
+  signal: AbortSignal | undefined,
+): Promise<StagedFile> {
+  const path = join(staging, randomUUID())
+  const handle = await inFolder(staging, async () => await open(path, 'wx'))
+  try {
+    await handle.writeFile(content, { signal })
+    // By its descriptor: Yarn's PnP patches `node:fs` with handles that have no `datasync`.
+    await flushData(handle.fd)
+    const stats = await handle.stat({ bigint: true })
+    await handle.close()
+    return { path, version: versionOf(stats), time: Number(stats.mtimeMs) }
+  } catch (error) {
+    await handle.close()
+    await unlink(path).catch(() => undefined)
+    throw error
+  } finally {
+    content.destroy()
+  }
+}
+
+/** Windows refuses while somebody has the earlier file open: an indexer, a scanner of viruses, a reader. */
+const isBusy = (error: unknown): boolean =>
+  process.platform === 'win32' &&
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'EPERM' || error.code === 'EACCES' || error.code === 'EBUSY')
+
+/**
+ * Renames a file that is written aside.
+ *
+ * @returns the folder in which its name is to be flushed.
+ */
+export async function moveInto(path: string, target: string): Promise<string> {
+  const folder = dirname(target)
+  await inFolder(folder, async () => {
+    for (let wait = 10; ; wait *= 2) {
+      try {
+        await rename(path, target)
+        return
+      } catch (error) {
+        if (!isBusy(error) || wait > 1000) throw error
+        await setTimeout(wait)
+      }
+    }
+  })
+  return folder
+}
+
+/** Does something in a folder, which is made where it is missing. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    for (const made of await makeFolder(folder)) await flushFolder(dirname(made))
+    return await work()
+  }
+}
+
+/** Flushes folders: all who ask while one flush runs share the next. */
+export function createSharedFlush(): (folder: string) => Promise<void> {
+  const running = new Map<string, Promise<void>>()
+  const waiting = new Map<string, Promise<void>>()
+  const begin = async (folder: string): Promise<void> => {
+    await running.get(folder)?.catch(() => undefined)
+    const next = waiting.get(folder)
+    waiting.delete(folder)
+    if (next !== undefined) running.set(folder, next)
+    await flushFolder(folder)
+  }
+  return async (folder) => {
+    const joined = waiting.get(folder)
+    if (joined !== undefined) return await joined
+    const flight = Promise.resolve().then(async () => await begin(folder))
+    waiting.set(folder, flight)
+    await flight
+  }
+}

@@ -1,0 +1,80 @@
+import { mismatch, OperatorError } from '@serve-dist/manifest'
+import type { History, NamedBlob } from '../layout.ts'
+import { withDefaults } from '../with-defaults.ts'
+
+/** Which generations stay besides the current one. */
+export interface Retention {
+  /** So many of those that were superseded last. */
+  readonly generations: number
+  /** And those that were superseded less than so long ago, in milliseconds. */
+  readonly age: number
+  /** As long as all together have no more bytes than this, each blob counted once. */
+  readonly bytes: number
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** Five generations, and those of the last seven days, within 1 GiB. */
+export const defaultRetention: Retention = { generations: 5, age: 7 * day, bytes: 1024 ** 3 }
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws OperatorError `SD_OPTION_INVALID`: by what is no number, all builds but the current one would go.
+ */
+export function resolveRetention(retention: Partial<Retention>): Retention {
+  const resolved = withDefaults(defaultRetention, retention)
+  const problems = Object.entries(resolved).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === 'number' && value >= 0
+      ? []
+      : [`retention.${name}: ${mismatch('a number, 0 or more', value)}`],
+  )
+  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
+  return resolved
+}
+
+/** What stays of a history. */
+export interface KeptGenerations {
+  /** Newest first; the current one leads. */
+  readonly ids: readonly string[]
+  /** Of their blobs, each counted once. */
+  readonly bytes: number
+  /** Whether the current one and the one that it replaced are above the cap: it takes neither. */
+  readonly isAboveCap: boolean
+}
+
+/**
+ * Retention counts from when a generation was superseded: a build that was live for a month does not go with the deploy
+ * that replaces it.
+ *
+ * @param blobs - of each generation; one that is missing here counts as empty.
+ * @param now - the store's time, in milliseconds since the epoch.
+ */
+export function keptGenerations(
+  { history }: History,
+  blobs: ReadonlyMap<string, readonly NamedBlob[]>,
+  retention: Retention,
+  now: number,
+): KeptGenerations {
+  const newest = history.filter(({ id }, index) => history.findIndex((row) => row.id === id) === index)
+  const wanted = newest.filter(
+    ({ superseded }, index) =>
+      superseded === undefined ||
+      index <= retention.generations ||
+      now - Date.parse(superseded) < retention.age,
+  )
+  const ids: string[] = []
+  const counted = new Set<string>()
+  let bytes = 0
+  // The oldest go first: from the first that is above the cap on, all do.
+  for (const [index, { id }] of wanted.entries()) {
+    const added = (blobs.get(id) ?? []).filter(({ sha256 }) => !counted.has(sha256))
+    const total = added.reduce((sum, { size }) => sum + size, bytes)
+    const isSafe = index === 0 || id === newest[1]?.id
+    if (total > retention.bytes && !isSafe) break
+    ids.push(id)
+    for (const { sha256 } of added) counted.add(sha256)
+    bytes = total
+  }
+  return { ids, bytes, isAboveCap: bytes > retention.bytes }
+}

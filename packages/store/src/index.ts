@@ -1,0 +1,41 @@
+export type {
+  Content,
+  ListedObject,
+  PutOptions,
+  ReadOptions,
+  StoreBackend,
+  StoredObject,
+  Written,
+} from './backend.ts'
+export { fetchBlob } from './fetch-blob.ts'
+export {
+  blobKey,
+  blobsOf,
+  blobsPrefix,
+  currentKey,
+  generationKey,
+  generationsPrefix,
+  type History,
+  type HistoryRow,
+  layoutVersion,
+  type NamedBlob,
+  parseHistory,
+  stringifyHistory,
+} from './layout.ts'
+export { openStore } from './open-store.ts'
+export { readGeneration, readHistory, type ReadHistory } from './read-documents.ts'
+export {
+  defaultRetention,
+  keptGenerations,
+  type KeptGenerations,
+  type Retention,
+} from './history/kept-generations.ts'
+export type { ChangeOptions } from './change-options.ts'
+export { type Generation, listGenerations } from './list-generations.ts'
+export { prune, type PruneSummary } from './prune/prune.ts'
+export type { Pruned } from './prune/pruned.ts'
+export { purge, type PurgeSummary } from './prune/purge.ts'
+export { publish } from './publish/publish.ts'
+export type { PublishOptions, PublishProgress } from './publish/publish-options.ts'
+export type { Amount, Download, PublishSummary } from './publish/publish-summary.ts'
+export { rollback, type RollbackOptions, type RollbackSummary } from './rollback.ts'

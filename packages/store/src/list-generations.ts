@@ -1,0 +1,59 @@
+import type { StoreBackend } from './backend.ts'
+import { bytesOf } from './bytes-of.ts'
+import { readHead } from './history/swap-history.ts'
+import type { HistoryRow } from './layout.ts'
+import { readGenerations } from './read-generations.ts'
+
+/** A build that a store keeps. */
+export interface Generation {
+  readonly id: string
+  readonly isCurrent: boolean
+  /** When it became current, the last time: ISO 8601, UTC. */
+  readonly published: string
+  /** When another took its place; absent of the current one. */
+  readonly superseded?: string
+  /** Whether a rollback made it current, the last time. */
+  readonly isRestored: boolean
+  /** Distinct contents, those of variants left out. */
+  readonly files: number
+  /** Of its files and their variants, each content once. */
+  readonly bytes: number
+  /** How many of them no other build has. */
+  readonly ownBytes: number
+  /** Why it cannot be served; absent where it can. */
+  readonly problem?: string
+}
+
+/** So many manifests are read at once. */
+const readsAtOnce = 16
+
+/**
+ * The builds that a store keeps, newest first by when they were current last: the first is the current one.
+ *
+ * @throws OperatorError `SD_STORE_UNAVAILABLE`, or `SD_STORE_INVALID` where the history cannot be read.
+ */
+export async function listGenerations(store: StoreBackend): Promise<readonly Generation[]> {
+  const { history } = (await readHead(store)).history
+  const rows = new Map(history.toReversed().map((row) => [row.id, row]))
+  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), readsAtOnce)
+  const holders = new Map<string, number>()
+  for (const { blobs } of generations.values()) {
+    for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)
+  }
+  const describe = ({ id, number, published, superseded, restores }: HistoryRow): Generation => {
+    const { blobs, originals } = generations.get(id) ?? { blobs: [], originals: new Set() }
+    const problem = missing.has(id) ? 'the store has no manifest of it' : unreadable.get(id)?.message
+    return {
+      id,
+      isCurrent: number === history[0]?.number,
+      published,
+      ...(superseded !== undefined && { superseded }),
+      isRestored: restores !== undefined,
+      files: originals.size,
+      bytes: bytesOf(blobs),
+      ownBytes: bytesOf(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
+      ...(problem !== undefined && { problem }),
+    }
+  }
+  return [...rows.values()].toSorted((a, b) => b.number - a.number).map(describe)
+}

@@ -1,0 +1,105 @@
+import { count, firstNames, formatBytes } from '@serve-dist/manifest'
+import { generationKey, type History } from '../layout.ts'
+import { keptGenerations, type Retention } from '../history/kept-generations.ts'
+import { withOnly } from '../history/next-history.ts'
+import type { ListedBlobs } from '../list-blobs.ts'
+import { listGenerationObjects } from '../list-generation-objects.ts'
+import type { ObservedStore } from '../observe-store.ts'
+import { type GenerationBlobs, readGenerations } from '../read-generations.ts'
+
+/** What a prune goes by. */
+export interface PruneLimits {
+  readonly retention: Retention
+  /** How old, in milliseconds, what no row names must be: a publish in progress has sent it. */
+  readonly protectedFor: number
+  readonly concurrency: number
+}
+
+/** What a prune would do. */
+export interface PrunePlan {
+  /** Of what is kept. */
+  readonly history: History
+  readonly kept: readonly string[]
+  readonly generations: ReadonlyMap<string, GenerationBlobs>
+  /** What is to be deleted, generations first: what is left without them is found by the next prune. */
+  readonly keys: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Finds what retention lets go, and what nothing names.
+ *
+ * @param known - generations that need not be read.
+ */
+export async function planPrune(
+  store: ObservedStore,
+  {
+    history,
+    listed,
+    known,
+  }: {
+    readonly history: History
+    readonly listed: ListedBlobs
+    readonly known: ReadonlyMap<string, GenerationBlobs>
+  },
+  { retention, protectedFor, concurrency }: PruneLimits,
+): Promise<PrunePlan> {
+  const now = store.now()
+  const isOld = ({ modified }: { readonly modified: number }): boolean => now - modified > protectedFor
+  const rows = new Set(history.history.map(({ id }) => id))
+  const stored = await listGenerationObjects(store)
+  // Of a publish that is under way, or was killed: its blobs are as new, or it would look for them once more.
+  const young = [...stored].filter(([id, object]) => !rows.has(id) && !isOld(object)).map(([id]) => id)
+  const wanted = [...rows, ...young].filter((id) => !known.has(id))
+  const read = await readGenerations(store, wanted, concurrency)
+  const generations = new Map([...known, ...read.generations])
+  const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
+  const there = withOnly(history, new Set([...rows].filter(isThere)))
+  const blobs = new Map([...generations].map(([id, generation]) => [id, generation.blobs]))
+  const { ids: kept, bytes, isAboveCap } = keptGenerations(there, blobs, retention, now)
+
+  const named = new Set<string>()
+  for (const id of [...kept, ...young]) {
+    for (const { sha256 } of generations.get(id)?.blobs ?? []) named.add(sha256)
+  }
+  const pruned = [...stored.keys()].filter((id) => !kept.includes(id) && !young.includes(id))
+  // What a generation that cannot be read names, nobody knows; a later release may have published it.
+  const unknown = new Map([...read.unreadable].filter(([id]) => kept.includes(id) || young.includes(id)))
+  const doomed =
+    unknown.size > 0 ? [] : [...listed].filter(([sha256, object]) => !named.has(sha256) && isOld(object))
+  return {
+    history: withOnly(there, new Set(kept)),
+    kept,
+    generations,
+    keys: [...pruned.map(generationKey), ...doomed.map(([, { key }]) => key)],
+    warnings: warningsOf({ bytes, isAboveCap, missing: read.missing, unknown }, retention),
+  }
+}
+
+function warningsOf(
+  {
+    bytes,
+    isAboveCap,
+    missing,
+    unknown,
+  }: {
+    readonly bytes: number
+    readonly isAboveCap: boolean
+    readonly missing: ReadonlySet<string>
+    readonly unknown: ReadonlyMap<string, Error>
+  },
+  retention: Retention,
+): string[] {
+  const warnings = [...unknown.values()].map(
+    (error) => `no blob was pruned, for nobody knows which ones a build names: ${error.message}`,
+  )
+  if (isAboveCap) {
+    const sizes = `have ${formatBytes(bytes)}, and the cap is ${formatBytes(retention.bytes)}`
+    warnings.push(`the current build and the one that it replaced ${sizes}: both are kept, and no other`)
+  }
+  if (missing.size > 0) {
+    const what = `${count(missing.size, 'build')} of the history`
+    warnings.push(`${what}: the store has no manifest (${firstNames([...missing])}), so nobody can serve it`)
+  }
+  return warnings
+}

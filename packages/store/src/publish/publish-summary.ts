@@ -1,0 +1,113 @@
+import type { Manifest } from '@serve-dist/manifest'
+import { bytesOf } from '../bytes-of.ts'
+import type { NamedBlob } from '../layout.ts'
+import { type Pruned, prunedOf, undeleted } from '../prune/pruned.ts'
+import type { Commit, CommitPlan } from './commit-build.ts'
+import type { Build, SourceBlob } from './read-build.ts'
+
+/** So much of a build. */
+export interface Amount {
+  /** With the bytes of their variants, each content once. */
+  readonly blobs: number
+  /** How many of them are files, and not variants. */
+  readonly files: number
+  /** Of the blobs. */
+  readonly bytes: number
+}
+
+/** Files as a browser loads them. */
+export interface Download {
+  readonly files: number
+  readonly bytes: number
+}
+
+/** What a publish did, or would do: plain data. */
+export interface PublishSummary {
+  /** The build's. */
+  readonly id: string
+  /** The build that was current before; absent where there was none, or where it is the same. */
+  readonly replaced?: string
+  /** Whether the build was current already. */
+  readonly wasCurrent: boolean
+  /** Whether nothing was written. */
+  readonly isDryRun: boolean
+  /** What was sent. */
+  readonly new: Amount
+  /** What was there. */
+  readonly reused: Amount
+  /**
+   * What a browser that has loaded all of the replaced build would load to have all of this one: files with content that
+   * was not in that one, each in its smallest form, without source maps. Absent where no manifest of another is there.
+   */
+  readonly download?: Download
+  /** What earlier builds that are kept have besides. */
+  readonly kept: Amount
+  /** The ids of all builds that the store has now, newest first. */
+  readonly generations: readonly string[]
+  readonly pruned: Pruned
+  /** So many were sent to the store. */
+  readonly requests: number
+  readonly milliseconds: number
+  /** The build is published none the less. */
+  readonly warnings: readonly string[]
+}
+
+/** What is to be said of a publish. */
+export function summarize({
+  build: { manifest, blobs },
+  sent,
+  commit,
+}: {
+  readonly build: Build
+  readonly sent: readonly SourceBlob[]
+  /** Of a dry run a plan. */
+  readonly commit: Commit | CommitPlan
+}): Omit<PublishSummary, 'requests' | 'milliseconds'> {
+  const { before, listed, plan } = commit
+  const isDryRun = !('deletion' in commit)
+  const id = manifest.buildId
+  const replaced = before.history[0]?.id
+  const originals = new Set(manifest.files.map(({ sha256 }) => sha256))
+  const own = new Map(blobs.map((blob) => [blob.sha256, blob]))
+  const again = isDryRun ? [] : commit.sentAgain
+  const fresh = new Map([...sent, ...again].map((blob) => [blob.sha256, blob]))
+  const reused = blobs.filter(({ sha256 }) => !fresh.has(sha256))
+
+  const others = plan.kept.flatMap((other) => plan.generations.get(other) ?? [])
+  const kept = new Map(
+    others.flatMap((other) =>
+      other.blobs.filter(({ sha256 }) => !own.has(sha256)).map((blob) => [blob.sha256, blob]),
+    ),
+  )
+  const failure = isDryRun ? undefined : commit.deletion.failure
+  const earlier = replaced === undefined || replaced === id ? undefined : plan.generations.get(replaced)
+  return {
+    id,
+    ...(replaced !== undefined && replaced !== id && { replaced }),
+    wasCurrent: replaced === id,
+    isDryRun,
+    new: amountOf(fresh.values(), originals),
+    reused: amountOf(reused, originals),
+    ...(earlier !== undefined && { download: downloadOf(manifest, earlier.originals) }),
+    kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),
+    generations: plan.kept,
+    pruned: prunedOf(isDryRun ? new Set(plan.keys) : commit.deletion.deleted, listed),
+    warnings: [...plan.warnings, ...(failure === undefined ? [] : [undeleted(failure)])],
+  }
+}
+
+function downloadOf({ files }: Manifest, had: ReadonlySet<string>): Download {
+  const changed = files.filter(
+    ({ path, sha256, runtime }) => runtime !== true && !path.endsWith('.map') && !had.has(sha256),
+  )
+  const sizes = changed.map(({ size, variants }) =>
+    Math.min(size, ...variants.map((variant) => variant.size)),
+  )
+  return { files: changed.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+function amountOf(blobs: Iterable<NamedBlob>, originals: Pick<ReadonlySet<string>, 'has'>): Amount {
+  const all = [...blobs]
+  const files = all.filter(({ sha256 }) => originals.has(sha256)).length
+  return { files, blobs: all.length, bytes: bytesOf(all) }
+}

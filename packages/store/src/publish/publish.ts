@@ -1,0 +1,67 @@
+import { isAbsolute, relative, resolve } from 'node:path'
+import { OperatorError } from '@serve-dist/manifest'
+import type { StoreBackend } from '../backend.ts'
+import { expectConditions } from '../expect-conditions.ts'
+import { readHead } from '../history/swap-history.ts'
+import { isListed, listBlobs } from '../list-blobs.ts'
+import { observeStore } from '../observe-store.ts'
+import { commitBuild, planCommit } from './commit-build.ts'
+import { findSpoilt } from './find-spoilt.ts'
+import { type PublishOptions, resolvePublishOptions } from './publish-options.ts'
+import { type PublishSummary, summarize } from './publish-summary.ts'
+import { readBuild, type SourceBlob } from './read-build.ts'
+import { sendBlobs } from './send-blobs.ts'
+
+/**
+ * Makes a build the current one of a store: sends the blobs that are not there, then its generation, then swaps the
+ * history, and then deletes what retention lets go. Whatever ends it before the swap, the build that was current still is;
+ * and what was sent by then, the next publish need not send.
+ *
+ * @param directory - of a build that is finished and has its manifest.
+ * @throws OperatorError `SD_OPTION_INVALID`; `SD_MANIFEST_MISSING`, `SD_BUILD_UNFINISHED` or `SD_MANIFEST_MISMATCH` for a folder that is no whole
+ * build; `SD_STORE_CONFLICT` where another publish or rollback came between; `SD_STORE_UNCONDITIONAL` where the endpoint
+ * could not tell that; `SD_STORE_UNAVAILABLE`.
+ */
+export async function publish(
+  directory: string,
+  store: StoreBackend,
+  options: PublishOptions = {},
+): Promise<PublishSummary> {
+  const began = performance.now()
+  const resolved = resolvePublishOptions(options)
+  const { isDryRun, isVerified, concurrency } = resolved
+  const observed = observeStore(store)
+  expectApart(directory, store.place)
+
+  // 1. The build, the endpoint, and what is there.
+  const build = await readBuild(directory)
+  await expectConditions(observed, resolved)
+  const start = await readHead(observed)
+  const listed = await listBlobs(observed)
+
+  // 2. The blobs that are not.
+  const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
+  if (isVerified) {
+    const there = build.blobs.filter((blob) => isListed(listed, blob))
+    sent.push(...(await findSpoilt(observed, there, concurrency)))
+  }
+  await sendBlobs(observed, { directory, blobs: sent }, resolved)
+
+  // 3. The generation, the history, and what retention lets go.
+  const commit = isDryRun
+    ? await planCommit(observed, { build, head: start, listed }, resolved)
+    : await commitBuild(observed, { build, start }, resolved)
+  return {
+    ...summarize({ build, sent, commit }),
+    requests: observed.requests,
+    milliseconds: Math.round(performance.now() - began),
+  }
+}
+
+/** What lies in the folder of a build goes with the next build. */
+function expectApart(directory: string, place: string): void {
+  const path = relative(resolve(directory), place)
+  if (!isAbsolute(place) || isAbsolute(path) || /^\.\.(?:$|[/\\])/.test(path)) return
+  const problem = `${place}: the store lies in the folder of the build, ${directory}, which the next build empties; put it somewhere else`
+  throw new OperatorError('SD_OPTION_INVALID', problem)
+}

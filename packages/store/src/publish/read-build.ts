@@ -1,0 +1,117 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  buildNotFound,
+  buildUnfinished,
+  compressCommand,
+  count,
+  isMissing,
+  type Manifest,
+  manifestInvalid,
+  manifestMissing,
+  manifestPath,
+  OperatorError,
+  parseManifest,
+  pendingPath,
+  reasonOf,
+  recordPath,
+  variantPath,
+} from '@serve-dist/manifest'
+import { forEachAtOnce } from '../for-each-at-once.ts'
+import type { NamedBlob } from '../layout.ts'
+
+/** A blob, and the file that has it. */
+export interface SourceBlob extends NamedBlob {
+  /** Relative to the build's folder. */
+  readonly path: string
+}
+
+/** A build as a publish sends it. */
+export interface Build {
+  readonly directory: string
+  readonly manifest: Manifest
+  /** Each once, though several files may have the same. */
+  readonly blobs: readonly SourceBlob[]
+}
+
+/** So many files are looked at at once. */
+const statsAtOnce = 32
+
+/**
+ * Reads what a build says of itself, and compares the sizes of all its files.
+ *
+ * @throws OperatorError where there is no build, it is not finished, or files are missing or have other sizes.
+ */
+export async function readBuild(directory: string): Promise<Build> {
+  const manifest = await readManifest(directory)
+  const files: SourceBlob[] = []
+  for (const { path, sha256, size, variants, runtime } of manifest.files) {
+    if (runtime === true) continue
+    files.push({ path, sha256, size })
+    for (const variant of variants) files.push({ ...variant, path: variantPath(path, variant.coding) })
+  }
+  const problems: string[] = []
+  await forEachAtOnce(files, statsAtOnce, async ({ path, size }) => {
+    const problem = await sizeProblem(join(directory, path), size)
+    if (problem !== undefined) problems.push(`${path}: ${problem}`)
+  })
+  if (problems.length > 0) throw notAsBuilt(directory, problems)
+  const blobs = new Map(files.map((file) => [file.sha256, file]))
+  return { directory, manifest, blobs: [...blobs.values()] }
+}
+
+/** Files are not those that the manifest describes. */
+export function notAsBuilt(directory: string, problems: readonly string[]): OperatorError {
+  const what = problems.length === 1 ? '1 file is' : `${count(problems.length, 'file')} are`
+  return new OperatorError('SD_MANIFEST_MISMATCH', [
+    `${directory}: ${what} not what the manifest says, so nothing was published`,
+    `  Publish the folder as a whole, and let this be the last step of the build: ${compressCommand(directory)}`,
+    ...problems.map((problem) => `  ${problem}`).toSorted(),
+  ])
+}
+
+async function sizeProblem(file: string, size: number): Promise<string | undefined> {
+  try {
+    const stats = await stat(file)
+    if (!stats.isFile()) return 'is no regular file'
+    return stats.size === size ? undefined : `has ${stats.size} bytes, the manifest says ${size}`
+  } catch (error) {
+    return isMissing(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`
+  }
+}
+
+async function readManifest(directory: string): Promise<Manifest> {
+  const isFolder = await stat(directory).then(
+    (stats) => stats.isDirectory(),
+    (cause: unknown) => {
+      if (isMissing(cause)) return false
+      throw unreadable(directory, cause)
+    },
+  )
+  if (!isFolder) throw buildNotFound(directory)
+  // A pass that is under way, or was killed, may still be about to write variants.
+  if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
+    throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))
+  }
+  const file = join(directory, manifestPath)
+  const text = await readIfThere(file)
+  if (text === undefined) throw manifestMissing(directory)
+  try {
+    return parseManifest(text)
+  } catch (error) {
+    throw error instanceof OperatorError ? manifestInvalid(file, error) : error
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    if (isMissing(cause)) return undefined
+    throw unreadable(file, cause)
+  }
+}
+
+function unreadable(path: string, cause: unknown): OperatorError {
+  return new OperatorError('SD_FOLDER_UNREADABLE', `${path}: cannot be read (${reasonOf(cause)})`, { cause })
+}

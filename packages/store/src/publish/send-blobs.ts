@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import type { Content, StoreBackend } from '../backend.ts'
+import { bytesOf } from '../bytes-of.ts'
+import { forEachAtOnce } from '../for-each-at-once.ts'
+import { blobKey } from '../layout.ts'
+import type { ResolvedPublishOptions } from './publish-options.ts'
+import { notAsBuilt, type SourceBlob } from './read-build.ts'
+
+/** Larger files are read while they are sent; smaller ones are held meanwhile. */
+const largestHeld = 1024 * 1024
+
+/**
+ * Sends blobs; a dry run tells its progress alone.
+ *
+ * @throws OperatorError `SD_MANIFEST_MISMATCH` where a file has other bytes than the manifest says.
+ */
+export async function sendBlobs(
+  store: StoreBackend,
+  { directory, blobs }: { readonly directory: string; readonly blobs: readonly SourceBlob[] },
+  { concurrency, isDryRun, onProgress, signal }: ResolvedPublishOptions,
+): Promise<void> {
+  const all = { allBlobs: blobs.length, allBytes: bytesOf(blobs) }
+  const sent = { blobs: 0, bytes: 0 }
+  await forEachAtOnce(blobs, concurrency, async (blob) => {
+    signal?.throwIfAborted()
+    if (!isDryRun) await sendBlob(store, { directory, blob }, signal)
+    sent.blobs += 1
+    sent.bytes += blob.size
+    onProgress({ ...sent, ...all })
+  })
+}
+
+async function sendBlob(
+  store: StoreBackend,
+  { directory, blob }: { readonly directory: string; readonly blob: SourceBlob },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const content = await openFile(directory, blob)
+  try {
+    await store.put(blobKey(blob.sha256), content, signal === undefined ? {} : { signal })
+  } catch (error) {
+    // The backend compares what it sends with its name, and knows no path.
+    if (!(error instanceof OperatorError) || error.code !== 'SD_BUILD_CHANGED') throw error
+    throw notAsBuilt(directory, [`${blob.path}: has other bytes than the manifest says (SHA-256 differs)`])
+  }
+}
+
+async function openFile(directory: string, { path, size }: SourceBlob): Promise<Content> {
+  const file = join(directory, path)
+  if (size > largestHeld) return { size, open: () => createReadStream(file, { highWaterMark: 256 * 1024 }) }
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw notAsBuilt(directory, [`${path}: cannot be read (${reasonOf(error)})`])
+  }
+}

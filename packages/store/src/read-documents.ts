@@ -1,0 +1,102 @@
+import { buffer } from 'node:stream/consumers'
+import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifest'
+import type { ReadOptions, StoreBackend } from './backend.ts'
+import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
+import { withinTime } from './within-time.ts'
+
+/** Milliseconds for a document, tries included: one is small, and what takes longer hangs. */
+const longestRead = 60_000
+/** Bytes of a document: a manifest of 100,000 files has 50 MB. */
+const largestDocument = 256 * 1024 * 1024
+
+/** How a document is read. */
+export interface DocumentOptions {
+  /** It is waited for a minute at most in any case. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What `current.json` says. */
+export interface ReadHistory {
+  readonly history: History
+  /** For `replaces`, and to be asked for less next time. */
+  readonly version: string
+  /** The store's own time of the answer, in milliseconds since the epoch. */
+  readonly time: number
+}
+
+/**
+ * Reads which builds the store keeps.
+ *
+ * @param unless - the version that the caller has.
+ * @returns `undefined` where nothing was published yet, or where the credentials may neither read nor list.
+ */
+export async function readHistory(
+  store: StoreBackend,
+  unless?: string,
+  { signal }: DocumentOptions = {},
+): Promise<ReadHistory | 'unchanged' | undefined> {
+  const read = await readDocument(store, currentKey, { signal, ...(unless !== undefined && { unless }) })
+  if (read === undefined || read === 'unchanged') return read
+  const { text, version, time } = read
+  return { history: parseHistory(text, store.place), version, time }
+}
+
+/**
+ * Reads the manifest of a build.
+ *
+ * @throws OperatorError `SD_GENERATION_MISSING` where the store does not have it, `SD_STORE_INVALID` where it is none.
+ */
+export async function readGeneration(
+  store: StoreBackend,
+  id: string,
+  { signal }: DocumentOptions = {},
+): Promise<Manifest> {
+  const key = generationKey(id)
+  const read = await readDocument(store, key, { signal })
+  if (read === undefined || read === 'unchanged') {
+    throw new OperatorError('SD_GENERATION_MISSING', `${store.place}: has no build ${id}`)
+  }
+  const manifest = parse(read.text, `${store.place}: ${key}`)
+  if (manifest.buildId !== id) {
+    const problem = `${store.place}: ${key} is the manifest of another build, ${manifest.buildId}; publish the build again`
+    throw new OperatorError('SD_STORE_INVALID', problem)
+  }
+  return manifest
+}
+
+interface Document {
+  readonly text: string
+  readonly version: string
+  readonly time: number
+}
+
+async function readDocument(
+  store: StoreBackend,
+  key: string,
+  { signal: given, ...options }: Pick<ReadOptions, 'unless'> & DocumentOptions,
+): Promise<Document | 'unchanged' | undefined> {
+  const step = { place: store.place, verb: 'read', key } as const
+  return await withinTime(step, { milliseconds: longestRead, signal: given }, async (signal) => {
+    const object = await store.read(key, { ...options, signal })
+    if (object === undefined || object === 'unchanged') return object
+    const { body, size, version, time } = object
+    if (size > largestDocument) {
+      body.destroy()
+      throw new OperatorError(
+        'SD_STORE_INVALID',
+        `${store.place}: ${key} has ${size} bytes: it is no document`,
+      )
+    }
+    return { text: (await buffer(body)).toString(), version, time }
+  })
+}
+
+function parse(text: string, place: string): Manifest {
+  try {
+    return parseManifest(text)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    const heading = `${place} is no manifest of a build; publish the build again:`
+    throw new OperatorError('SD_STORE_INVALID', error.problems, { heading, cause: error })
+  }
+}

@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type {
+  GetObjectCommandInput,
+  PutObjectCommandInput,
+  PutObjectCommandOutput,
+  S3ClientConfig,
+} from '@aws-sdk/client-s3'
+import type { Content, StoreBackend, Written } from '../backend.ts'
+import { currentKey } from '../layout.ts'
+import { digestOfKey, provenContent } from '../proven-content.ts'
+import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
+import { connectS3, parseS3Place } from './connect-s3.ts'
+import { resumedBody } from './resumed-body.ts'
+import { s3FailureOf } from './s3-failure.ts'
+import { tryAgain } from './try-again.ts'
+
+/** Of objects that try out conditions, and milliseconds after which nobody is at it any more. */
+const probesPrefix = 'probes/'
+const probeAge = 60 * 60 * 1000
+
+const noList = new Error('the answer is no list of objects')
+const endless = new Error('the endpoint sends no end of the list')
+
+/**
+ * A store in a bucket of S3, or of what speaks like it.
+ *
+ * @param place - such as `s3://bucket/prefix`.
+ * @param settings - of the SDK, that come before those of the environment.
+ */
+export async function openS3Store(place: string, settings: S3ClientConfig = {}): Promise<StoreBackend> {
+  const { bucket, prefix } = parseS3Place(place)
+  const { sdk, client } = await connectS3(settings)
+  const dates = new WeakMap<object, number>()
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args)
+      dates.set(result.output, dateOf(result.response))
+      return result
+    },
+    { step: 'initialize' },
+  )
+  const timeOf = (output: object): number => dates.get(output) ?? Date.now()
+  const objectAt = (key: string) => ({ Bucket: bucket, Key: prefix + key })
+
+  const failed = (verb: FailedStep['verb'], key: string, error: unknown, signal?: AbortSignal): unknown =>
+    signal?.aborted === true
+      ? signal.reason
+      : storeUnavailable({ place, verb, key }, error, s3FailureOf(error).reason)
+
+  const get = async (key: string, more: Partial<GetObjectCommandInput>, signal?: AbortSignal) =>
+    await client.send(new sdk.GetObjectCommand({ ...objectAt(key), ...more }), {
+      ...(signal !== undefined && { abortSignal: signal }),
+    })
+
+  const listPage = async (begin: string, token: string | undefined) =>
+    await tryAgain(
+      async () =>
+        await client.send(
+          new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token }),
+        ),
+      undefined,
+    )
+
+  /** Who may list is told which objects are missing; who may not is told the same of them as of those that are closed. */
+  const isMissingForAllWeKnow = async (key: string): Promise<boolean> => {
+    try {
+      const { Contents = [] } = await listPage(key, undefined)
+      return !Contents.some(({ Key }) => Key === prefix + key)
+    } catch (error) {
+      if (s3FailureOf(error).code === 'AccessDenied') return true
+      throw error
+    }
+  }
+
+  const send = async (
+    key: string,
+    content: Content,
+    conditions: Partial<PutObjectCommandInput>,
+    signal: AbortSignal | undefined,
+  ): Promise<PutObjectCommandOutput> => {
+    const body = provenContent(key, content)
+    const length = content instanceof Uint8Array ? content.length : content.size
+    const command = new sdk.PutObjectCommand({
+      ...objectAt(key),
+      ...conditions,
+      Body: body,
+      ContentLength: length,
+    })
+    const digest = digestOfKey(key)
+    if (digest !== undefined) {
+      // The store itself then refuses bytes that were spoilt on the way.
+      command.middlewareStack.add(
+        (next) => async (args) => {
+          if (hasHeaders(args.request)) args.request.headers['x-amz-content-sha256'] = digest
+          return await next(args)
+        },
+        { step: 'build' },
+      )
+    }
+    // The SDK would wait for the rest of a body that fails.
+    const stop = new AbortController()
+    let failure: Error | undefined
+    body.once('error', (error) => {
+      failure = error
+      stop.abort()
+    })
+    try {
+      const abortSignal = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+      return await client.send(command, { abortSignal })
+    } catch (error) {
+      throw failure ?? error
+    } finally {
+      body.destroy()
+    }
+  }
+
+  /** An answer that got lost may have been that it was written. */
+  const foundAsWritten = async (key: string, content: Content): Promise<Written | undefined> => {
+    if (!(content instanceof Uint8Array)) return undefined
+    const object = await store.read(key)
+    if (object === undefined || object === 'unchanged') return undefined
+    const found = await buffer(object.body)
+    return found.equals(content) ? { version: object.version, time: object.time } : undefined
+  }
+
+  const store: StoreBackend = {
+    place,
+
+    async endpoint() {
+      const command = new sdk.GetObjectCommand(objectAt(currentKey))
+      let found = ''
+      // The SDK alone knows by which of its settings: nothing is sent.
+      command.middlewareStack.add(
+        () =>
+          async ({ request }) => {
+            if (hasHost(request)) found = `${request.protocol}//${request.hostname}:${request.port ?? ''}`
+            return { response: undefined, output: { $metadata: {} } }
+          },
+        { step: 'build', priority: 'high' },
+      )
+      await client.send(command).catch((error: unknown) => {
+        throw failed('read', currentKey, error)
+      })
+      return found
+    },
+
+    async read(key, { unless, signal } = {}) {
+      checkKey(key)
+      try {
+        const conditions = unless === undefined ? {} : { IfNoneMatch: unless }
+        const first = await tryAgain(async () => await get(key, conditions, signal), signal)
+        const { ContentLength: size, ETag: version } = first
+        if (size === undefined || version === undefined)
+          throw new Error('the answer has no length or no ETag')
+        const body = resumedBody({
+          first: first.Body,
+          size,
+          reopen: async (at) => {
+            const { Body, ContentRange } = await get(key, { Range: `bytes=${at}-`, IfMatch: version }, signal)
+            if (ContentRange?.startsWith(`bytes ${at}-`) !== true)
+              throw new Error('the endpoint ignores Range')
+            return Body
+          },
+          failed: (error) => failed('read', key, error, signal),
+          signal,
+        })
+        return { body, size, version, time: timeOf(first) }
+      } catch (error) {
+        const { status, code } = s3FailureOf(error)
+        if (status === 304) return 'unchanged'
+        if (code === 'NoSuchKey') return undefined
+        if (status === 403 && code === 'AccessDenied') {
+          const isMissing = await isMissingForAllWeKnow(key).catch((other: unknown) => {
+            throw failed('list', key, other, signal)
+          })
+          if (isMissing) return undefined
+        }
+        throw failed('read', key, error, signal)
+      }
+    },
+
+    async *list(begin) {
+      for (let token: string | undefined; ;) {
+        const page = await listPage(begin, token).catch((error: unknown) => {
+          throw failed('list', begin, error)
+        })
+        for (const { Key, Size, LastModified } of page.Contents ?? []) {
+          // Consoles make such objects for folders.
+          if (Key === undefined || Key.endsWith('/')) continue
+          yield { key: Key.slice(prefix.length), size: Size ?? 0, modified: LastModified?.getTime() ?? 0 }
+        }
+        const { NextContinuationToken: next, IsTruncated: isTruncated } = page
+        if (isTruncated === undefined) throw failed('list', begin, noList)
+        if (!isTruncated) return
+        if (next === undefined || next === token) throw failed('list', begin, endless)
+        token = next
+      }
+    },
+
+    async put(key, content, { replaces, signal } = {}) {
+      checkKey(key)
+      signal?.throwIfAborted()
+      const conditions =
+        replaces === undefined ? {} : replaces === null ? { IfNoneMatch: '*' } : { IfMatch: replaces }
+      let failures = 0
+      try {
+        const output = await tryAgain(async (earlier) => {
+          failures = earlier
+          return await send(key, content, conditions, signal)
+        }, signal)
+        // Something between that answers for it, such as the page of a network that asks for a login.
+        if (output.ETag === undefined) throw new Error('the answer has no ETag: it is not that of a store')
+        return { version: output.ETag, time: timeOf(output) }
+      } catch (error) {
+        const { status, code } = s3FailureOf(error)
+        const isRefused = status === 412 || (typeof replaces === 'string' && code === 'NoSuchKey')
+        if (!isRefused || replaces === undefined) throw failed('put', key, error, signal)
+        return (failures > 0 ? await foundAsWritten(key, content) : undefined) ?? 'conflict'
+      }
+    },
+
+    async delete(key, { signal } = {}) {
+      checkKey(key)
+      const abort = signal === undefined ? {} : { abortSignal: signal }
+      try {
+        await tryAgain(
+          async () => await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort),
+          signal,
+        )
+      } catch (error) {
+        if (s3FailureOf(error).code !== 'NoSuchKey') throw failed('delete', key, error, signal)
+      }
+    },
+
+    async honoursConditions() {
+      const key = `${probesPrefix}${randomUUID()}`
+      const probe = (text: string): Uint8Array => Buffer.from(`${key} ${text}`)
+      const first = await store.put(key, probe('first'), { replaces: null })
+      const again = await store.put(key, probe('second'), { replaces: null })
+      const other = await store.put(key, probe('third'), { replaces: `"${'0'.repeat(32)}"` })
+      await store.delete(key)
+      // Of those who were killed in the midst of it.
+      for await (const left of store.list(probesPrefix)) {
+        if (first !== 'conflict' && first.time - left.modified > probeAge) await store.delete(left.key)
+      }
+      return again === 'conflict' && other === 'conflict'
+    },
+  }
+  return store
+}
+
+function hasHeaders(request: unknown): request is { headers: Record<string, string | undefined> } {
+  if (typeof request !== 'object' || request === null || !('headers' in request)) return false
+  return typeof request.headers === 'object' && request.headers !== null
+}
+
+function hasHost(request: unknown): request is { protocol: string; hostname: string; port?: number } {
+  return typeof request === 'object' && request !== null && 'protocol' in request && 'hostname' in request
+}
+
+/** In milliseconds. */
+function dateOf(response: unknown): number {
+  const date = hasHeaders(response) ? Date.parse(response.headers['date'] ?? '') : Number.NaN
+  return Number.isNaN(date) ? Date.now() : date
+}

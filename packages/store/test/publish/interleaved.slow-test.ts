@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRandom } from '../../../server/test/support/soak/soak-random.ts'
+import { publish } from '../../src/index.ts'
+import { startInterleaving, type StoreCommand } from '../support/interleave.ts'
+import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import {
+  copierOf,
+  makeBlobsOld,
+  type SharedStore,
+  startBackends,
+  type TestedBackend,
+} from '../support/open-stores.ts'
+import { differences, faultsOf, rowsOf } from '../support/read-store.ts'
+
+const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+
+const retention = { generations: 1, age: 0 }
+/** Deletes what was sent a moment ago, too; a bucket's clock has whole seconds only. */
+const eager = { retention, protectedFor: -60_000, concurrency: 3 }
+
+const { backends, stop } = await startBackends()
+afterAll(stop)
+
+let versions: readonly MadeBuild[]
+let killed: MadeBuild
+let next: MadeBuild
+let other: MadeBuild
+let all: ReadonlyMap<string, MadeBuild>
+
+beforeAll(async () => {
+  versions = await Promise.all([1, 2, 3].map(async (version) => await makeVersion(version)))
+  // It has what the first has, which is about to go, and what nothing names.
+  const shared = { 'assets/app-1.js': 'export default "one"', 'assets/killed.js': 'export default "killed"' }
+  ;[killed, next, other] = await Promise.all([
+    makeVersion(1, { ...shared, 'page.html': 'killed' }),
+    makeVersion(1, shared),
+    makeVersion(5),
+  ])
+  all = new Map([...versions, killed, next, other].map((build) => [build.id, build]))
+})
+
+/** Three builds, the first of which the next publish or prune lets go, and what a publish sent that was killed. */
+async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) => Promise<void>> {
+  const { store } = await backend.open()
+  const put = store.put.bind(store)
+  const dying = {
+    ...store,
+    put: async (...[key, content, options]: Parameters<typeof put>) => {
+      if (key.startsWith('generations/')) throw new Error('killed')
+      return await put(key, content, options)
+    },
+  }
+  for (const { directory } of versions) await publish(directory, store)
+  await expect(publish(killed.directory, dying)).rejects.toThrow('killed')
+  const copy = await copierOf(store)
+  return async (shared) => await copy(shared.store)
+}
+
+/** What must be true of a store whatever ran. */
+async function expectWhole({ store }: SharedStore): Promise<void> {
+  expect(await faultsOf(store)).toEqual([])
+  for (const { id } of await rowsOf(store)) {
+    const build = all.get(id)
+    expect(build && (await differences(store, build))).toEqual([])
+  }
+}
+
+interface Pair {
+  readonly name: string
+  readonly rounds: number
+  /** Whether all that lies there was written long ago. */
+  readonly isOld: boolean
+  readonly commands: (where: string) => readonly [StoreCommand, StoreCommand]
+  readonly endings: readonly string[]
+}
+
+const publishNext = (where: string, options: unknown): StoreCommand => ({
+  run: 'publish',
+  where,
+  what: next.directory,
+  options,
+})
+
+const pairs: readonly Pair[] = [
+  {
+    name: 'a prune that protects nothing',
+    rounds: 50,
+    isOld: false,
+    commands: (where) => [
+      publishNext(where, eager),
+      { run: 'prune', where, what: retention, options: { protectedFor: -60_000, concurrency: 3 } },
+    ],
+    endings: ['well, well'],
+  },
+  {
+    name: 'a prune of what is older than a day',
+    rounds: 50,
+    isOld: true,
+    commands: (where) => [
+      publishNext(where, { retention, concurrency: 3 }),
+      { run: 'prune', where, what: retention, options: { concurrency: 3 } },
+    ],
+    endings: ['well, well'],
+  },
+  {
+    name: 'another publish',
+    rounds: 20,
+    isOld: true,
+    commands: (where) => [
+      publishNext(where, eager),
+      { run: 'publish', where, what: other.directory, options: eager },
+    ],
+    endings: ['well, well', 'well, SD_STORE_CONFLICT', 'SD_STORE_CONFLICT, well'],
+  },
+  {
+    name: 'a purge of what it relies on',
+    rounds: 20,
+    isOld: false,
+    commands: (where) => [
+      publishNext(where, { ...eager, retention: { generations: 5 } }),
+      { run: 'purge', where, what: versions[0]?.id, options: { concurrency: 3 } },
+    ],
+    endings: ['well, well'],
+  },
+  {
+    name: 'a rollback',
+    rounds: 20,
+    isOld: true,
+    commands: (where) => [publishNext(where, eager), { run: 'rollback', where }],
+    endings: ['well, well', 'well, SD_STORE_CONFLICT', 'SD_STORE_CONFLICT, well'],
+  },
+]
+
+describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend) => {
+  test.each(pairs)('beside $name leaves every build whole, at $rounds points', async (pair) => {
+    const { rounds, isOld, commands, endings } = pair
+    const fill = await prepare(backend)
+    const random = createRandom(seed)
+    const interleaving = startInterleaving(backend.environment)
+    const outcomes: Record<string, number> = {}
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        const shared = await backend.open()
+        await fill(shared)
+        if (isOld) await makeBlobsOld(shared)
+        const ended = (await interleaving.run(commands(shared.where), random)).join(', ')
+        expect(endings, `round ${round}`).toContain(ended)
+        await expectWhole(shared)
+        outcomes[ended] = (outcomes[ended] ?? 0) + 1
+      }
+    } finally {
+      interleaving.stop()
+    }
+    console.log(`${backend.name}, beside ${pair.name}:`, outcomes)
+  })
+})

@@ -1,0 +1,384 @@
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { manifestPath, pendingPath } from '@serve-dist/manifest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
+import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
+import type { StoreBackend } from '../../src/backend.ts'
+import {
+  type ChangeOptions,
+  openStore,
+  prune,
+  type PublishProgress,
+  publish,
+  purge,
+  rollback,
+} from '../../src/index.ts'
+import { blobKey, currentKey, generationKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
+import { type MadeBuild, makeBuild, makeVersion } from '../support/make-builds.ts'
+import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+
+let first: MadeBuild
+let second: MadeBuild
+let third: MadeBuild
+
+beforeAll(async () => {
+  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
+})
+
+async function emptyStore(): Promise<StoreBackend> {
+  return await openStore(await temporaryDirectory())
+}
+
+async function storeOf(...builds: readonly MadeBuild[]): Promise<StoreBackend> {
+  const store = await emptyStore()
+  for (const { directory } of builds) await publish(directory, store)
+  return store
+}
+
+/** As somebody does who was killed while deleting. */
+async function announceDeletion(store: StoreBackend, until: number): Promise<void> {
+  const deletesUntil = `${new Date(until).toISOString().slice(0, 19)}Z`
+  const text = stringifyHistory({ version: layoutVersion, deletesUntil, history: await rowsOf(store) })
+  await store.put(currentKey, Buffer.from(text))
+}
+
+describe('publish', () => {
+  test('stores every file, and of the next build what is new', async () => {
+    const store = await emptyStore()
+    const cold = await publish(first.directory, store)
+    expect(cold).toMatchObject({ id: first.id, isDryRun: false, new: { files: 5 }, reused: { blobs: 0 } })
+    expect(cold).not.toHaveProperty('replaced')
+    expect(await publish(second.directory, store)).toMatchObject({
+      id: second.id,
+      replaced: first.id,
+      new: { files: 3 },
+      reused: { files: 2 },
+      kept: { files: 3 },
+      generations: [second.id, first.id],
+      pruned: { generations: [], blobs: 0, bytes: 0 },
+      warnings: [],
+    })
+    for (const build of [first, second]) expect(await differences(store, build)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('says what a returning visitor downloads, in the smallest form and without source maps', async () => {
+    const store = await storeOf(first)
+    const { files } = await manifestOf(second.directory)
+    const changed = files.filter(({ path }) => /^index\.html$|^assets\/app-2\.js$/.test(path))
+    const bytes = changed.map(({ size, variants }) => Math.min(size, ...variants.map((each) => each.size)))
+    const summary = await publish(second.directory, store)
+    expect(summary).toMatchObject({ wasCurrent: false, download: { files: 2 } })
+    expect(summary.download?.bytes).toBe(bytes.reduce((sum, size) => sum + size))
+    const again = await publish(second.directory, store)
+    expect(again.wasCurrent).toBe(true)
+    expect(again).not.toHaveProperty('download')
+  })
+
+  test('answers plain data, and tells how far it is', async () => {
+    const progress: PublishProgress[] = []
+    const summary = await publish(first.directory, await emptyStore(), {
+      onProgress: (step) => progress.push(step),
+    })
+    expect(JSON.parse(JSON.stringify(summary))).toEqual(summary)
+    const { blobs, bytes } = summary.new
+    expect(progress).toHaveLength(blobs)
+    expect(progress.at(-1)).toEqual({ blobs, bytes, allBlobs: blobs, allBytes: bytes })
+  })
+
+  test('adds a row for a build that was current before, and none for the one that is', async () => {
+    const store = await storeOf(first, second)
+    const again = await publish(first.directory, store)
+    expect(again).toMatchObject({ replaced: second.id, new: { blobs: 0, bytes: 0 }, reused: { files: 5 } })
+    expect(await publish(first.directory, store)).not.toHaveProperty('replaced')
+    expect((await rowsOf(store)).map(({ number, id }) => [number, id])).toEqual([
+      [3, first.id],
+      [2, second.id],
+      [1, first.id],
+    ])
+  })
+
+  test('deletes what retention lets go, and spares what the current build shares with it', async () => {
+    const store = await storeOf(first, second)
+    const summary = await publish(third.directory, store, {
+      retention: { generations: 1, age: 0 },
+      protectedFor: -1,
+    })
+    expect(summary).toMatchObject({ generations: [third.id, second.id], pruned: { generations: [first.id] } })
+    expect(summary.pruned.blobs).toBeGreaterThan(0)
+    expect(await generationsIn(store)).toEqual([third.id, second.id].toSorted())
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, second.id])
+    expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletesUntil')
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('spares blobs that nothing names for 24 hours', async () => {
+    const store = await storeOf(first, second)
+    const before = await keysIn(store, 'blobs/')
+    const summary = await publish(third.directory, store, { retention: { generations: 0, age: 0 } })
+    expect(summary.pruned).toEqual({ generations: [first.id, second.id].toSorted(), blobs: 0, bytes: 0 })
+    expect(await keysIn(store, 'blobs/')).toEqual(expect.arrayContaining([...before]))
+  })
+
+  test('says that the cap is too small for the current build and the one before, and keeps both', async () => {
+    const store = await storeOf(first, second)
+    const { generations, warnings } = await publish(third.directory, store, { retention: { bytes: 10 } })
+    expect(generations).toEqual([third.id, second.id])
+    expect(warnings).toEqual([expect.stringContaining('both are kept')])
+  })
+
+  test('changes nothing in a dry run, and foretells the publish', async () => {
+    const store = await storeOf(first, second)
+    const before = await keysIn(store, '')
+    const options = { retention: { generations: 0, age: 0 }, protectedFor: -1 }
+    const foretold = await publish(third.directory, store, { ...options, isDryRun: true })
+    expect(await keysIn(store, '')).toEqual(before)
+    expect((await rowsOf(store))[0]?.id).toBe(second.id)
+    const { requests, milliseconds, ...done } = await publish(third.directory, store, options)
+    expect(foretold).toMatchObject({ ...done, isDryRun: true, generations: [third.id] })
+    expect([requests, milliseconds].every((number) => number > 0)).toBe(true)
+    expect(await publish(first.directory, await emptyStore(), { isDryRun: true })).toMatchObject({
+      new: { files: 5 },
+    })
+  })
+
+  test('sends a blob with another size again, and with isVerified one with other bytes', async () => {
+    const store = await storeOf(first)
+    const [cut, changed] = (await manifestOf(first.directory)).files.map(({ sha256 }) => blobKey(sha256))
+    if (cut === undefined || changed === undefined) throw new Error('the build has several files')
+    await writeFile(join(store.place, cut), 'cut')
+    const { size } = await stat(join(store.place, changed))
+    await writeFile(join(store.place, changed), Buffer.alloc(size))
+    expect(await publish(first.directory, store)).toMatchObject({ new: { blobs: 1 } })
+    expect(await faultsOf(store)).toHaveLength(1)
+    expect(await publish(first.directory, store, { isVerified: true })).toMatchObject({ new: { blobs: 1 } })
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('writes a generation again that cannot be read', async () => {
+    const store = await storeOf(first, second)
+    await store.put(generationKey(second.id), Buffer.from('{'))
+    await publish(second.directory, store)
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('prunes no blob where nobody can read which ones a kept build names', async () => {
+    const store = await storeOf(first, second)
+    await store.put(generationKey(first.id), Buffer.from('{'))
+    const before = await keysIn(store, 'blobs/')
+    const { warnings } = await publish(third.directory, store, { protectedFor: -1 })
+    expect(warnings).toEqual([expect.stringContaining('no blob was pruned')])
+    expect(await keysIn(store, 'blobs/')).toEqual(expect.arrayContaining([...before]))
+  })
+
+  test('drops a build of which the manifest is gone, and says so', async () => {
+    const store = await storeOf(first, second)
+    await store.delete(generationKey(first.id))
+    const { warnings, generations } = await publish(third.directory, store)
+    expect(warnings).toEqual([expect.stringContaining(first.id)])
+    expect(generations).toEqual([third.id, second.id])
+  })
+
+  test('takes names of any kind, empty files, and one content under several names', async () => {
+    const build = await makeBuild({
+      'index.html': '<!doctype html>',
+      'a b#c%20d.txt': 'one',
+      'naïve/日本.txt': 'one',
+      'copy.txt': 'one',
+      'empty.txt': '',
+      'large.bin': Buffer.alloc(3_000_000, 'large '),
+    })
+    const store = await storeOf(build)
+    expect(await differences(store, build)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('refuses a folder without a manifest, and one whose build is not finished, with the cure', async () => {
+    const store = await emptyStore()
+    const bare = await writeFixture({ 'index.html': 'page' })
+    await expect(publish(bare, store)).rejects.toMatchObject({
+      code: 'SD_MANIFEST_MISSING',
+      message: expect.stringContaining('serve-dist compress'),
+    })
+    await expect(publish(join(bare, 'none'), store)).rejects.toMatchObject({ code: 'SD_BUILD_NOT_FOUND' })
+    const { directory } = await makeVersion(9)
+    await writeFile(join(directory, pendingPath), '{}')
+    await expect(publish(directory, store)).rejects.toMatchObject({ code: 'SD_BUILD_UNFINISHED' })
+    expect(await keysIn(store, '')).toEqual([])
+  })
+
+  test('sends nothing of a build in which files are missing or have other sizes, and names each', async () => {
+    const store = await emptyStore()
+    const { directory } = await makeVersion(9)
+    await rm(join(directory, 'photo.png'))
+    await appendFile(join(directory, 'assets/vendor.js'), '//')
+    await expect(publish(directory, store)).rejects.toMatchObject({
+      code: 'SD_MANIFEST_MISMATCH',
+      message: expect.stringMatching(/2 files.*vendor\.js: has .* bytes.*photo\.png: is missing/s),
+    })
+    expect(await keysIn(store, '')).toEqual([])
+  })
+
+  test.each(['photo.png', 'large.bin'])(
+    'names %s, which has other bytes, and no generation',
+    async (name) => {
+      const store = await emptyStore()
+      const { directory } = await makeVersion(9, { 'large.bin': Buffer.alloc(3_000_000, 'a') })
+      const { size } = await stat(join(directory, name))
+      await writeFile(join(directory, name), Buffer.alloc(size, 'x'))
+      await expect(publish(directory, store)).rejects.toMatchObject({
+        code: 'SD_MANIFEST_MISMATCH',
+        message: expect.stringContaining(name),
+      })
+      expect(await keysIn(store, 'generations/')).toEqual([])
+      const digests = (await manifestOf(directory)).files.filter(({ path }) => path === name)
+      const there = await keysIn(store, 'blobs/')
+      expect(digests.map(({ sha256 }) => there.includes(blobKey(sha256)))).toEqual([false])
+    },
+  )
+
+  test('leaves out the module of an environment, which its server makes', async () => {
+    const environment = { path: 'environment.js', prefix: '', variables: {} }
+    const files = { 'index.html': 'page', 'environment.js': 'export default {}' }
+    const directory = await buildFixture(files, { environment })
+    await writeFile(join(directory, 'environment.js'), 'export default { changed: true }')
+    expect(await publish(directory, await emptyStore())).toMatchObject({ new: { files: 1 } })
+  })
+
+  test('is told of another publish that came between, unless it is forced or has the same build', async () => {
+    const store = await storeOf(first)
+    const between = async (build: MadeBuild): Promise<StoreBackend> => {
+      let isDone = false
+      return {
+        ...store,
+        async put(key, content, options) {
+          if (!isDone) {
+            isDone = true
+            await publish(build.directory, store)
+          }
+          return await store.put(key, content, options)
+        },
+      }
+    }
+    await expect(publish(second.directory, await between(third))).rejects.toMatchObject({
+      code: 'SD_STORE_CONFLICT',
+      message: expect.stringContaining(third.id),
+    })
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
+    await publish(second.directory, await between(first), { isForced: true })
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id, third.id, first.id])
+    await publish(third.directory, await between(third))
+    expect((await rowsOf(store))[0]).toMatchObject({ number: 5, id: third.id })
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('is one of two that run at once: the other is told, and nothing is lost', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const store = await storeOf(first)
+      const outcomes = await Promise.allSettled(
+        [second, third].map(async ({ directory }) => await publish(directory, store)),
+      )
+      const told = outcomes.filter(({ status }) => status === 'rejected')
+      // One may have begun when the other had ended.
+      expect((await rowsOf(store)).length).toBe(3 - told.length)
+      for (const outcome of told) expect(outcome).toMatchObject({ reason: { code: 'SD_STORE_CONFLICT' } })
+      for (const { id } of await rowsOf(store)) {
+        const build = [first, second, third].find((other) => other.id === id)
+        expect(build && (await differences(store, build))).toEqual([])
+      }
+    }
+  })
+
+  test('waits for somebody who deletes until the time that they gave is over, and no longer', async () => {
+    const store = await storeOf(first)
+    await announceDeletion(store, Date.now() + 60_000)
+    const stop = new AbortController()
+    const waiting = publish(second.directory, store, { signal: stop.signal })
+    const ended = waiting.catch((error: unknown) => error)
+    expect(await Promise.race([ended, setTimeout(500, 'waits')])).toBe('waits')
+    stop.abort()
+    expect(await ended).toMatchObject({ name: 'AbortError' })
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([first.id])
+
+    await announceDeletion(store, Date.now() - 2000)
+    expect(await publish(second.directory, store)).toMatchObject({ replaced: first.id })
+    expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletesUntil')
+  })
+
+  test('refuses, as all that changes a store, an endpoint that ignores conditions, unless nobody else does', async () => {
+    const store: StoreBackend = { ...(await storeOf(first)), honoursConditions: async () => false }
+    await expect(publish(second.directory, store)).rejects.toMatchObject({
+      code: 'SD_STORE_UNCONDITIONAL',
+      message: expect.stringContaining('--single-publisher'),
+    })
+    const alone = { isSinglePublisher: true }
+    expect(await publish(second.directory, store, alone)).toMatchObject({ replaced: first.id })
+    for (const change of [
+      async (options: ChangeOptions) => await rollback(store, options),
+      async (options: ChangeOptions) => await prune(store, {}, options),
+      async (options: ChangeOptions) => await purge(store, second.id, options),
+    ]) {
+      await expect(change({})).rejects.toMatchObject({ code: 'SD_STORE_UNCONDITIONAL' })
+      await change(alone)
+    }
+  })
+
+  test('has published where what is left cannot be deleted, and says so', async () => {
+    const store: StoreBackend = {
+      ...(await storeOf(first, second)),
+      delete: async () => await Promise.reject(new Error('no permission')),
+    }
+    const summary = await publish(third.directory, store, { retention: { generations: 0, age: 0 } })
+    expect(summary).toMatchObject({ id: third.id, pruned: { generations: [], blobs: 0 } })
+    expect(summary.warnings).toEqual([expect.stringContaining('no permission')])
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id])
+    expect(await rollback(store).catch((error: unknown) => error)).toMatchObject({
+      code: 'SD_GENERATION_MISSING',
+    })
+  })
+
+  test.each([
+    ['concurrency: ', { concurrency: 0 }],
+    ['concurrency: ', { concurrency: Number.NaN }],
+    ['retention.generations: ', { retention: { generations: Number.NaN } }],
+    ['retention.age: ', { retention: { age: -1 } }],
+  ])('refuses options by which nothing would be sent or kept: %s%j', async (name, options) => {
+    const store = await storeOf(first, second)
+    const refused = { code: 'SD_OPTION_INVALID', message: expect.stringContaining(name) }
+    await expect(publish(third.directory, store, options)).rejects.toMatchObject(refused)
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id])
+  })
+
+  test('refuses a store in the folder of the build', async () => {
+    const { directory } = await makeVersion(9)
+    for (const place of [directory, join(directory, 'store')]) {
+      await expect(publish(directory, await openStore(place))).rejects.toMatchObject({
+        code: 'SD_OPTION_INVALID',
+        message: expect.stringContaining('which the next build empties'),
+      })
+    }
+    expect(await publish(directory, await openStore(`${directory}-store/`))).toMatchObject({
+      isDryRun: false,
+    })
+    await rm(`${directory}-store`, { recursive: true })
+  })
+
+  test('refuses a manifest that was edited and has the id of another build', async () => {
+    const store = await storeOf(first)
+    const { directory, id } = await makeVersion(9)
+    const file = join(directory, manifestPath)
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace(id, first.id))
+    await expect(publish(directory, store)).rejects.toMatchObject({ code: 'SD_MANIFEST_MISMATCH' })
+    expect(await differences(store, first)).toEqual([])
+  })
+
+  test('stops when it is told to, and leaves what was current', async () => {
+    const store = await storeOf(first)
+    const stopped = AbortSignal.abort()
+    await expect(publish(second.directory, store, { signal: stopped })).rejects.toBe(stopped.reason)
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([first.id])
+  })
+})

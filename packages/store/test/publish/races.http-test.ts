@@ -1,0 +1,130 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { StoreBackend } from '../../src/backend.ts'
+import { readQuietHead } from '../../src/history/swap-history.ts'
+import { prune, publish } from '../../src/index.ts'
+import { currentKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
+import { observeStore } from '../../src/observe-store.ts'
+import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { startBackends } from '../support/open-stores.ts'
+import { differences, faultsOf } from '../support/read-store.ts'
+
+// Orders of steps that the seeded ones meet too seldom.
+
+const { backends, stop } = await startBackends()
+afterAll(stop)
+
+let first: MadeBuild
+let second: MadeBuild
+beforeAll(async () => {
+  ;[first, second] = await Promise.all([makeVersion(1), makeVersion(2)])
+})
+
+/** A bucket's clock has whole seconds only. */
+const eager = { protectedFor: -60_000 }
+
+/** A store that does something before it swaps the history for the first time. */
+function beforeSwap(store: StoreBackend, work: () => Promise<unknown>): StoreBackend {
+  let isDone = false
+  return {
+    ...store,
+    async put(key, content, options) {
+      if (key === currentKey && !isDone) {
+        isDone = true
+        await work()
+      }
+      return await store.put(key, content, options)
+    },
+  }
+}
+
+/** Somebody who deletes when they may, and whose time stands still, as it does for who is faster than its seconds. */
+interface Deleter {
+  readonly store: StoreBackend
+  /** Resolves once they are about to delete. */
+  readonly isDeleting: Promise<void>
+  readonly release: () => void
+}
+
+function deleterOf(store: StoreBackend, time: number): Deleter {
+  const [asked, allowed] = [latch(), latch()]
+  return {
+    isDeleting: asked.opened,
+    release: allowed.open,
+    store: {
+      ...store,
+      async read(key, options) {
+        const object = await store.read(key, options)
+        return typeof object === 'object' ? { ...object, time } : object
+      },
+      async delete(key) {
+        asked.open()
+        await allowed.opened
+        await store.delete(key)
+      },
+    },
+  }
+}
+
+function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
+  const latched = new AbortController()
+  const opened = new Promise<void>((resolve) => {
+    latched.signal.addEventListener('abort', () => resolve())
+  })
+  return { opened, open: () => latched.abort() }
+}
+
+describe.each(backends)('in $name', (backend) => {
+  /** A store with a build, and blobs of another that nothing names. */
+  const prepare = async (): Promise<StoreBackend> => {
+    const { store } = await backend.open()
+    const dying = beforeSwap(store, async () => await Promise.reject(new Error('killed')))
+    await publish(first.directory, store)
+    await expect(publish(second.directory, dying)).rejects.toThrow('killed')
+    return store
+  }
+
+  test('a publish finds out that a prune came and went, which left the history as it was', async () => {
+    const store = await prepare()
+    await prune(store, {}, eager)
+    const racing = beforeSwap(store, async () => {
+      const { blobs } = await prune(store, {}, eager)
+      expect(blobs).toBeGreaterThan(0)
+    })
+    await publish(second.directory, racing)
+    expect(await faultsOf(store)).toEqual([])
+    expect(await differences(store, second)).toEqual([])
+  })
+
+  test('nobody waits longer than a deletion lasts, where the clock of who was killed was wrong', async () => {
+    const { store } = await backend.open()
+    const deletesUntil = '2999-01-01T00:00:00Z'
+    await store.put(
+      currentKey,
+      Buffer.from(stringifyHistory({ version: layoutVersion, deletesUntil, history: [] })),
+    )
+    const began = performance.now()
+    const { history } = await readQuietHead(observeStore(store), AbortSignal.timeout(5000), 300)
+    expect(history).toMatchObject({ deletesUntil })
+    expect(performance.now() - began).toBeGreaterThan(300)
+  })
+
+  test('of two prunes in one second only one deletes at a time', async () => {
+    const store = await prepare()
+    const time = Date.now() + 120_000
+    const [one, other] = [deleterOf(store, time), deleterOf(store, time)]
+    let pruned: Promise<unknown> | undefined
+    const late = beforeSwap(other.store, async () => {
+      pruned = prune(one.store, {}, eager)
+      await one.isDeleting
+    })
+    const prunedLate = prune(late, {}, eager)
+    await Promise.race([other.isDeleting, setTimeout(1000)])
+    one.release()
+    await pruned
+    await publish(second.directory, store)
+    other.release()
+    await prunedLate
+    expect(await faultsOf(store)).toEqual([])
+  })
+})

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
+import type { StoreBackend } from '../../src/backend.ts'
+import { listGenerations, openStore, prune, publish, purge, rollback } from '../../src/index.ts'
+import { blobKey, blobsOf } from '../../src/layout.ts'
+import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+
+let builds: readonly MadeBuild[]
+let first: MadeBuild
+let second: MadeBuild
+let third: MadeBuild
+
+beforeAll(async () => {
+  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
+  builds = [first, second, third]
+})
+
+async function storeOf(...published: readonly MadeBuild[]): Promise<StoreBackend> {
+  const store = await openStore(await temporaryDirectory())
+  for (const { directory } of published) await publish(directory, store)
+  return store
+}
+
+describe('rollback', () => {
+  test('goes to the build before, then further back, and sends no blob', async () => {
+    const store = await storeOf(...builds)
+    const blobs = await keysIn(store, 'blobs/')
+    expect(await rollback(store)).toMatchObject({ id: second.id, replaced: third.id, isDryRun: false })
+    expect(await rollback(store)).toMatchObject({ id: first.id, replaced: second.id })
+    await expect(rollback(store)).rejects.toMatchObject({ code: 'SD_GENERATION_MISSING' })
+    expect((await rowsOf(store)).map(({ id, restores }) => [id, restores])).toEqual([
+      [first.id, 1],
+      [second.id, 2],
+      [third.id, undefined],
+      [second.id, undefined],
+      [first.id, undefined],
+    ])
+    expect(await keysIn(store, 'blobs/')).toEqual(blobs)
+  })
+
+  test('to the oldest build that is kept gives back every file of it, pages too', async () => {
+    const store = await storeOf()
+    const many = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => await makeVersion(index + 10)),
+    )
+    for (const { directory } of many) {
+      await publish(directory, store, { retention: { generations: 5, age: 0 }, protectedFor: -1 })
+    }
+    const kept = await listGenerations(store)
+    const oldest = kept.at(-1)
+    expect([kept.length, oldest?.id]).toEqual([6, many[2]?.id])
+    await rollback(store, { to: oldest?.id })
+    for (const build of many.slice(2)) expect(await differences(store, build)).toEqual([])
+    expect((await rowsOf(store))[0]?.id).toBe(many[2]?.id)
+  })
+
+  test('goes to the build that is named, by its first digits too, and forward', async () => {
+    const store = await storeOf(...builds)
+    expect(await rollback(store, { to: first.id.slice(0, 8) })).toMatchObject({ id: first.id })
+    expect(await rollback(store, { to: third.id })).toMatchObject({ id: third.id, replaced: first.id })
+    expect(await rollback(store, { to: third.id })).not.toHaveProperty('replaced')
+    await expect(rollback(store, { to: 'ffffffffffffffff' })).rejects.toMatchObject({
+      code: 'SD_GENERATION_MISSING',
+      message: expect.stringContaining(third.id),
+    })
+  })
+
+  test('does not go where bytes are missing', async () => {
+    const store = await storeOf(...builds)
+    const [{ sha256 } = { sha256: '' }] = (await manifestOf(second.directory)).files
+    await store.delete(blobKey(sha256))
+    await expect(rollback(store)).rejects.toMatchObject({ code: 'SD_STORE_INVALID' })
+    expect((await rowsOf(store))[0]?.id).toBe(third.id)
+  })
+
+  test('changes nothing in a dry run', async () => {
+    const store = await storeOf(...builds)
+    expect(await rollback(store, { isDryRun: true })).toMatchObject({ id: second.id, isDryRun: true })
+    expect(await rowsOf(store)).toHaveLength(3)
+  })
+})
+
+describe('purge', () => {
+  test('takes a build out at once, and spares what other builds name', async () => {
+    const store = await storeOf(...builds)
+    const own = (await manifestOf(second.directory)).files.filter(({ path }) => /app-|index/.test(path))
+    const summary = await purge(store, second.id)
+    expect(summary).toMatchObject({ id: second.id, generations: [second.id], rows: [{ number: 2 }] })
+    expect(summary.sharedBlobs).toBeGreaterThan(0)
+    const there = await keysIn(store, 'blobs/')
+    expect(own.filter(({ sha256 }) => there.includes(blobKey(sha256)))).toEqual([])
+    expect(await generationsIn(store)).toEqual([first.id, third.id].toSorted())
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('refuses the current build, and says what to do first', async () => {
+    const store = await storeOf(...builds)
+    await expect(purge(store, third.id)).rejects.toMatchObject({
+      code: 'SD_OPTION_INVALID',
+      message: expect.stringContaining('roll back'),
+    })
+    await rollback(store)
+    await purge(store, third.id)
+    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, second.id, first.id])
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('that could not delete all is told, and comes to its end when it is tried again', async () => {
+    const store = await storeOf(...builds)
+    let deletions = 0
+    const failing: StoreBackend = {
+      ...store,
+      delete: async (key) => {
+        deletions += 1
+        if (deletions > 2) throw new Error('no permission')
+        await store.delete(key)
+      },
+    }
+    await expect(purge(failing, first.id, { concurrency: 1 })).rejects.toMatchObject({
+      code: 'SD_STORE_UNAVAILABLE',
+    })
+    await purge(store, first.id)
+    const left = new Set(await keysIn(store, 'blobs/'))
+    const named = await Promise.all(
+      [second, third].map(async ({ directory }) => blobsOf(await manifestOf(directory))),
+    )
+    expect(left).toEqual(new Set(named.flat().map(({ sha256 }) => blobKey(sha256))))
+    expect(await generationsIn(store)).toEqual([second.id, third.id].toSorted())
+  })
+
+  test('changes nothing in a dry run', async () => {
+    const store = await storeOf(...builds)
+    const before = await keysIn(store, '')
+    const { requests, ...foretold } = await purge(store, first.id, { isDryRun: true })
+    expect([await keysIn(store, ''), requests > 0]).toEqual([before, true])
+    expect(await purge(store, first.id)).toMatchObject({ ...foretold, isDryRun: false })
+  })
+})
+
+describe('prune', () => {
+  test('deletes what retention lets go, and what a publish left that was killed', async () => {
+    const store = await storeOf(...builds)
+    const orphan = blobKey(createHash('sha256').update('x').digest('hex'))
+    await store.put(orphan, Buffer.from('x'))
+    expect(await prune(store, { generations: 1, age: 0 })).toMatchObject({
+      generations: [first.id],
+      kept: [third.id, second.id],
+      blobs: 0,
+    })
+    expect(await keysIn(store, 'blobs/')).toContain(orphan)
+    const summary = await prune(store, { generations: 1, age: 0 }, { protectedFor: -1 })
+    expect(summary).toMatchObject({ generations: [], isDryRun: false, warnings: [] })
+    expect(summary.blobs).toBeGreaterThan(1)
+    expect(await keysIn(store, 'blobs/')).not.toContain(orphan)
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('never takes the current build', async () => {
+    const store = await storeOf(first)
+    await prune(store, { generations: 0, age: 0, bytes: 0 }, { protectedFor: -1 })
+    expect(await differences(store, first)).toEqual([])
+    expect(await prune(await storeOf(), {}, {})).toMatchObject({ kept: [] })
+  })
+
+  test('changes nothing in a dry run', async () => {
+    const store = await storeOf(...builds)
+    const before = await keysIn(store, '')
+    const none = { generations: 0, age: 0 }
+    const { requests, ...foretold } = await prune(store, none, { isDryRun: true, protectedFor: -1 })
+    expect([await keysIn(store, ''), requests > 0]).toEqual([before, true])
+    expect(await prune(store, none, { protectedFor: -1 })).toMatchObject({ ...foretold, isDryRun: false })
+  })
+})
+
+describe('listGenerations', () => {
+  test('tells of each build once, the current one first', async () => {
+    const store = await storeOf(...builds)
+    await rollback(store, { to: first.id })
+    const [current, ...others] = await listGenerations(store)
+    expect(current).toMatchObject({ id: first.id, isCurrent: true, isRestored: true, files: 5 })
+    expect(current).not.toHaveProperty('superseded')
+    expect(others.map(({ id, isCurrent, isRestored }) => [id, isCurrent, isRestored])).toEqual([
+      [third.id, false, false],
+      [second.id, false, false],
+    ])
+    for (const { bytes, ownBytes, superseded } of others) {
+      expect(bytes).toBeGreaterThan(ownBytes)
+      expect(ownBytes).toBeGreaterThan(0)
+      expect(superseded).toBeDefined()
+    }
+  })
+
+  test('says which cannot be served, and has none of an empty store', async () => {
+    const store = await storeOf(...builds)
+    await store.delete(`generations/${second.id}.json`)
+    const found = await listGenerations(store)
+    expect(found.map(({ problem }) => problem)).toEqual([
+      undefined,
+      'the store has no manifest of it',
+      undefined,
+    ])
+    expect(await listGenerations(await storeOf())).toEqual([])
+  })
+})

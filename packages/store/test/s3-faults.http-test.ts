@@ -1,0 +1,334 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { ensureVersitygw } from '../../../scripts/ensure-versitygw.mjs'
+import { freePort } from '../../server/test/support/free-port.ts'
+import type { StoreBackend } from '../src/backend.ts'
+import { fetchBlob, openStore, readGeneration, readHistory } from '../src/index.ts'
+import { openS3Store } from '../src/s3/open-s3-store.ts'
+import { type Fault, type SeenRequest, startFaultProxy } from './support/start-fault-proxy.ts'
+import { s3Environment, type S3Right, s3Settings, type S3User, startS3 } from './support/start-s3.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
+afterEach(() => {
+  proxy?.fail()
+  vi.unstubAllEnvs()
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await s3?.stop()
+})
+
+describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
+  if (s3 === undefined || proxy === undefined) return
+
+  const open = async (bucket: string, user: S3User = s3.root): Promise<StoreBackend> =>
+    await openS3Store(`s3://${bucket}/site`, s3Settings(proxy.endpoint, user))
+
+  /** The faults come to the first requests of a method; the others succeed. */
+  const failFirst = (method: string, ...faults: readonly Fault[]): void => {
+    const left = [...faults]
+    proxy.fail((seen) => (seen.method === method ? left.shift() : undefined))
+  }
+
+  /** What was asked while something ran. */
+  const requestsOf = async (run: () => Promise<unknown>): Promise<readonly SeenRequest[]> => {
+    const before = proxy.seen.length
+    await run()
+    return proxy.seen.slice(before)
+  }
+
+  describe.each<[string, Fault]>([
+    ['503 SlowDown', { status: 503 }],
+    ['429', { status: 429 }],
+    ['500', { status: 500 }],
+    ['a connection that is reset', { reset: 'before' }],
+    ['an answer that gets lost', { reset: 'after' }],
+  ])('after %s', (_what, fault) => {
+    test('tries again', async () => {
+      const store = await open(await s3.bucket())
+      failFirst('PUT', fault, fault)
+      const written = await store.put('current.json', Buffer.from('text'), { replaces: null })
+      failFirst('GET', fault, fault)
+      const object = await store.read('current.json')
+      if (object === undefined || object === 'unchanged') throw new Error('not there')
+      expect(await text(object.body)).toBe('text')
+      expect(written).toMatchObject({ version: object.version })
+      failFirst('GET', fault)
+      for await (const { key } of store.list('')) expect(key).toBe('current.json')
+      failFirst('DELETE', fault)
+      await store.delete('current.json')
+      expect(await store.read('current.json')).toBeUndefined()
+    })
+  })
+
+  test('knows its own conditional write, the answer to which got lost, from that of another', async () => {
+    const bucket = await s3.bucket()
+    const store = await open(bucket)
+    const first = await store.put('current.json', Buffer.from('1'), { replaces: null })
+    if (first === 'conflict') throw new Error('a conflict')
+    failFirst('PUT', { reset: 'after' })
+    const second = await store.put('current.json', Buffer.from('2'), { replaces: first.version })
+    if (second === 'conflict') throw new Error('a conflict')
+    failFirst('PUT', { status: 500 })
+    expect(await store.put('current.json', Buffer.from('3'), { replaces: first.version })).toBe('conflict')
+    expect(await store.put('current.json', Buffer.from('4'), { replaces: second.version })).not.toBe(
+      'conflict',
+    )
+  })
+
+  test.each<[string, readonly Fault[]]>([
+    ['ends', [{ bytes: 100_000, ending: 'end' }]],
+    ['is reset', [{ bytes: 0, ending: 'reset' }]],
+    [
+      'breaks off again and again',
+      Array.from({ length: 12 }, (_, index) => ({
+        bytes: 40_000,
+        ending: index % 2 === 0 ? 'end' : 'reset',
+      })),
+    ],
+  ])('reads on where a body %s', async (_what, faults) => {
+    const store = await open(await s3.bucket())
+    const bytes = randomBytes(700_000)
+    await store.put('blobs/large', bytes)
+    failFirst('GET', ...faults)
+    const object = await store.read('blobs/large')
+    if (object === undefined || object === 'unchanged') throw new Error('not there')
+    expect(bytes.equals(await buffer(object.body))).toBe(true)
+  })
+
+  test('reads no mixture of an object that is replaced while it is read', async () => {
+    const store = await open(await s3.bucket())
+    await store.put('blobs/large', randomBytes(700_000))
+    failFirst('GET', { bytes: 100_000, ending: 'reset' })
+    const object = await store.read('blobs/large')
+    if (object === undefined || object === 'unchanged') throw new Error('not there')
+    await store.put('blobs/large', randomBytes(700_000))
+    await expect(buffer(object.body)).rejects.toThrow(/cannot read blobs\/large \(PreconditionFailed/)
+  })
+
+  test('gives up in the end, and says what it was', async () => {
+    const store = await open(await s3.bucket())
+    proxy.fail(() => ({ status: 503 }))
+    const requests = await requestsOf(async () => {
+      await expect(store.read('current.json')).rejects.toMatchObject({
+        code: 'SD_STORE_UNAVAILABLE',
+        message: expect.stringMatching(
+          /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
+        ),
+      })
+    })
+    expect(requests).toHaveLength(7)
+  })
+
+  test('does not try again what will fail again', async () => {
+    const store = await open(await s3.bucket())
+    proxy.fail(() => ({ status: 400 }))
+    const requests = await requestsOf(async () => {
+      await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(
+        'cannot put blobs/x (InvalidRequest',
+      )
+    })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('says that nobody answers', async () => {
+    const settings = s3Settings(`http://127.0.0.1:${await freePort()}`, s3.root)
+    const store = await openS3Store('s3://site/prefix', settings)
+    await expect(store.read('current.json')).rejects.toThrow(
+      /cannot read current\.json \(connect ECONNREFUSED/,
+    )
+  })
+
+  test('stops waiting when it is told to', async () => {
+    const store = await open(await s3.bucket())
+    proxy.fail(() => ({ status: 503 }))
+    const signal = AbortSignal.timeout(150)
+    const thrown: unknown = await store.read('current.json', { signal }).catch((error: unknown) => error)
+    expect(thrown).toBe(signal.reason)
+    proxy.fail(() => ({ latency: 5000 }))
+    const other = AbortSignal.timeout(150)
+    const put = store.put('blobs/x', Buffer.from('x'), { signal: other })
+    expect(await put.catch((error: unknown) => error)).toBe(other.reason)
+  })
+
+  test('finds out that an endpoint ignores conditions, and leaves nothing behind', async () => {
+    const store = await open(await s3.bucket())
+    proxy.fail(() => ({ unconditional: true }))
+    expect(await store.honoursConditions()).toBe(false)
+    for await (const { key } of store.list('')) expect(key).toBe('none')
+  })
+
+  test('removes what a process left that was killed while it found that out', async () => {
+    const bucket = await s3.bucket()
+    const store = await open(bucket)
+    for (const name of ['old', 'new']) await store.put(`probes/${name}`, Buffer.from('probe'))
+    await utimes(join(s3.folderOf(bucket), 'site/probes/old'), 0, 0)
+    expect(await store.honoursConditions()).toBe(true)
+    expect(await collect(store)).toEqual(['probes/new'])
+  })
+
+  test.each<[string, string]>([
+    ['a page', '<!doctype html><title>Log in</title><p>Welcome'],
+    ['a page that is XML', '<html><body>Welcome</body></html>'],
+    ['nothing', ''],
+  ])('takes nobody for a store who answers 200 and %s to everything', async (_what, page) => {
+    const store = await open(await s3.bucket())
+    proxy.fail(() => ({ page }))
+    const away = { code: 'SD_STORE_UNAVAILABLE' }
+    await expect(store.read('current.json')).rejects.toMatchObject(away)
+    await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toMatchObject(away)
+    await expect(store.honoursConditions()).rejects.toMatchObject(away)
+    await expect(collect(store)).rejects.toMatchObject(away)
+  })
+
+  test('ends where a list has no end', async () => {
+    const store = await open(await s3.bucket())
+    const token = '<NextContinuationToken>again</NextContinuationToken>'
+    proxy.fail(() => ({
+      page: `<ListBucketResult><IsTruncated>true</IsTruncated>${token}</ListBucketResult>`,
+    }))
+    await expect(collect(store)).rejects.toThrow('cannot list  (the endpoint sends no end of the list)')
+  })
+
+  test('waits no longer for a document or a blob than it is told to', async () => {
+    const store = await open(await s3.bucket())
+    await store.put('current.json', Buffer.from('text'))
+    proxy.fail(() => ({ latency: 5000 }))
+    const blob = { sha256: 'a'.repeat(64), size: 1 }
+    for (const wait of [
+      async (signal: AbortSignal) => await readHistory(store, undefined, { signal }),
+      async (signal: AbortSignal) => await readGeneration(store, 'a'.repeat(32), { signal }),
+      async (signal: AbortSignal) => await fetchBlob(store, blob, '/nowhere/blob', { signal }),
+    ]) {
+      const signal = AbortSignal.timeout(150)
+      expect(await wait(signal).catch((error: unknown) => error)).toBe(signal.reason)
+    }
+  })
+
+  test('names a bucket that is not there', async () => {
+    const store = await open('no-such-bucket')
+    const expected = /\(NoSuchBucket: .*; HTTP 404; create the bucket, or check its name and the endpoint\)$/
+    await expect(store.read('current.json')).rejects.toThrow(expected)
+    await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(expected)
+  })
+
+  test('lists more than one page', async () => {
+    const bucket = await s3.bucket()
+    const store = await open(bucket)
+    const folder = join(s3.folderOf(bucket), 'site/blobs')
+    await mkdir(folder, { recursive: true })
+    const keys = Array.from({ length: 1001 }, (_, index) => `blobs/${index}`)
+    await Promise.all(keys.map(async (_, index) => await writeFile(join(folder, String(index)), 'x')))
+    const found: string[] = []
+    const requests = await requestsOf(async () => {
+      for await (const { key } of store.list('blobs/')) found.push(key)
+    })
+    expect(new Set(found)).toEqual(new Set(keys))
+    expect(requests.length).toBe(2)
+  })
+
+  test('goes by the clock of the server where that of this machine is wrong', async () => {
+    const settings = { ...s3Settings(proxy.endpoint, s3.root), systemClockOffset: 2 * 60 * 60 * 1000 }
+    const store = await openS3Store(`s3://${await s3.bucket()}`, settings)
+    const written = await store.put('current.json', Buffer.from('text'))
+    if (written === 'conflict') throw new Error('a conflict')
+    expect(Math.abs(written.time - Date.now())).toBeLessThan(10_000)
+  })
+
+  test('takes the settings of the environment', async () => {
+    for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
+      vi.stubEnv(name, value)
+    const store = await openStore(`s3://${await s3.bucket()}`)
+    await store.put('current.json', Buffer.from('text'))
+    for await (const { key, size } of store.list('')) expect([key, size]).toEqual(['current.json', 4])
+  })
+
+  describe('with the rights', () => {
+    test('to read alone: what is not there is not there, and nothing is listed or written', async () => {
+      const bucket = await s3.bucket()
+      const reader = await s3.user()
+      await s3.allow(bucket, [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
+      await (await open(bucket)).put('current.json', Buffer.from('text'))
+      const store = await open(bucket, reader)
+      const object = await store.read('current.json')
+      if (object === undefined || object === 'unchanged') throw new Error('not there')
+      expect(await text(object.body)).toBe('text')
+      expect(await store.read('current.json', { unless: object.version })).toBe('unchanged')
+      expect(await store.read('blobs/none')).toBeUndefined()
+      await expect(collect(store)).rejects.toThrow(
+        /cannot list .*AccessDenied.*docs\/deploys\.md has the rights/,
+      )
+      await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(
+        /cannot put blobs\/x .*AccessDenied/,
+      )
+    })
+
+    test('to list and not to read: it says so', async () => {
+      const bucket = await s3.bucket()
+      const lister = await s3.user()
+      await s3.allow(bucket, [{ user: lister, actions: ['s3:ListBucket'], on: '' }])
+      await (await open(bucket)).put('current.json', Buffer.from('text'))
+      const store = await open(bucket, lister)
+      await expect(store.read('current.json')).rejects.toThrow(/cannot read current\.json .*AccessDenied/)
+      expect(await store.read('blobs/none')).toBeUndefined()
+    })
+
+    test('that the document has for servers and for publishing', async () => {
+      const [serving, publishing] = await documentedPolicies()
+      const bucket = await s3.bucket()
+      const [server, publisher] = [await s3.user(), await s3.user()]
+      await s3.allow(bucket, [...rightsOf(serving, server), ...rightsOf(publishing, publisher)])
+      const place = `s3://${bucket}/production`
+      const store = await openS3Store(place, s3Settings(proxy.endpoint, publisher))
+      expect(await store.honoursConditions()).toBe(true)
+      await store.put('current.json', Buffer.from('text'), { replaces: null })
+      expect(await collect(store)).toEqual(['current.json'])
+      const served = await openS3Store(place, s3Settings(proxy.endpoint, server))
+      expect(await served.read('current.json')).toMatchObject({ size: 4 })
+      expect(await served.read('blobs/none')).toBeUndefined()
+      await expect(served.put('current.json', Buffer.from('x'))).rejects.toThrow('AccessDenied')
+      const elsewhere = await openS3Store(`s3://${bucket}/staging`, s3Settings(proxy.endpoint, publisher))
+      await expect(elsewhere.put('current.json', Buffer.from('x'))).rejects.toThrow('AccessDenied')
+    })
+
+    test.each<[string, Partial<S3User>, RegExp]>([
+      ['a wrong secret', { secretAccessKey: 'wrong' }, /SignatureDoesNotMatch.*check AWS_ACCESS_KEY_ID/],
+      ['an unknown key', { accessKeyId: 'nobody' }, /InvalidAccessKeyId.*check AWS_ACCESS_KEY_ID/],
+    ])('of %s: nothing looks as if it were not there', async (_what, wrong, expected) => {
+      const store = await open(await s3.bucket(), { ...s3.root, ...wrong })
+      await expect(store.read('current.json')).rejects.toThrow(expected)
+    })
+  })
+})
+
+async function collect(store: StoreBackend): Promise<readonly string[]> {
+  const keys: string[] = []
+  for await (const { key } of store.list('')) keys.push(key)
+  return keys
+}
+
+interface Policy {
+  readonly Statement: readonly { readonly Action: string | readonly string[]; readonly Resource: string }[]
+}
+
+/** The policies of the document, in its order. */
+async function documentedPolicies(): Promise<readonly [Policy, Policy]> {
+  const document = await readFile(new URL('../../../docs/deploys.md', import.meta.url), 'utf8')
+  const texts = [...document.matchAll(/```json\n(\{\s*"Version".*?)```/gs)].map(([, found = '']) => found)
+  const [first, second] = texts.map((found): Policy => JSON.parse(found))
+  if (first === undefined || second === undefined) throw new Error('docs/deploys.md has no policies')
+  return [first, second]
+}
+
+function rightsOf({ Statement }: Policy, user: S3User): readonly S3Right[] {
+  return Statement.map(({ Action, Resource }) => ({
+    user,
+    actions: [Action].flat(),
+    on: Resource.replace('arn:aws:s3:::my-site', ''),
+  }))
+}

@@ -1,0 +1,7 @@
+// node hold-lock.mjs <folder>: takes the lock, says so, and keeps it until it is killed.
+import { lockFolder } from '../../dist/folder/lock-folder.js'
+
+await lockFolder(process.argv[2] ?? '', async () => {
+  console.log('held')
+  await new Promise((resolve) => setTimeout(resolve, 60_000))
+})

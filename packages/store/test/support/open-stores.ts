@@ -1,0 +1,73 @@
+import { readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
+import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
+import type { StoreBackend } from '../../src/backend.ts'
+import { openStore } from '../../src/index.ts'
+import { openS3Store } from '../../src/s3/open-s3-store.ts'
+import { s3Environment, s3Settings, startS3 } from './start-s3.ts'
+
+/** A store that another process can open, too. */
+export interface SharedStore {
+  readonly store: StoreBackend
+  readonly where: string
+  /** Where its objects lie as files: an S3 server, too, goes by their times. */
+  readonly folder: string
+}
+
+/** A backend that tests run against. */
+export interface TestedBackend {
+  readonly name: string
+  /** Of processes that open its stores. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Opens an empty store. */
+  open(): Promise<SharedStore>
+}
+
+/** Both backends, S3 where its server can be had; `stop` ends that. */
+export async function startBackends(): Promise<{
+  readonly backends: readonly TestedBackend[]
+  readonly stop: () => Promise<void>
+}> {
+  const folder: TestedBackend = {
+    name: 'a folder',
+    environment: {},
+    open: async () => {
+      const where = await temporaryDirectory()
+      return { store: await openStore(where), where, folder: where }
+    },
+  }
+  const program = await ensureVersitygw()
+  if (program === undefined) return { backends: [folder], stop: async () => {} }
+  const server = await startS3(program)
+  const bucket: TestedBackend = {
+    name: 'S3',
+    environment: s3Environment(server.endpoint, server.root),
+    open: async () => {
+      const bucketName = await server.bucket()
+      const where = `s3://${bucketName}/some/prefix`
+      const store = await openS3Store(where, s3Settings(server.endpoint, server.root))
+      return { store, where, folder: join(server.folderOf(bucketName), 'some/prefix') }
+    },
+  }
+  return { backends: [folder, bucket], stop: async () => await server.stop() }
+}
+
+/** Lets all blobs have been written long ago. */
+export async function makeBlobsOld({ folder }: SharedStore): Promise<void> {
+  const blobs = join(folder, 'blobs')
+  await Promise.all((await readdir(blobs)).map(async (name) => await utimes(join(blobs, name), 0, 0)))
+}
+
+/** All that is in a store, to be put into others: faster than to do again what brought it there. */
+export async function copierOf(store: StoreBackend): Promise<(to: StoreBackend) => Promise<void>> {
+  const objects: (readonly [string, Uint8Array])[] = []
+  for await (const { key } of store.list('')) {
+    const object = await store.read(key)
+    if (typeof object === 'object') objects.push([key, await buffer(object.body)])
+  }
+  return async (to) => {
+    await Promise.all(objects.map(async ([key, bytes]) => await to.put(key, bytes)))
+  }
+}

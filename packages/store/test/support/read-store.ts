@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
+import type { StoreBackend } from '../../src/backend.ts'
+import {
+  blobKey,
+  blobsOf,
+  generationKey,
+  generationsPrefix,
+  type HistoryRow,
+  type NamedBlob,
+  parseHistory,
+  stringifyHistory,
+  currentKey,
+} from '../../src/layout.ts'
+
+/** The bytes of an object. */
+async function bytesAt(store: StoreBackend, key: string): Promise<Uint8Array | undefined> {
+  const object = await store.read(key)
+  return object === undefined || object === 'unchanged' ? undefined : await buffer(object.body)
+}
+
+/** The rows of the history, newest first. */
+export async function rowsOf(store: StoreBackend): Promise<readonly HistoryRow[]> {
+  const text = await bytesAt(store, currentKey)
+  return text === undefined ? [] : parseHistory(decode(text), store.place).history
+}
+
+/** What is wrong in a store: each row must have its generation, and each blob of it its bytes. */
+export async function faultsOf(store: StoreBackend): Promise<readonly string[]> {
+  const ids = new Set((await rowsOf(store)).map(({ id }) => id))
+  const faults = await Promise.all([...ids].map(async (id) => await faultsOfGeneration(store, id)))
+  return faults.flat()
+}
+
+async function faultsOfGeneration(store: StoreBackend, id: string): Promise<readonly string[]> {
+  const text = await bytesAt(store, generationKey(id))
+  if (text === undefined) return [`${id} has no manifest`]
+  const faultOf = async ({ sha256, size }: NamedBlob): Promise<readonly string[]> => {
+    const bytes = await bytesAt(store, blobKey(sha256))
+    if (bytes === undefined) return [`${id} names ${sha256}, which is not there`]
+    const isSame = bytes.length === size && digestOf(bytes) === sha256
+    return isSame ? [] : [`${sha256} has other bytes`]
+  }
+  return (await Promise.all(blobsOf(parseManifest(decode(text))).map(faultOf))).flat()
+}
+
+/** How a generation differs from the build's folder, read as who serves it does; pages and source maps too. */
+export async function differences(
+  store: StoreBackend,
+  { id, directory }: { readonly id: string; readonly directory: string },
+): Promise<readonly string[]> {
+  const text = await bytesAt(store, generationKey(id))
+  if (text === undefined) return [`${id} has no manifest`]
+  const files: { readonly name: string; readonly sha256: string }[] = []
+  for (const { path, sha256, variants } of parseManifest(decode(text)).files) {
+    files.push({ name: path, sha256 })
+    for (const variant of variants)
+      files.push({ name: variantPath(path, variant.coding), sha256: variant.sha256 })
+  }
+  const differ = async ({ name, sha256 }: (typeof files)[number]): Promise<readonly string[]> => {
+    const [bytes, expected] = await Promise.all([
+      bytesAt(store, blobKey(sha256)),
+      readFile(join(directory, name)),
+    ])
+    return bytes !== undefined && expected.equals(bytes) ? [] : [name]
+  }
+  return (await Promise.all(files.map(differ))).flat()
+}
+
+/** The manifest of a build's folder. */
+export async function manifestOf(directory: string): Promise<Manifest> {
+  return parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
+}
+
+/** The ids of the generations that lie there. */
+export async function generationsIn(store: StoreBackend): Promise<readonly string[]> {
+  return (await keysIn(store, generationsPrefix)).map((key) => key.slice(generationsPrefix.length, -5))
+}
+
+/** Sorted. */
+export async function keysIn(store: StoreBackend, prefix: string): Promise<readonly string[]> {
+  const keys: string[] = []
+  for await (const { key } of store.list(prefix)) keys.push(key)
+  return keys.toSorted()
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** What lies in a store and is named by no row, nor by a generation of one. */
+export async function unnamedIn(store: StoreBackend): Promise<readonly string[]> {
+  const named = new Set<string>([currentKey])
+  for (const { id } of await rowsOf(store)) {
+    const text = await bytesAt(store, generationKey(id))
+    if (text === undefined) continue
+    named.add(generationKey(id))
+    for (const { sha256 } of blobsOf(parseManifest(decode(text)))) named.add(blobKey(sha256))
+  }
+  return (await keysIn(store, '')).filter((key) => !named.has(key))
+}
+
+/** Lets the time pass for which others wait for somebody who was killed while deleting; whether somebody was. */
+export async function expireDeletion(store: StoreBackend): Promise<boolean> {
+  const text = await bytesAt(store, currentKey)
+  if (text === undefined) return false
+  const history = parseHistory(decode(text), store.place)
+  if (history.deletesUntil === undefined) return false
+  const past = stringifyHistory({ ...history, deletesUntil: '2001-01-01T00:00:00Z' })
+  await store.put(currentKey, new TextEncoder().encode(past))
+  return true
+}
