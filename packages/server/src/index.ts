@@ -2,12 +2,9 @@ export { createHandler, type Handler } from './hosts/handler.ts'
 export type { HandlerOptions } from './hosts/handler-options.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-options.ts'
-export {
-  openSiteStore,
-  type ReloadOutcome,
-  type ReloadRefusal,
-  type SiteStore,
-} from './load/open-site-store.ts'
+export type { StoreOptions } from './load/store-options.ts'
+export { openLiveSite, type LiveSite } from './load/open-live-site.ts'
+export type { ReloadOutcome, ReloadRefusal } from './load/reload-outcome.ts'
 export type { OperationsOptions } from './operations/operations-options.ts'
 export { defineConfig, type ServeDistConfig } from './load/read-config.ts'
 export { type RunningServer, serve } from './serve/serve.ts'
@@ -21,8 +18,11 @@ export type {
   Site,
   SiteHolder,
   SiteSummary,
+  StoreFigures,
+  StoreState,
+  StoreView,
   StoredBytes,
 } from './site/site.ts'
-export type { SiteStoreOptions } from './load/load-options.ts'
+export type { LiveSiteOptions } from './load/load-options.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
 export { type Fallback, OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

@@ -4,6 +4,7 @@ import {
   count,
   firstNames,
   isPageType,
+  loadOptional,
   type Manifest,
   manifestPath,
   OperatorError,
@@ -12,11 +13,11 @@ import {
   variantPath,
   escapeMessage,
 } from '@serve-dist/manifest'
+import { createProgressLine } from '@serve-dist/manifest/terminal'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
-import { servingFiles } from '../load/read-serving-files.ts'
+import { servingFiles } from '../site/resolve-serving.ts'
 import { refuseToPublish } from '../load/refuse-unlikely-folder.ts'
-import { loadOptional } from '../load-optional.ts'
 
 /**
  * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.
@@ -25,7 +26,7 @@ import { loadOptional } from '../load-optional.ts'
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
   const neededBy = 'serve-dist compress'
-  const { createProgressLine, finish, unmatchedGlobs } = await loadOptional(
+  const { finish, unmatchedGlobs } = await loadOptional(
     { name: '@serve-dist/precompress', neededBy },
     async () => await import('@serve-dist/precompress'),
   )
@@ -33,7 +34,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     { name: '@serve-dist/report', neededBy },
     async () => await import('@serve-dist/report'),
   )
-  const progressLine = createProgressLine(process.stderr)
+  const progressLine = createProgressLine(process.stderr, 'compressing')
   const warn = (message: string): void => {
     progressLine.clear()
     process.stderr.write(`serve-dist: warning: ${escapeMessage(message)}\n`)

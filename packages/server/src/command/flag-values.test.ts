@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseByteSize, parseDuration, parseFileMode, parseOpsAddress, parseWorkers } from './flag-values.ts'
+import {
+  parseAge,
+  parseByteSize,
+  parseDuration,
+  parseFileMode,
+  parseOpsAddress,
+  parseWorkers,
+} from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 
@@ -59,6 +66,28 @@ describe('parseByteSize', () => {
       expect(milliseconds).toBeLessThan(linearTimeLimit)
     }
   })
+})
+
+describe('parseAge', () => {
+  test.each([
+    ['0', 0],
+    ['90s', 90_000],
+    ['12h', 43_200_000],
+    ['7d', 604_800_000],
+    ['1.5 D', 129_600_000],
+    ['52w', 31_449_600_000],
+  ])('reads %j as %d milliseconds', (text, milliseconds) => {
+    expect(parseAge(text)).toBe(milliseconds)
+  })
+
+  test.each(['', '7', 'd', '-1d', '1y', '10ms', '1e3d', `${'9'.repeat(30)}d`])(
+    'refuses %j and shows what is expected',
+    (text) => {
+      expect(() => parseAge(text)).toThrow(
+        new TypeError(`expected a time such as 12h, 7d or 2w, found "${text}"`),
+      )
+    },
+  )
 })
 
 describe('parseDuration', () => {

@@ -6,7 +6,14 @@ import type { OpsAddress } from '../operations/ops-server.ts'
 
 // How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
 
-const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const timeUnits: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
 
 /** Nobody has more cores; a mistyped number must not start thousands of processes. */
 const mostWorkers = 1024
@@ -20,11 +27,23 @@ export function parseByteSize(text: string): number {
 
 /** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
 export function parseDuration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i.exec(text.trim())
-  const unit = timeUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
-  const milliseconds = text.trim() === '0' ? 0 : Math.round(Number(match?.[1]) * unit)
+  const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i)
   if (milliseconds <= longestTimeout) return milliseconds
   throw new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`)
+}
+
+/** Whole milliseconds of a time for which something is kept: `7d`, `2w`, `12h`; `0` needs no unit. */
+export function parseAge(text: string): number {
+  const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(s|m|h|d|w)$/i)
+  if (Number.isSafeInteger(milliseconds)) return milliseconds
+  throw new TypeError(`expected a time such as 12h, 7d or 2w, found "${text}"`)
+}
+
+/** `NaN` where the text has another form. */
+function millisecondsOf(text: string, form: RegExp): number {
+  const match = form.exec(text.trim())
+  const unit = timeUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
+  return text.trim() === '0' ? 0 : Math.round(Number(match?.[1]) * unit)
 }
 
 /** A number of things. */
@@ -80,6 +99,12 @@ export function parsePort(text: string): number {
 export function parseHost(text: string): string {
   if (text !== '') return text
   throw new TypeError('expected an address such as 127.0.0.1 or 0.0.0.0')
+}
+
+/** Where a store is; an empty text, which an unset variable may be, would be the folder of this process. */
+export function parseStorePlace(text: string): string {
+  if (text !== '') return text
+  throw new TypeError('expected a folder, or s3://bucket/prefix, found an empty text')
 }
 
 /** `host:port`, `[::1]:9090`, `:9090` or `*:9090` for all addresses, or a port alone for this machine. */

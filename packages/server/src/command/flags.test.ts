@@ -16,6 +16,8 @@ const defaults: ServeFlags = {
   memoryBudget: 64,
   largestBody: Number.POSITIVE_INFINITY,
   workers: 1,
+  storeCacheSize: 1,
+  storeInterval: 1,
   grace: 10_000,
   socketMode: 0o660,
 }

@@ -10,6 +10,7 @@ import type { AppType } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { loadDefaults } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../load/read-rules.ts'
+import { storeDefaults } from '../load/store-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { AccessLogFormat } from '../operations/access-log.ts'
@@ -29,6 +30,7 @@ import {
   parseOpsAddress,
   parsePort,
   parseResolve,
+  parseStorePlace,
   parseWorkers,
   type ResolvedAddress,
 } from './flag-values.ts'
@@ -59,7 +61,8 @@ export interface Flag<Value = unknown> {
   readonly unused?: (flags: GivenFlags) => string | undefined
 }
 
-type FlagTable<Flags> = { readonly [Name in keyof Flags]-?: Flag<NonNullable<Flags[Name]>> }
+/** A flag for each of what a command line says. */
+export type FlagTable<Flags> = { readonly [Name in keyof Flags]-?: Flag<NonNullable<Flags[Name]>> }
 
 /** What the command line and the environment say of serving. */
 export interface ServeFlags {
@@ -91,6 +94,10 @@ export interface ServeFlags {
   readonly memoryBudget: number
   readonly largestBody: number
   readonly openFiles?: number
+  readonly store?: string
+  readonly storeCache?: string
+  readonly storeCacheSize: number
+  readonly storeInterval: number
   readonly accessLog?: AccessLogFormat
   readonly ops?: OpsAddress
   readonly trustProxy?: string
@@ -105,6 +112,7 @@ const address = 'Address'
 const answers = 'Answers'
 const process = 'Process and log'
 const memory = 'Files and memory'
+const store = 'Store of builds'
 
 export const serveFlags: FlagTable<ServeFlags> = {
   port: {
@@ -196,7 +204,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     value: '<file>',
     help: 'headers and redirects',
     group: answers,
-    isCommon: true,
     defaultText: 'serve-dist.config.*',
   },
   ssr: {
@@ -213,6 +220,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   fsFallback: {
     help: 'look on the disk for files that the build does not have, such as files added after the start',
     group: answers,
+    unused: besideStore,
   },
   prefer: {
     help: 'which of the codings that a client accepts: the first of zstd, br, gzip, or the smallest',
@@ -262,6 +270,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'serve a new build once it is complete (SIGHUP: now)',
     group: process,
     isCommon: true,
+    unused: (flags) => (flags.store === undefined ? undefined : 'with --store, which is followed anyway'),
   },
   grace: {
     value: '<duration>',
@@ -304,16 +313,19 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: loadDefaults.verify,
     choices: ['size', 'hash'],
+    unused: besideStore,
   },
   unlisted: {
     help: 'files that the manifest does not list: warn, and do not start where pages are lost; or less',
     group: memory,
     default: loadDefaults.unlisted,
     choices: ['refuse', 'warn', 'ignore'],
+    unused: besideStore,
   },
   noManifest: {
     help: 'serve a folder without a manifest as it is, though it looks like a mistake',
     group: memory,
+    unused: besideStore,
   },
   memoryBudget: {
     value: '<size>',
@@ -339,6 +351,41 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     defaultText: 'an eighth of what the system allows, at most 1000',
     read: parseCount,
+  },
+  store: {
+    value: '<where>',
+    help: 'serve what serve-dist publish put there, instead of a folder: a path, or s3://bucket/prefix',
+    group: store,
+    environment: 'SERVE_DIST_STORE',
+    read: parseStorePlace,
+  },
+  storeCache: {
+    value: '<dir>',
+    help: 'folder on this machine to make one in for what is served of the store; processes may share it',
+    group: store,
+    environment: 'SERVE_DIST_STORE_CACHE',
+    defaultText: '~/.cache/serve-dist',
+    unused: withoutStore,
+  },
+  storeCacheSize: {
+    value: '<size>',
+    help: 'bytes that the cache may take; the current build stays, whatever it takes',
+    group: store,
+    environment: 'SERVE_DIST_STORE_CACHE_SIZE',
+    default: storeDefaults.storeCacheSize,
+    defaultText: '2g',
+    read: parseByteSize,
+    unused: withoutStore,
+  },
+  storeInterval: {
+    value: '<duration>',
+    help: 'time between looks at what is current (SIGHUP: now); in a folder, a change shows at once',
+    group: store,
+    environment: 'SERVE_DIST_STORE_INTERVAL',
+    default: storeDefaults.storeInterval,
+    defaultText: '5s',
+    read: parseDuration,
+    unused: withoutStore,
   },
 }
 
@@ -619,6 +666,14 @@ function besideSocket(flags: GivenFlags): string | undefined {
   return (
     besideDescriptor(flags) ?? (flags.socket === undefined ? undefined : 'beside --socket: leave one out')
   )
+}
+
+function besideStore(flags: GivenFlags): string | undefined {
+  return flags.store === undefined ? undefined : 'with --store: there is no folder of a build'
+}
+
+function withoutStore(flags: GivenFlags): string | undefined {
+  return flags.store === undefined ? 'without --store' : undefined
 }
 
 function parseHosts(text: string): readonly string[] {

@@ -19,10 +19,11 @@ export interface WorkersSummary {
 
 /** The one line that the command prints when it listens; the URL stands at its end. */
 export function listeningLine({ version, summary, url, workers }: Listening): string {
-  const { files, variants, bytesInMemory } = summary
+  const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
   const parts = [
     `serve-dist ${version}`,
     `${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
+    ...(keptFiles === 0 ? [] : [`${count(keptFiles, 'file')} of ${count(keptBuilds, 'earlier build')}`]),
     ...(workers === undefined
       ? []
       : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),

@@ -29,8 +29,8 @@ describe('prepareReloadTriggers', () => {
       if (isReplaced) await place('third')
       return { status: 'refused', buildId: 'first', problems: ['files are missing'] }
     })
-    const unlistedFiles = 0
-    reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first', unlistedFiles })
+    const counts = { unlistedFiles: 0, keptBuilds: 0, keptFiles: 0 }
+    reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first', ...counts })
 
     const start = await prepareReloadTriggers(directory, { watch: true })
     const triggers = start(reload)

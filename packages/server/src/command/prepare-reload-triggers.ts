@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty'
 import { describeReload } from '../load/describe-reload.ts'
-import { markBuild, markManifest } from '../load/mark-manifest.ts'
-import type { ReloadOutcome } from '../load/open-site-store.ts'
+import { markBuild } from '../load/mark-manifest.ts'
+import type { ReloadOutcome } from '../load/reload-outcome.ts'
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
-import { watchBuild } from '../load/watch-build.ts'
+import { followBuilds, watchedFolder, type WatchedBuilds } from '../load/watch-build.ts'
 
 /** What makes the command look for a new build, besides SIGHUP. */
 export interface ReloadFlags {
@@ -26,25 +26,27 @@ export interface ReloadTriggers {
  * Prepares what makes the command look for a new build. Call it before the first build is loaded, so that neither a
  * newer build nor a SIGHUP is missed meanwhile.
  *
- * @returns starts looking; each outcome is printed on standard error.
+ * @param directory - of the builds; `undefined` where they come from a store.
+ * @returns starts looking, also at what else is watched; each outcome is printed on standard error.
  */
 export async function prepareReloadTriggers(
-  directory: string,
+  directory: string | undefined,
   { watch = false, envFile }: ReloadFlags,
-): Promise<(reload: Reload) => ReloadTriggers> {
+): Promise<(reload: Reload, watched?: WatchedBuilds) => ReloadTriggers> {
   let hangUps = 0
   let onSignal = (): void => {
     hangUps += 1
   }
   const ignoreSignal = onHangUp(() => onSignal())
-  const since = watch ? await markBuild(directory, envFile) : undefined
+  const folder =
+    watch && directory !== undefined
+      ? watchedFolder(directory, { envFile, since: await markBuild(directory, envFile) })
+      : undefined
 
-  return (reload) => {
+  return (reload, watched = folder) => {
     onSignal = () => void reload().then(print)
     if (hangUps > 0) onSignal()
-    const watcher = watch
-      ? watchBuild(directory, printingOnce(directory, reload), { since, envFile })
-      : undefined
+    const watcher = watched === undefined ? undefined : followBuilds(watched, reload, print)
     return {
       close() {
         ignoreSignal()
@@ -56,21 +58,6 @@ export async function prepareReloadTriggers(
 
 function print(outcome: ReloadOutcome): void {
   process.stderr.write(`serve-dist: ${describeReload(outcome)}\n`)
-}
-
-/** A refused build is tried again and again, but reported once; one that was removed meanwhile is not reported. */
-function printingOnce(directory: string, reload: Reload): () => Promise<boolean> {
-  let lastRefusal = ''
-  return async () => {
-    const before = await markManifest(directory)
-    const outcome = await reload()
-    const isRefused = outcome.status === 'refused'
-    if (isRefused && (before === undefined || before !== (await markManifest(directory)))) return false
-    const refusal = isRefused ? describeReload(outcome) : ''
-    if (outcome.status === 'swapped' || refusal !== lastRefusal) print(outcome)
-    lastRefusal = refusal
-    return !isRefused
-  }
 }
 
 /**

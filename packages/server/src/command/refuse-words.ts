@@ -68,7 +68,11 @@ function describeExcess(command: Command): string {
 export function serverFlagsBefore(program: Command, command: Command): string[] {
   return program.options
     .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => describeServerFlag(option, command))
+    .map((option) =>
+      command.options.some(({ long }) => long === option.long)
+        ? `option '${option.flags}' stands before "${command.name()}": write it behind`
+        : describeServerFlag(option, command),
+    )
 }
 
 function describeServerFlag({ flags }: Option, command: Command): string {

@@ -1,10 +1,11 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { OperatorError } from '@serve-dist/manifest'
+import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { Command } from 'commander'
 import { addFlags } from './add-flags.ts'
+import { addStoreCommands } from './add-store-commands.ts'
 import {
   type CheckFlags,
   checkFlags,
@@ -19,10 +20,11 @@ import {
   serveFlags,
   unusedFlags,
 } from './flags.ts'
-import { loadOptional } from '../load-optional.ts'
 import { readWords } from './read-words.ts'
 import { explain, refuse, refuseMisspelt, serverFlagsBefore } from './refuse-words.ts'
 import { serveCommand } from './serve-command.ts'
+import { publishFlags } from './store-flags.ts'
+import { commandNames, type Subcommand } from './subcommand.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
@@ -36,7 +38,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   // A reader of our output may go away, which is no reason to end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // A compose file sets a variable that it has no value for to nothing.
-  for (const { environment } of Object.values<Flag>(serveFlags)) {
+  for (const { environment } of Object.values<Flag>({ ...serveFlags, ...publishFlags })) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
   const words = readWords(argv.slice(2), commandNames)
@@ -57,15 +59,6 @@ class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }
 
-const commandNames = ['compress', 'report', 'check', 'explain'] as const
-
-interface Subcommand {
-  readonly name: (typeof commandNames)[number]
-  readonly summary: string
-  readonly description: string
-  readonly flags: object
-}
-
 function createProgram(words: readonly string[]): Command {
   const asksForHelp = words.includes('--help') || words.includes('-h')
   const showsAll = words.includes('all') || !asksForHelp
@@ -83,7 +76,8 @@ function createProgram(words: readonly string[]): Command {
       optionDescription: ({ description }) => description,
       // The longest flags of `report` leave 40 columns.
       minWidthToWrap: 30,
-      subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options] ', '')}`,
+      subcommandTerm: (command) =>
+        `${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd(),
     })
     .configureOutput({
       // Without blank lines: the page fits a terminal of 24 lines.
@@ -94,6 +88,9 @@ function createProgram(words: readonly string[]): Command {
     .action(async (directory: string, flags: ServeFlags) => {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       const missing = missingFlags(given)
+      if (given.store !== undefined && program.args.length > 0) {
+        missing.push(`the folder ${directory} and --store: builds come from one of them, leave the other out`)
+      }
       if (missing.length > 0) throw new OperatorError('SD_OPTION_INVALID', missing)
       // The primary warns for its workers.
       const unused = cluster.isPrimary
@@ -104,7 +101,14 @@ function createProgram(words: readonly string[]): Command {
     })
     .hook('preAction', (_program, command) => {
       const [directory] = command.processedArgs
-      if (directory === '') problems.push('the folder is an empty text; name the folder that the build wrote')
+      // An empty variable of a script is no build to go to, and no reason to go to another one.
+      if (directory === '') {
+        const isId = command.registeredArguments[0]?.name() === 'id'
+        const cure = isId
+          ? 'build is an empty text; name its id, as serve-dist generations lists it'
+          : 'folder is an empty text; name the folder that the build wrote'
+        problems.push(`the ${cure}`)
+      }
       if (command !== program) problems.push(...serverFlagsBefore(program, command))
       refuse(command, problems)
       if (command === program) return
@@ -114,8 +118,9 @@ function createProgram(words: readonly string[]): Command {
   addFlags(program, serveFlags, { showsAll, words, problems })
   program.version(version, '-v, --version', 'show the version')
 
-  const add = ({ name, summary, description, flags }: Subcommand): Command => {
-    const command = program.command(name).summary(summary).description(description)
+  const add = ({ name, summary, description, flags, isRare }: Subcommand): Command => {
+    const hidden = isRare === true && !showsAll
+    const command = program.command(name, { hidden }).summary(summary).description(description)
     addFlags(command, flags, { showsAll: true, words, problems })
     return command.helpOption('-h, --help', 'show this page')
   }
@@ -170,6 +175,7 @@ function createProgram(words: readonly string[]): Command {
       const { explainCommand } = await import('./explain-command.ts')
       await explainCommand(path, directory, flags)
     })
+  addStoreCommands(add)
   for (const command of [program, ...program.commands]) {
     command.exitOverride((error) => {
       if (error.exitCode === 0) throw new HelpShown()

@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { defined } from './defined.ts'
 import type { GivenFlags } from './flags.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readRules } from '../load/read-rules.ts'
-import { serve, serveStaged } from '../serve/serve.ts'
+import { serveStaged } from '../serve/serve.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
+import type { WatchedBuilds } from '../load/watch-build.ts'
 import type { SiteSummary } from '../site/site.ts'
+import { openPrimarySource, openSharedStore, storeOf } from './served-store.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { warnOfDescriptors } from './warn-of-descriptors.ts'
 import { takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
@@ -18,6 +21,8 @@ interface Serving {
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
   readonly reload: Reload
+  /** Tells of each build that becomes current in a store. */
+  readonly watched: WatchedBuilds | undefined
   readonly opsUrl: string | undefined
   readonly redirectUrl: string | undefined
   close(): Promise<void>
@@ -30,16 +35,20 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const role = takeWorkerRole()
   if (role !== undefined) {
     const { runWorker } = await import('../serve/workers/run-worker.ts')
-    await runWorker(async (mayListen) => serveStaged(await toServeOptions(directory, flags, role), mayListen))
+    await runWorker(async (mayListen) => {
+      const options = await toServeOptions(directory, flags, role)
+      return await serveStaged(options, { mayListen, source: await openPrimarySource(flags) })
+    })
     return
   }
   const { descriptor } = flags
   const stopWith = stopOnSignal()
-  const startTriggers = await prepareReloadTriggers(directory, flags)
+  const { store } = flags
+  const startTriggers = await prepareReloadTriggers(store === undefined ? directory : undefined, flags)
   const count = await countWorkers(flags)
   const serving = count > 1 ? await serveByWorkers(flags, count) : await serveAlone(directory, flags)
   // Before the line: a program that waits for it may send a signal at once.
-  const triggers = startTriggers(serving.reload)
+  const triggers = startTriggers(serving.reload, serving.watched)
   stopWith(async () => {
     triggers.close()
     await serving.close()
@@ -49,17 +58,22 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   const { ssr, fsFallback, openFiles } = flags
   warnOfDescriptors(serving.summary, openFiles)
-  if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, serving.summary)
+  if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
 }
 
 /** A build of which no path is a page starts, for it may be a library; its operator must know. */
-async function warnOfPages(directory: string, { pages, isNotFoundOnly }: SiteSummary): Promise<void> {
+async function warnOfPages(
+  directory: string,
+  { store }: Pick<GivenFlags, 'store'>,
+  { pages, isNotFoundOnly }: SiteSummary,
+): Promise<void> {
   if (pages > 0 && !isNotFoundOnly) return
   const { renderingCommand } = await import('../load/framework-output.ts')
-  const module = `if a server renders ${pages === 0 ? 'its' : 'the'} pages, name its module: ${renderingCommand(directory) ?? '--ssr <module>'}`
+  const command = store === undefined ? renderingCommand(directory) : undefined
+  const module = `if a server renders ${pages === 0 ? 'its' : 'the'} pages, name its module: ${command ?? '--ssr <module>'}`
   const shell =
     "if it is the page of a single-page application, let the build write 200.html in its place (SvelteKit: fallback: '200.html')"
   const problem =
@@ -70,12 +84,13 @@ async function warnOfPages(directory: string, { pages, isNotFoundOnly }: SiteSum
 }
 
 async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
-  const server = await serve(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
-  const { url, opsUrl, redirectUrl } = server
+  const server = await serveStaged(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
+  const { url, opsUrl, redirectUrl, watched } = server
   // Not `...server`: a copy would hold the first build for good.
   return {
     url,
     summary: server.site.summary,
+    watched,
     opsUrl,
     redirectUrl,
     reload: () => server.reload(),
@@ -108,11 +123,15 @@ async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving
     await operations.close()
     throw error
   }
+  const store = await openSharedStore(flags).catch(fail)
+  if (store !== undefined) operations.noteStore(store.view)
   const umask = socket === undefined ? undefined : umaskFor(socketMode)
   const role = { descriptor, port: found }
-  const workers = await startWorkers({ count, gracePeriod, umask, role, watcher: operations }).catch(fail)
+  const given = { count, gracePeriod, umask, role, watcher: operations, store: store?.shared }
+  const workers = await startWorkers(given).catch(fail)
   return {
     ...workers,
+    watched: store?.watched,
     workers: { count, residentBytes: workers.residentBytes },
     opsUrl: operations.url,
     async close() {
@@ -163,8 +182,9 @@ async function toServeOptions(
     tlsCert === undefined || tlsKey === undefined
       ? undefined
       : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
+  const { store } = flags
   return defined({
-    directory,
+    ...(storeOf(flags) ?? { directory }),
     port,
     host,
     socket,
@@ -185,7 +205,7 @@ async function toServeOptions(
       envFile,
       onWarning,
     }),
-    handler: defined({ fileSystemFallback: fsFallback }),
+    handler: defined({ fileSystemFallback: store === undefined ? fsFallback : undefined }),
     operations: defined({
       accessLog,
       ops: isWorker && ops !== undefined ? ('primary' as const) : ops,
@@ -198,16 +218,4 @@ function removeAtSuddenEnd(socket: string): void {
   process.once('exit', (code) => {
     if (code !== 0) rmSync(socket, { force: true })
   })
-}
-
-/** Fields that may be `undefined` may be left out, instead. */
-type Defined<Values> = {
-  [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
-} & {
-  [Name in keyof Values as undefined extends Values[Name] ? Name : never]?: Exclude<Values[Name], undefined>
-}
-
-function defined<Values extends object>(values: Values): Defined<Values>
-function defined(values: object): object {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }

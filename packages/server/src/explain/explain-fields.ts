@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/manifest'
+import { buildIdPath, firstNames } from '@serve-dist/manifest'
 import { overridesFor } from '../site/field-rules.ts'
 import { namesOf } from '../site/names-of.ts'
 import type { Answer, FieldRule, Resource, Site } from '../site/site.ts'
@@ -31,6 +31,8 @@ export function removedFields(site: Site, { resource }: Outcome): string[] {
     .map(({ name }) => `${name}: ${describeRule(site, resource, name)}`)
 }
 
+const buildIdRow = 'Which resource: `<base>__serve-dist/build.json`'
+
 type Why = Pick<ExplainedField, 'why' | 'row'>
 
 function explainField(
@@ -54,6 +56,9 @@ function explainField(
       why: 'the values of the environment may be others at the next start, whatever rules say',
       row: 'Freshness: The module of the environment',
     }
+  }
+  if (name === 'Cache-Control' && resource?.path === buildIdPath && !site.files.has(buildIdPath)) {
+    return { why: 'it names another build after each deploy, whatever rules say', row: buildIdRow }
   }
   if (
     name === 'Cache-Control' &&

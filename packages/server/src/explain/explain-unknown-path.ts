@@ -3,7 +3,8 @@ import { isNavigation } from '../protocol/is-navigation.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { chooseStandIn, decide, matchRule } from '../site/decide.ts'
 import { forcedRedirects, matchRedirect, type RedirectMatch } from '../site/redirects.ts'
-import { isSourceMap } from '../site/resolve-serving.ts'
+import { isSkewMiss } from '../site/missing-asset.ts'
+import { isSourceMap } from '../site/is-source-map.ts'
 import type { Site } from '../site/site.ts'
 import { explainNotFoundPage, explainResource } from './explain-resource.ts'
 import { type Explained, type ExplainedStep, say } from './explanation.ts'
@@ -129,6 +130,12 @@ function explainAbsence(site: Site, path: string): ExplainedStep {
   if (/\/\.(?!well-known(?:\/|$))/.test(path)) {
     const row = "Which resource: The manifest's folder, `.vite/`, dotfiles other than `.well-known/`"
     return say(2, `${path} has a hidden name, which is never served`, row)
+  }
+  if (isSkewMiss(site, { method: 'GET', target: path })) {
+    const text = `${path} is a hashed file that neither this build nor a kept one has: a tab of another build may ask for it`
+    const row =
+      'Another build: A hashed file that neither the build nor a kept one has (GET, HEAD; source maps aside)'
+    return say(2, text, row)
   }
   const alike = [...site.table.keys()].find((key) => plain(key) === plain(path))
   if (alike === undefined) {

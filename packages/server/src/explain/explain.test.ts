@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Fallback } from '@serve-dist/manifest'
-import { fakeSite } from '../../test/support/fake-site.ts'
+import { fakeBuild, fakeSite } from '../../test/support/fake-site.ts'
 import { requestOf } from '../../test/support/request-of.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Answer, Site } from '../site/site.ts'
@@ -64,6 +64,14 @@ const sites: Readonly<Record<string, Site>> = {
           { from: '/*', to: '/about.html', status: 200 },
         ],
       },
+    },
+  ),
+  'with a kept build': fakeSite(
+    { ...files, 'assets/app.js': 'revalidated' },
+    {
+      assetsDirectory: 'assets',
+      rules,
+      kept: [fakeBuild({ ...files, 'assets/old.js': files['assets/app.js'] }, { buildId: 'a'.repeat(16) })],
     },
   ),
   'whose times are fixed': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),

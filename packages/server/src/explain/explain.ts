@@ -1,4 +1,4 @@
-import type { Fallback } from '@serve-dist/manifest'
+import { buildIdPath, type Fallback } from '@serve-dist/manifest'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { encodePath, parseRequestPath } from '../protocol/request-path.ts'
 import { decide, matchRule } from '../site/decide.ts'
@@ -57,6 +57,17 @@ function describeEntry(site: Site, path: string, entry: Entry): ExplainedStep {
   if (entry.kind === 'resource') {
     if (forced?.target === entry) {
       return say(2, `${rule} puts ${entry.path} there`, 'Freshness: … to a page with status 200')
+    }
+    if (entry.buildId !== undefined) {
+      const kept = `${path} is the file ${entry.path} of the earlier build ${entry.buildId}: this one has nothing there`
+      return say(2, kept, 'Which resource: A hashed file of an earlier build that is kept')
+    }
+    if (entry.path === buildIdPath && !site.files.has(buildIdPath)) {
+      return say(
+        2,
+        `${path} names the build that is served`,
+        'Which resource: `<base>__serve-dist/build.json`',
+      )
     }
     const text = `${path} is the file ${entry.path} of the build`
     if (site.environment?.path === entry.path) {

@@ -42,6 +42,11 @@ export function leaseFile(stored: StoredBytes): FileLease | undefined {
   }
 }
 
+/** Whether a file stays open. */
+export function isOpen(stored: StoredBytes): boolean {
+  return keptFiles.get(stored)?.isRetired === false
+}
+
 /** Closes the file, if it is open, when nobody has a lease of it any more. */
 export function retireFile(stored: StoredBytes): void {
   const kept = keptFiles.get(stored)

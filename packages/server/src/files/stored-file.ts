@@ -1,9 +1,10 @@
 import { isMissing } from '@serve-dist/manifest'
 import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
-import type { FileLease } from './kept-file.ts'
+import { type FileLease, retireFile } from './kept-file.ts'
 import { changedFiles } from './changed-files.ts'
-import { digestUnchanged } from './digest-file.ts'
+import { type Comparisons, hasDigest } from './compare-file.ts'
+import { providerOf } from './file-provider.ts'
 import {
   changeTimeOf,
   closeDescriptor,
@@ -14,6 +15,7 @@ import {
   openRegularFile,
   statDescriptor,
 } from './open-regular-file.ts'
+import { madeOnce } from '../site/made-once.ts'
 import type { AnswerContent, StreamedBytes } from '../site/site.ts'
 
 /** The part of a file that is a body. */
@@ -29,21 +31,26 @@ const explanations = {
   gone: 'is not there any more; restart or reload the server after a build',
   changed: 'changed since the server read it; restart or reload the server after a build',
   unreadable: 'cannot be read',
+  lost: 'is not in the cache, and the store does not have it any more',
+  away: 'is not in the cache, and the store cannot be reached',
 }
+
+const statuses = { gone: 404, changed: 500, unreadable: 500, lost: 404, away: 503 } as const
 
 const readDescriptor = promisify(read)
 
-/** A file that vanished or changed since boot. */
+/** A file that vanished or changed since boot, or cannot be fetched. */
 export class StoredFileError extends Error {
   override readonly name = 'StoredFileError'
-  readonly status: 404 | 500
+  readonly status: 404 | 500 | 503
 
-  constructor(stored: StreamedBytes, what: 'gone' | 'changed' | 'unreadable', options?: ErrorOptions) {
+  constructor(stored: StreamedBytes, what: keyof typeof statuses, options?: ErrorOptions) {
     const { cause } = options ?? {}
-    const reason = what === 'unreadable' && cause instanceof Error ? ` (${cause.message})` : ''
+    const hasReason = what === 'unreadable' || what === 'away'
+    const reason = hasReason && cause instanceof Error ? ` (${cause.message})` : ''
     super(`${stored.file}: ${explanations[what]}${reason}`, options)
-    this.status = what === 'gone' ? 404 : 500
-    if (what !== 'unreadable') changedFiles.publish(stored.file)
+    this.status = statuses[what]
+    if (what === 'gone' || what === 'changed') changedFiles.publish(stored.file)
   }
 }
 
@@ -58,12 +65,26 @@ export interface StoredFile {
 
 /**
  * Makes sure that a file is still the one that boot saw: by its open descriptor, where there is one, else
- * by opening it.
+ * by opening it. A file of a cache is fetched where it is neither.
  *
  * @param lease - what `leaseFile` gave when it was decided to send the file; its owner releases it.
- * @throws StoredFileError when it is gone or another one.
+ * @throws StoredFileError when it is gone or another one, or cannot be fetched.
  */
 export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
+  const provider = providerOf(stored)
+  if (provider === undefined) return await openExpected(stored, lease)
+  provider.noteUse(stored)
+  try {
+    return await openExpected(stored, lease)
+  } catch {
+    // Whatever is the matter with it: neither a missing file nor a wrong one is ever sent.
+    retireFile(stored)
+    await provider.bring(stored)
+    return await openExpected(stored, undefined)
+  }
+}
+
+async function openExpected(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
   if (lease !== undefined) {
     const { descriptor } = lease
     const stats = await expectUnchanged(descriptor, stored)
@@ -96,28 +117,19 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
   return stats
 }
 
-/** The last state of a file that was another one than at boot, and whether its bytes were the same. */
-const compared = new WeakMap<StreamedBytes, { readonly state: string; readonly isSame: Promise<boolean> }>()
+/** Of files of a folder; those of a cache are its provider's, and outlive a build. */
+const comparisonsOf = madeOnce<StreamedBytes, Comparisons>(() => new Map())
 
 /**
  * Another time comes of a removal, of other rights, of a copy that gives the same bytes a new time, or of other bytes, to
  * which `cp -a` may give the time of those before. So the bytes are compared, once for all who ask.
  */
-async function isUnchanged({ descriptor, stats }: OpenedFile, stored: StreamedBytes): Promise<boolean> {
+async function isUnchanged(opened: OpenedFile, stored: StreamedBytes): Promise<boolean> {
+  const { stats } = opened
   if (stats.size !== BigInt(stored.size)) return false
-  const [fingerprint, changeTime] = [fingerprintOf(stats), changeTimeOf(stats)]
-  const isFile = fingerprint === stored.fingerprint
-  if ((isFile && changeTime === stored.changeTime) || stored.sha256 === undefined) return isFile
-  const state = `${fingerprint}:${changeTime}`
-  let comparison = compared.get(stored)
-  if (comparison?.state !== state) {
-    const isSame = digestUnchanged(descriptor, stats).then((digest) => digest === stored.sha256)
-    // What could not be read this time is read again the next.
-    isSame.catch(() => compared.delete(stored))
-    comparison = { state, isSame }
-    compared.set(stored, comparison)
-  }
-  return await comparison.isSame
+  const isFile = fingerprintOf(stats) === stored.fingerprint
+  if ((isFile && changeTimeOf(stats) === stored.changeTime) || stored.sha256 === undefined) return isFile
+  return await hasDigest(opened, stored.sha256, providerOf(stored)?.comparisons ?? comparisonsOf(stored))
 }
 
 /**

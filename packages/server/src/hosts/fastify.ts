@@ -18,12 +18,14 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
   fastify,
   { site, prefix, logLevel: _level, logSerializers: _serializers, ...options },
 ) => {
-  const { base } = toSiteHolder(site).current
+  const holder = toSiteHolder(site)
+  const { base } = holder.current
   // Thrown in a promise: what a plugin with a callback throws, Fastify does not catch.
   if (prefix !== undefined && !['', '/', base, base.slice(0, -1)].includes(prefix)) {
     throw new OperatorError('SD_OPTION_INVALID', `prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
   }
   const handle = createHandler(site, options)
+  const mayPassOnLater = options.fileSystemFallback === true || holder.lookAgain !== undefined
   fastify.addHook('onRequest', (request, reply, next) => {
     let isPassedOn = false
     const takeBack = lendFields(reply)
@@ -32,8 +34,8 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
       takeBack()
       next()
     })
-    // A look-up on the disk passes a request on later or never; Fastify waits either way.
-    if (!isPassedOn && options.fileSystemFallback !== true) reply.hijack()
+    // A look elsewhere passes a request on later or never; Fastify waits either way.
+    if (!isPassedOn && (reply.raw.headersSent || !mayPassOnLater)) reply.hijack()
   })
 }
 

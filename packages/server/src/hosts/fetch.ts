@@ -1,5 +1,6 @@
-import { internalServerError, notFound } from '../site/answers.ts'
+import { failedAnswer } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
+import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -23,6 +24,7 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
   const { fallback: chosen, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   const report = reportOnce(onProblem)
+  const mayLookAgain = holder.lookAgain !== undefined
 
   return function handle(request) {
     const site = holder.current
@@ -32,12 +34,11 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     // 2. to 7.
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
     // 9., or 8. before it.
-    if (answer !== undefined || !fileSystemFallback) return respond(fields, answer)
-    return (
-      import('./find-on-disk.ts')
-        .then(async ({ findOnDisk }) => await findOnDisk(site, fields))
-        // Another build may have been swapped in meanwhile.
-        .then(async (found) => await respond(fields, found ?? decide(holder.current, fields, fallback)))
+    const isOnDisk = answer === undefined && fileSystemFallback
+    if (!isOnDisk && !(mayLookAgain && mayBeOfNewerBuild(site, fields, answer)))
+      return respond(fields, answer)
+    return decideLater(holder, fields, { role: 'middleware', fallback: chosen, fileSystemFallback }).then(
+      async (later) => await respond(fields, later),
     )
   }
 
@@ -72,8 +73,7 @@ function toResponse(
 
 /** A file that is gone or another one is a clean error: its body was not begun. */
 function refuse(error: unknown): Response {
-  const isGone = error instanceof Error && 'status' in error && error.status === 404
-  const answer = isGone ? notFound : internalServerError
+  const answer = failedAnswer(error instanceof Error && 'status' in error ? error.status : 500)
   return toResponse(answer, answer.content.kind === 'memory' ? answer.content.bytes : null)
 }
 

@@ -11,9 +11,9 @@ import {
   openRegularFile,
   realPathOf,
 } from '../files/open-regular-file.ts'
-import { isSourceMap } from '../site/resolve-serving.ts'
+import { isSourceMap } from '../site/is-source-map.ts'
+import { servingFiles } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
-import { servingFiles } from '../load/read-serving-files.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import type { Answer, Representation, Resource, Site } from '../site/site.ts'
@@ -122,6 +122,7 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
   return {
     kind: 'resource',
     path,
+    buildId: undefined,
     mediaType,
     isPage: isPageType(mediaType),
     representations: [identity],

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
 import { decide, decideNotFound, fallbackFor } from '../site/decide.ts'
-import { findOnDisk } from './find-on-disk.ts'
+import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
 import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
@@ -26,8 +26,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * 5. Choose the representation by `Accept-Encoding` (406).
  * 6. Evaluate the preconditions (304, 412).
  * 7. Cut the range (206, 416).
- * 8. Look for an unknown path on the disk, where the operator wants that; what is still unknown is the next
- *    middleware's.
+ * 8. Look for an unknown path on the disk, where the operator wants that, and for a hashed file in a newer build
+ *    (`decide-later.ts`); what is still unknown is the next middleware's.
  * 9. Put the path of the mount before places, send early hints, then head and body (`send/send-answer.ts`).
  *
  * A body in memory is sent without a file-system call, and without an object or a closure made on its way
@@ -38,6 +38,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
   const holder = toSiteHolder(source)
   const readRequestFields = createRequestFieldsReader()
   const report = reportOnce(onProblem)
+  const mayLookAgain = holder.lookAgain !== undefined
 
   return function handle(request, response, next) {
     const site = holder.current
@@ -49,8 +50,10 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     // 2. to 7. The decision, a pure function of the site and the fields.
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
 
-    // 8. The disk, or the next middleware.
-    if (answer === undefined && fileSystemFallback) void answerFromDisk(request, response, next)
+    // 8. The disk, a newer build, or the next middleware.
+    if (answer === undefined && fileSystemFallback) void answerLater(request, response, next)
+    else if (mayLookAgain && mayBeOfNewerBuild(site, fields, answer))
+      void answerLater(request, response, next)
     else if (answer === undefined && next === undefined)
       finish(request, response, decideNotFound(site, fields, fallback))
     else finish(request, response, answer, next)
@@ -75,19 +78,18 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     sendAnswer(response, sent, report)
   }
 
-  async function answerFromDisk(
+  async function answerLater(
     request: IncomingMessage,
     response: ServerResponse,
     next?: () => void,
   ): Promise<void> {
     const fields = { ...readRequestFields(request) }
     try {
-      const found = await findOnDisk(holder.current, fields)
-      // Another build may have been swapped in meanwhile.
+      const role = next === undefined ? 'standalone' : 'middleware'
+      const answer = await decideLater(holder, fields, { role, fallback: chosen, fileSystemFallback })
       const site = holder.current
-      const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
-      const answer = found ?? decide(site, fields, fallback)
-      const last = next === undefined ? decideNotFound(site, fields, fallback) : undefined
+      const last =
+        next === undefined ? decideNotFound(site, fields, fallbackFor(site, role, chosen)) : undefined
       finish(request, response, answer ?? last, next)
     } catch (error) {
       sendFailure(response, error, report)

@@ -4,6 +4,8 @@ import {
   formatBytes,
   isPageType,
   isReportOnly,
+  longPolicyBytes,
+  mostPolicyBytes,
   OperatorError,
 } from '@serve-dist/manifest'
 import { okAnswer } from '../site/representation-answers.ts'
@@ -12,10 +14,6 @@ import type { Resource, Site } from '../site/site.ts'
 
 /** Bytes of a head that nginx passes on with its defaults: measured with nginx 1.22, which takes a page of memory. */
 const mostForProxies = 4096
-/** Bytes of a policy that are told of: the other fields of a page's head were 370 to 1,470 when they were measured. */
-const mostUntold = 3072
-/** Bytes of a policy that are refused: Node's own client takes no head above 16 KiB. */
-const mostBytes = 16_384
 
 /**
  * A line for each thing about the policy that its operator must know.
@@ -73,13 +71,13 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
     .toSorted((a, b) => b.head - a.head)
   const [largest] = large
   if (largest === undefined) return []
-  const refused = large.filter(({ policy }) => policy > mostBytes)
+  const refused = large.filter(({ policy }) => policy > mostPolicyBytes)
   if (refused.length > 0) {
     const their = refused.length === 1 ? 'its policy has' : 'their policies have up to'
     const most = Math.max(...refused.map(({ policy }) => policy))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${firstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostBytes)} that clients take; ${cure}`,
+      `${firstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients take; ${cure}`,
     )
   }
   const names = firstNames(large.map(({ path }) => path))
@@ -96,7 +94,7 @@ function measure(page: Resource, field: string): readonly MeasuredPage[] {
   if (policy + page.links.join(', ').length < mostForProxies / 2) return []
   const [first = page.identity] = page.representations
   const head = okAnswer(first, page).fields.reduce((bytes, text) => bytes + text.length + 2, headOfNode)
-  return policy > mostUntold || head > mostForProxies ? [{ path: page.path, policy, head }] : []
+  return policy > longPolicyBytes || head > mostForProxies ? [{ path: page.path, policy, head }] : []
 }
 
 /** Bytes of what Node adds: the status line, `Date`, `Connection`, `Keep-Alive`, and the line between head and body. */

@@ -1,18 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { describeReload } from './describe-reload.ts'
-import type { ReloadOutcome } from './open-site-store.ts'
+import type { ReloadOutcome } from './reload-outcome.ts'
 
 const before = '0123456789abcdef'
 const after = 'fedcba9876543210'
+const counts = { unlistedFiles: 0, keptBuilds: 0, keptFiles: 0 }
 
 describe('describeReload', () => {
   test.each<readonly [ReloadOutcome, string]>([
     [
-      { status: 'swapped', buildId: after, replaced: before, unlistedFiles: 0 },
+      { status: 'swapped', buildId: after, replaced: before, ...counts },
       'now serving build fedcba987654 (was 0123456789ab)',
     ],
     [
-      { status: 'swapped', buildId: before, replaced: before, hasNewValues: true, unlistedFiles: 0 },
+      { status: 'swapped', buildId: after, replaced: before, ...counts, keptBuilds: 1, keptFiles: 4 },
+      'now serving build fedcba987654 (was 0123456789ab), with 4 files of 1 earlier build',
+    ],
+    [
+      { status: 'swapped', buildId: before, replaced: before, hasNewValues: true, ...counts },
       'now serving build 0123456789ab with other values of its environment',
     ],
     [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],

@@ -1,4 +1,6 @@
-import type { ReloadOutcome } from './open-site-store.ts'
+import { count } from '@serve-dist/manifest'
+import type { SiteCounts } from '../site/site.ts'
+import type { ReloadOutcome } from './reload-outcome.ts'
 
 /** What became of a reload, for a person. */
 export function describeReload(outcome: ReloadOutcome): string {
@@ -6,7 +8,8 @@ export function describeReload(outcome: ReloadOutcome): string {
   switch (outcome.status) {
     case 'swapped':
       if (outcome.hasNewValues) return `now serving build ${build} with other values of its environment`
-      return `now serving build ${build} (was ${shorten(outcome.replaced)})`
+      if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
+      return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
     case 'unchanged':
       return `build ${build} is already being served`
     default:
@@ -14,6 +17,11 @@ export function describeReload(outcome: ReloadOutcome): string {
         '\n',
       )
   }
+}
+
+/** Tabs that were opened before may still ask for them. */
+function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
+  return keptFiles === 0 ? '' : `, with ${count(keptFiles, 'file')} of ${count(keptBuilds, 'earlier build')}`
 }
 
 /** Enough to tell builds apart. */

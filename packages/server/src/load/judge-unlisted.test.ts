@@ -4,7 +4,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-options.ts'
-import { openSiteStore } from './open-site-store.ts'
+import { openLiveSite } from './open-live-site.ts'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 
 const page = { 'index.html': 'page', 'app.js': 'script' }
@@ -125,12 +125,12 @@ describe('a reload over files that the manifest does not list', () => {
   test('is never refused, and warns', async () => {
     const warnings: string[] = []
     const directory = await buildFixture(page)
-    const store = await openSiteStore(directory, { onWarning: (warning) => warnings.push(warning) })
+    const live = await openLiveSite(directory, { onWarning: (warning) => warnings.push(warning) })
     await rm(directory, { recursive: true })
     const next = await withAdded({ 'app.js': 'other' }, ['index.html'])
     await rename(next, directory)
-    expect(await store.reload()).toMatchObject({ status: 'swapped', unlistedFiles: 1 })
+    expect(await live.reload()).toMatchObject({ status: 'swapped', unlistedFiles: 1 })
     expect(warnings).toEqual([expect.stringContaining('index.html')])
-    store.close()
+    live.close()
   })
 })

@@ -6,7 +6,7 @@ import {
   type Manifest,
   OperatorError,
 } from '@serve-dist/manifest'
-import { servingFiles } from './read-serving-files.ts'
+import { servingFiles } from '../site/resolve-serving.ts'
 
 /** A folder with files that its manifest does not list. */
 export interface UnlistedFiles {

@@ -1,28 +1,21 @@
-import {
-  compressCommand,
-  escapeMessage,
-  OperatorError,
-  type Manifest,
-  variantPath,
-} from '@serve-dist/manifest'
-import { realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { escapeMessage, OperatorError, type Manifest, variantPath } from '@serve-dist/manifest'
+import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import { buildSite } from '../site/build-site.ts'
 import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { ExpectedFile, KnownDigests } from '../files/inspect-file.ts'
-import { inspectFiles, retireFiles } from '../files/inspect-files.ts'
+import { retireFiles } from '../files/inspect-files.ts'
 import { foldProblems } from './fold-problems.ts'
-import { findUnlisted } from './compare-folder.ts'
 import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import type { MadeEnvironment } from './make-environment-module.ts'
-import { markManifest } from './mark-manifest.ts'
-import { readManifest } from './read-manifest.ts'
-import { readServingFiles, servingFiles } from './read-serving-files.ts'
+import { type EarlierBuild, keepEarlier } from './keep-earlier.ts'
+import { readServingFiles } from './read-serving-files.ts'
+import type { StoredBuild } from '../site/kept-build.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
-import { isSourceMap, resolveServing, sourceMapsOf } from '../site/resolve-serving.ts'
+import { isSourceMap } from '../site/is-source-map.ts'
+import { resolveServing, servingFiles, sourceMapsOf } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
-import type { ResolvedSiteStoreOptions } from './load-options.ts'
+import type { ResolvedLiveSiteOptions } from './load-options.ts'
 import { describeEdited, makeEnvironment, withBody, withModule } from './runtime-module.ts'
 import { describeTimesAhead } from './times-ahead.ts'
 import { describePolicy } from './describe-policy.ts'
@@ -35,12 +28,23 @@ export interface LoadedBuild {
   readonly hasManifest: boolean
   /** Equal for two loads that answer alike: the same folder, the same build, the same files on the disk. */
   readonly identity: string
-  /** Closes what was kept open, as soon as nobody reads from it. */
+  /** What the site was made of. */
+  readonly build: StoredBuild
+  /** The earlier builds of which it answers files. */
+  readonly kept: readonly EarlierBuild[]
+  /** Which builds its source keeps beside it; `''` where it keeps none. */
+  readonly keptIdentity: string
+  /** What it is with files of the builds that its source keeps by now. */
+  withKept(
+    kept: KeptBySource,
+    before: readonly EarlierBuild[],
+  ): Pick<LoadedBuild, 'site' | 'kept' | 'keptIdentity'>
+  /** Closes what was kept open of the build, as soon as nobody reads from it. */
   retire(): void
 }
 
-/** How a folder is read. */
-export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
+/** How a build is read. */
+export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   /** Whether a folder without a manifest is refused rather than described. */
   readonly needsManifest: boolean
   /** Whether a build is refused that requires what the environment lacks: who only looks at it needs no values. */
@@ -49,6 +53,8 @@ export interface LoadBuildOptions extends ResolvedSiteStoreOptions {
   readonly isStart: boolean
   /** What is known of streamed files from earlier loads; this one leaves behind what it knows. */
   readonly digests: KnownDigests
+  /** Builds that were served before, the newest first. */
+  readonly earlier: readonly EarlierBuild[]
 }
 
 /** A build that changes each time that it is read is being written by several. */
@@ -57,7 +63,7 @@ const mostAttempts = 3
 /**
  * Reads a build and checks it, in eight steps:
  *
- * 1. Resolve the folder, and note which manifest it has (`mark-manifest.ts`).
+ * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `mark-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
  *    (`runtime-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
@@ -70,61 +76,40 @@ const mostAttempts = 3
  *
  * @throws OperatorError with all problems at once.
  */
-export async function loadBuild(directory: string, options: LoadBuildOptions): Promise<LoadedBuild> {
-  if (typeof directory !== 'string' || directory === '') {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `directory: expected a path, found ${JSON.stringify(directory)}`,
-    )
-  }
+export async function loadBuild(source: BuildSource, options: LoadBuildOptions): Promise<LoadedBuild> {
   let { needsManifest } = options
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     // 1. The folder.
-    const mark = await markManifest(directory)
+    const mark = await source.mark()
     if (mark === undefined && needsManifest) {
       throw new OperatorError('SD_MANIFEST_MISSING', [
-        `${resolve(directory)}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
+        `${source.place}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
       ])
     }
     needsManifest ||= mark !== undefined
-    const root = await resolveRoot(directory)
-    const loaded = await loadOnce({ directory, root, hasManifest: mark !== undefined }, options).catch(
-      (error: unknown) => ({ error }),
-    )
+    const build = await source.open(mark !== undefined)
+    const loaded = await loadOnce(build, options).catch((error: unknown) => ({ error }))
     // 8. The folder again.
-    if ((await markManifest(directory)) === mark) {
+    if ((await source.mark()) === mark) {
       if ('error' in loaded) throw loaded.error
       return loaded
     }
     if (!('error' in loaded)) loaded.retire()
   }
   throw new OperatorError('SD_BUILD_CHANGED', [
-    `${resolve(directory)}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
+    `${source.place}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
   ])
 }
 
-/** Where a link leads may change at any time. Messages about a missing folder show the name that was given. */
-async function resolveRoot(directory: string): Promise<string> {
-  return await realpath(directory).catch(() => resolve(directory))
-}
-
-/** A folder that is read once. */
-interface Folder {
-  /** As the operator named it. */
-  readonly directory: string
-  readonly root: string
-  readonly hasManifest: boolean
-}
-
-async function loadOnce(folder: Folder, given: LoadBuildOptions): Promise<LoadedBuild> {
+async function loadOnce(build: SourceBuild, given: LoadBuildOptions): Promise<LoadedBuild> {
   // Warnings name files, and are printed as they are.
   const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
   // 2. The manifest, and the environment.
-  const manifest = await readManifest(folder.root, { ...folder, ...options })
+  const manifest = await build.readManifest(options)
   const made = await makeEnvironment(manifest, options)
   const { problems } = made
   try {
-    return await loadDescribed(folder, { ...made, manifest }, options)
+    return await loadDescribed(build, { ...made, manifest }, options)
   } catch (error) {
     if (problems.length === 0 || !(error instanceof OperatorError)) throw error
     throw new OperatorError(error.code, [...new Set([...error.problems, ...problems])], { cause: error })
@@ -136,17 +121,23 @@ interface Description extends MadeEnvironment {
   readonly manifest: Manifest
 }
 
+/** The table of a build with files of earlier ones. */
+interface JoinedSite extends Pick<LoadedBuild, 'site' | 'kept'> {
+  readonly problems: readonly string[]
+}
+
 async function loadDescribed(
-  { directory, root, hasManifest }: Folder,
+  build: SourceBuild,
   { manifest: read, module, values, problems: unset }: Description,
   options: LoadBuildOptions,
 ): Promise<LoadedBuild> {
   const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, digests, onWarning } =
     options
   const { needsEnvironment } = options
+  const { directory, root, hasManifest } = build
   const whole = module === undefined ? read : withModule(read, module)
   const listed = module === undefined ? read : { ...read, files: [...read.files, module.file] }
-  const found = { directory, root, manifest: whole, unlisted: hasManifest ? findUnlisted(root, listed) : [] }
+  const found = { directory, root, manifest: whole, unlisted: build.findUnlisted(listed) }
   if (isStart && unlisted === 'refuse') refuseLostPages(found)
 
   const sources = [whole.serving ?? {}, rules]
@@ -157,23 +148,22 @@ async function loadDescribed(
   const served = expected.filter(({ path }) => !servingFiles.has(path))
   const streamed = chooseStreamedFiles(served, { memoryBudget, largestBody })
   // The smallest: opening a file costs most beside sending it when there is little to send.
-  const kept = new Set(streamed.slice(0, openFiles))
+  const keptOpen = new Set(streamed.slice(0, openFiles))
 
   // 4. The files.
-  const inspected = await inspectFiles(root, expected, {
+  const inspected = await build.inspect(expected, {
     // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
     digests,
     streamed: new Set(streamed),
-    kept,
-    cure: compressCommand(directory),
+    kept: keptOpen,
   })
   const retire = (): void => retireFiles(inspected.values())
   try {
     const files = module === undefined ? inspected : withBody(inspected, module)
     // 5. How to serve it.
     const written = readServingFiles(whole, files, onWarning)
-    const policy = usablePolicy(directory, whole, { ...written, rules: sources, values, needsEnvironment })
+    const policy = usablePolicy(build, whole, { ...written, rules: sources, values, needsEnvironment })
     if (unset.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', unset)
     const serving = resolveServing({ directory: root, ...written, rules: sources, policy })
 
@@ -184,12 +174,21 @@ async function loadDescribed(
       ...(ahead !== undefined && { timesAreFixed: true }),
       files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
     }
-    const { site: built, problems } = buildSite(manifest, files, serving)
-    const site = { ...built, summary: { ...built.summary, unlistedFiles: found.unlisted.length } }
+    const current = { manifest, stored: files }
+    const join = (kept: KeptBySource | undefined, before: readonly EarlierBuild[]): JoinedSite => {
+      const builds = kept?.builds(before) ?? before
+      const limits = { memoryBudget, openFiles, now: Date.now(), coldBytesOf: kept?.coldBytesOf }
+      const earlier = keepEarlier(current, serving, builds, limits)
+      const { site, problems } = buildSite(current, serving, earlier)
+      const summary = { ...site.summary, unlistedFiles: found.unlisted.length }
+      return { site: { ...site, summary }, kept: earlier, problems }
+    }
+    const { problems, ...joined } = join(build.kept, options.earlier)
+    const { site } = joined
 
     // 7. The warnings.
     const missing = missingFallback(site)
-    const below = isStart && hasManifest ? await findClientBelow({ directory, root }, site, whole) : undefined
+    const started = isStart ? await build.describeStart(site, whole) : undefined
     const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
     const edited = isStart && module !== undefined ? describeEdited(root, read, module) : undefined
     for (const problem of [
@@ -197,29 +196,30 @@ async function loadDescribed(
       ...foldProblems(problems),
       ...(ahead === undefined ? [] : [ahead]),
       ...(missing === undefined ? [] : [missing]),
-      ...(below === undefined ? [] : [below]),
+      ...(started === undefined ? [] : [started]),
       ...(untold === undefined ? [] : [untold]),
       ...(edited === undefined ? [] : [edited]),
       ...(policy === undefined ? [] : describePolicy(site, policy)),
     ])
       onWarning(problem)
-    return { site, hasManifest, identity: identify(site, files.values()), retire }
+    const keptIdentity = build.kept?.identity ?? ''
+    return {
+      ...joined,
+      hasManifest,
+      identity: `${identify(site, files.values())}\n${keptIdentity}`,
+      build: current,
+      keptIdentity,
+      withKept(kept, before) {
+        const { site: newer, kept: earlier } = join(kept, before)
+        return { site: newer, kept: earlier, keptIdentity: kept.identity }
+      },
+      retire,
+    }
   } catch (error) {
     // `onWarning` is user code and may throw: close the open files first.
     retire()
     throw error
   }
-}
-
-/** A build that answers `/` itself, or by a rule, needs no more modules for this. */
-async function findClientBelow(
-  folder: Pick<Folder, 'directory' | 'root'>,
-  { table, base, redirects }: Site,
-  manifest: Manifest,
-): Promise<string | undefined> {
-  if (table.has(base) || redirects.length > 0) return undefined
-  const { describeClientBelow } = await import('./framework-output.ts')
-  return describeClientBelow(folder, manifest)
 }
 
 /** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */

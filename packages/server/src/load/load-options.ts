@@ -119,7 +119,7 @@ export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSi
 }
 
 /** How a folder is read at boot and at each reload. */
-export interface SiteStoreOptions extends LoadSiteOptions {
+export interface LiveSiteOptions extends LoadSiteOptions {
   /**
    * Streamed files that are kept open, so that answers go on though a file is removed or replaced, and cost
    * no opening. Of a build with more such files the others are opened for each answer.
@@ -128,8 +128,8 @@ export interface SiteStoreOptions extends LoadSiteOptions {
   readonly openFiles?: number
 }
 
-/** `SiteStoreOptions` with nothing left open. */
-export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
+/** `LiveSiteOptions` with nothing left open. */
+export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
   readonly openFiles: number
 }
 
@@ -138,10 +138,10 @@ export interface ResolvedSiteStoreOptions extends ResolvedLoadSiteOptions {
  *
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
-export function resolveSiteStoreOptions(options: SiteStoreOptions): ResolvedSiteStoreOptions {
+export function resolveLiveSiteOptions(options: LiveSiteOptions): ResolvedLiveSiteOptions {
   const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
   const checks = { ...loadChecks, openFiles: numberOf('files') }
-  return withReadValues(readOptions<ResolvedSiteStoreOptions>(options, defaults, checks))
+  return withReadValues(readOptions<ResolvedLiveSiteOptions>(options, defaults, checks))
 }
 
 function withReadValues<Options extends ResolvedLoadSiteOptions>(options: Options): Options {

@@ -39,7 +39,13 @@ describe('loadSite', () => {
   test('reads a build, and tells what it holds', async () => {
     const { summary, table } = await loadSite(await buildFixture(files))
     expect(summary).toMatchObject({ files: 3, variants: 9 })
-    expect([...table.keys()].toSorted()).toEqual(['/', '/app.js', '/index.html', '/style.css'])
+    expect([...table.keys()].toSorted()).toEqual([
+      '/',
+      '/__serve-dist/build.json',
+      '/app.js',
+      '/index.html',
+      '/style.css',
+    ])
   })
 
   test('holds bodies within the budget, smallest first', async () => {
@@ -53,7 +59,7 @@ describe('loadSite', () => {
       path,
       entry.kind === 'resource' && entry.identity.bytes.body !== undefined,
     ])
-    expect(Object.fromEntries(held)).toEqual({ '/a.png': true, '/b.png': false, '/c.png': true })
+    expect(Object.fromEntries(held)).toMatchObject({ '/a.png': true, '/b.png': false, '/c.png': true })
     expect(summary.bytesInMemory).toBe(300)
   })
 

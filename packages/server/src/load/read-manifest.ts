@@ -4,6 +4,7 @@ import {
   buildNotFound,
   buildUnfinished,
   countingPolicyRules,
+  loadOptional,
   manifestCure,
   manifestInvalid,
   OperatorError,
@@ -18,7 +19,6 @@ import {
   reasonOf,
 } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
-import { loadOptional } from '../load-optional.ts'
 
 /** How a folder without a manifest is read. */
 export interface ReadManifestOptions {

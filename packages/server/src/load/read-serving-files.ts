@@ -5,9 +5,6 @@ import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
 import type { ServingSources } from '../site/resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 
-/** Files of a build that configure its server and are not served. */
-export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
-
 /** Reads `_headers` and `_redirects`, where the build has them; what they ask for and we do not support is a warning. */
 export function readServingFiles(
   { files }: Manifest,

@@ -1,15 +1,15 @@
-import { compressCommand, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { type Manifest, OperatorError } from '@serve-dist/manifest'
+import type { SourceBuild } from './build-source.ts'
 import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/resolve-policy.ts'
 
 /**
  * The policy where somebody wants one.
  *
- * @param directory - as the operator named it.
  * @throws OperatorError that lists all that is wrong with its rules and its variables, or says that the build is too old:
  * a policy without the hashes of a page would block the page's own scripts.
  */
 export function usablePolicy(
-  directory: string,
+  { directory, cure }: Pick<SourceBuild, 'directory' | 'cure'>,
   manifest: Manifest,
   { needsEnvironment, ...sources }: PolicySources & { readonly needsEnvironment: boolean },
 ): SitePolicy | undefined {
@@ -19,9 +19,8 @@ export function usablePolicy(
   if (needsEnvironment && environmentProblems.length > 0)
     throw new OperatorError('SD_ENVIRONMENT_INVALID', environmentProblems)
   if (manifest.policy !== undefined) return policy
-  const cure = `run ${compressCommand(directory)} with this release, or leave out csp`
   throw new OperatorError(
     'SD_MANIFEST_INVALID',
-    `${directory}: an earlier release described this build, without the hashes of its inline scripts and styles, so csp would block them: ${cure}`,
+    `${directory}: an earlier release described this build, without the hashes of its inline scripts and styles, so csp would block them: run ${cure} with this release, or leave out csp`,
   )
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 import { changedFiles } from '../files/changed-files.ts'
-import { watchBuild } from './watch-build.ts'
+import { watchBuilds, watchedFolder } from './watch-build.ts'
 
 const interval = 100
 /** By then three tries were refused, and the fourth would come 800 ms after the last. */
@@ -11,7 +11,8 @@ const untilItIsRare = 1000
 test('a refused build is tried again at each interval while files of the one that is served are found changed', async () => {
   const directory = await buildFixture({ 'index.html': 'page' })
   const onNewBuild = vi.fn<() => Promise<boolean>>(async () => false)
-  const watcher = watchBuild(directory, onNewBuild, { since: undefined, interval })
+  const watched = watchedFolder(directory, { since: undefined, interval })
+  const watcher = watchBuilds(watched, onNewBuild)
   onTestFinished(() => watcher.close())
   await setTimeout(untilItIsRare)
   onNewBuild.mockClear()

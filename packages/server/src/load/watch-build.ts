@@ -2,16 +2,34 @@ import { dirname, join, resolve } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
 import { changedFiles } from '../files/changed-files.ts'
 import { watchFolders } from '../files/watch-folders.ts'
+import { describeReload } from './describe-reload.ts'
 import { markBuild } from './mark-manifest.ts'
+import type { ReloadOutcome } from './reload-outcome.ts'
 
-/** How a build is watched. */
-export interface WatchBuildOptions {
+/** What is watched for another build. */
+export interface WatchedBuilds {
+  /** Tells the build that is there now from any other; `undefined` where there is none to be taken now. */
+  mark(): Promise<string | undefined>
+  /** What `mark` said of the build that is served, or before that was loaded. */
+  readonly since: string | undefined
+  /** In which the system tells of changes. */
+  readonly folders: readonly string[]
+  /** Milliseconds between looks where the system tells of no change. */
+  readonly interval: number
+  /** Milliseconds from the last change to the look at it. */
+  readonly settling: number
+  /** Looks at once, and settles when what it found is served; set by who follows the builds. */
+  lookNow?: () => Promise<void>
+}
+
+/** How the build of a folder is watched. */
+export interface WatchFolderOptions {
   /** A file of variables that is watched, too. */
   readonly envFile?: string | undefined
   /** What `markBuild` said before the build that is served was loaded. */
   readonly since: string | undefined
   /**
-   * Milliseconds between looks where the system tells of no change. A look is a `realpath` and a `stat`.
+   * Milliseconds between looks. A look is a `realpath` and a `stat`.
    * @default 2000
    */
   readonly interval?: number
@@ -21,17 +39,30 @@ export interface WatchBuildOptions {
 const longestWait = 60_000
 
 /**
- * Calls back whenever a folder has another manifest than before, also by a link that leads elsewhere, and when a file
- * that was to be sent is not what it was, or when the file of its variables has changed. A manifest that was taken away is no change: a build is being written.
+ * A folder that gets another manifest, also by a link that leads elsewhere, or whose file of variables changes. A
+ * manifest that was taken away is no change: a build is being written.
+ */
+export function watchedFolder(
+  directory: string,
+  { since, envFile, interval = 2000 }: WatchFolderOptions,
+): WatchedBuilds {
+  const path = resolve(directory)
+  // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
+  const folders = [join(path, stateDirectory), path, dirname(path)]
+  const watched = { mark: () => markBuild(path, envFile), since, interval }
+  // Unlike a manifest, that file is written in its place by many editors and scripts.
+  return envFile === undefined
+    ? { ...watched, folders, settling: 0 }
+    : { ...watched, folders: [...folders, dirname(resolve(envFile))], settling: 100 }
+}
+
+/**
+ * Calls back whenever another build is there than before, and when a file that was to be sent is not what it was.
  *
  * @param onNewBuild - answers whether the build was taken; one that was not is offered again, less and less often.
  */
-export function watchBuild(
-  directory: string,
-  onNewBuild: () => Promise<boolean>,
-  { since, envFile, interval = 2000 }: WatchBuildOptions,
-): { close(): void } {
-  const path = resolve(directory)
+export function watchBuilds(watched: WatchedBuilds, onNewBuild: () => Promise<boolean>): { close(): void } {
+  const { since, folders, interval, settling } = watched
   let seen = since
   let wait = interval
   let nextTry = Number.POSITIVE_INFINITY
@@ -39,7 +70,7 @@ export function watchBuild(
   let isClosed = false
 
   async function look(): Promise<void> {
-    const mark = await markBuild(path, envFile)
+    const mark = await watched.mark()
     const isNew = mark !== undefined && mark !== seen
     if (isClosed || !(isNew || (mark !== undefined && performance.now() >= nextTry))) return
     seen = mark
@@ -59,15 +90,10 @@ export function watchBuild(
     if (performance.now() >= nextTry) void watcher.look()
   }
 
-  // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
-  const folders = [join(path, stateDirectory), path, dirname(path)]
-  // Unlike a manifest, that file is written in its place by many editors and scripts.
-  const watcher =
-    envFile === undefined
-      ? watchFolders(folders, look, { interval, settling: 0 })
-      : watchFolders([...folders, dirname(resolve(envFile))], look, { interval, settling: 100 })
+  const watcher = watchFolders(folders, look, { interval, settling })
   changedFiles.subscribe(onChangedFile)
   void watcher.look()
+  watched.lookNow = async () => await watcher.look()
   return {
     close() {
       isClosed = true
@@ -75,4 +101,26 @@ export function watchBuild(
       watcher.close()
     },
   }
+}
+
+/**
+ * Loads each new build. One that is refused is tried again and again, but reported once; one that was removed meanwhile is
+ * not reported.
+ */
+export function followBuilds(
+  watched: WatchedBuilds,
+  reload: () => Promise<ReloadOutcome>,
+  report: (outcome: ReloadOutcome) => void,
+): { close(): void } {
+  let lastRefusal = ''
+  return watchBuilds(watched, async () => {
+    const before = await watched.mark()
+    const outcome = await reload()
+    const isRefused = outcome.status === 'refused'
+    if (isRefused && (before === undefined || before !== (await watched.mark()))) return false
+    const refusal = isRefused ? describeReload(outcome) : ''
+    if (outcome.status === 'swapped' || refusal !== lastRefusal) report(outcome)
+    lastRefusal = refusal
+    return !isRefused
+  })
 }

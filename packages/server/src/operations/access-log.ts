@@ -1,7 +1,8 @@
+import { loadOptional } from '@serve-dist/manifest'
 import cluster from 'node:cluster'
 import { fstatSync } from 'node:fs'
 import type { Exchange } from './exchange.ts'
-import { loadOptional } from '../load-optional.ts'
+import type { Site } from '../site/site.ts'
 import { toCombinedLine, toLogEntry } from './log-entry.ts'
 
 /** How the access log writes a line. */
@@ -12,8 +13,8 @@ const patience = 1000
 
 /** Writes requests down. */
 export interface AccessLog {
-  /** @param buildId - of the current build. */
-  write(exchange: Exchange, buildId: string): void
+  /** @param site - of the current build; `undefined` before the first one is loaded. */
+  write(exchange: Exchange, site: Site | undefined): void
   /** Settles when everything is written, or after a second. */
   close(): Promise<void>
 }
@@ -132,9 +133,9 @@ export async function openAccessLog(
     destination,
   )
   return {
-    write(exchange, buildId) {
+    write(exchange, site) {
       if (isOver) return
-      const entry = toLogEntry(exchange, buildId)
+      const entry = toLogEntry(exchange, site)
       if (exchange.status >= 500) logger.error(entry)
       else logger.info(entry)
     },

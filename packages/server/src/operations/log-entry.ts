@@ -1,4 +1,6 @@
 import { firstField, requestHost } from '../protocol/request-head.ts'
+import { buildOfReferer, isSkewMiss } from '../site/missing-asset.ts'
+import type { Site } from '../site/site.ts'
 import type { Exchange } from './exchange.ts'
 
 /** One line of the access log in JSON, without its level and its time. */
@@ -18,12 +20,17 @@ export interface LogEntry {
   readonly userAgent: string | undefined
   readonly aborted: true | undefined
   readonly error: string | undefined
+  /** Whether nobody has the hashed file: its tab is of another build. */
+  readonly skewMiss: true | undefined
+  /** The build of the hashed file that asked for it, where that is known. */
+  readonly refererBuildId: string | undefined
 }
 
 /** Makes a line in JSON, which leaves out what is `undefined`. */
-export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
+export function toLogEntry(exchange: Exchange, site: Site | undefined): LogEntry {
   const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
   const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
+  const isMiss = site !== undefined && wasSkewMiss(exchange, site)
   return {
     client: address,
     method: request.method ?? '',
@@ -35,12 +42,19 @@ export function toLogEntry(exchange: Exchange, buildId: string): LogEntry {
     cache,
     bytes,
     durationMs: milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000,
-    buildId,
+    buildId: site?.buildId ?? '',
     referer: referer && escapeControls(referer),
     userAgent: userAgent && escapeControls(userAgent),
     aborted: isAborted ? true : undefined,
     error: exchange.error,
+    skewMiss: isMiss ? true : undefined,
+    refererBuildId: isMiss && referer !== undefined ? buildOfReferer(site, referer) : undefined,
   }
+}
+
+/** Whether an answer is the 404 of a hashed file that nobody has. */
+export function wasSkewMiss({ status, request: { method = '', url = '' } }: Exchange, site: Site): boolean {
+  return status === 404 && isSkewMiss(site, { method, target: url })
 }
 
 /** Makes a line in the Combined Log Format: the Common one, then referer and user agent. */

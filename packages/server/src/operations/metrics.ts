@@ -1,9 +1,10 @@
+import { loadOptional } from '@serve-dist/manifest'
 import type { Worker } from 'node:cluster'
 import type * as PrometheusClient from 'prom-client'
 import type { Exchange } from './exchange.ts'
-import { loadOptional } from '../load-optional.ts'
+import { wasSkewMiss } from './log-entry.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import { servedBuild, type Site } from '../site/site.ts'
+import { servedBuild, type Site, type SiteHolder, type StoreView } from '../site/site.ts'
 import { type AskMetrics, createWorkersReader, type RegistryContent } from './worker-metrics.ts'
 
 /** Counts requests for Prometheus. */
@@ -24,10 +25,11 @@ const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zs
 /**
  * Starts to count requests and to watch the process.
  *
- * @param currentSite - the current build; `undefined` before the first one is loaded.
+ * @param holder - of the current build; `undefined` before the first one is loaded.
  * @throws OperatorError without `prom-client`.
  */
-export async function createMetrics(currentSite: () => Site | undefined): Promise<Metrics> {
+export async function createMetrics(holder: () => SiteHolder | undefined): Promise<Metrics> {
+  const currentSite = (): Site | undefined => holder()?.current
   const client = await loadClient()
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
@@ -35,7 +37,7 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
 
   // Plain numbers, which a scrape copies: each `inc` would hash its labels again.
   const requests = new Map<string, RequestCount>()
-  const totals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0 }
+  const totals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0, missed: 0 }
   void new client.Counter({
     name: 'serve_dist_requests_total',
     help: 'Requests that were answered, by class of status, content coding and use by caches.',
@@ -63,6 +65,24 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
       ],
       [Counter, 'sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent],
       [Counter, 'saved_bytes_total', "Bytes that the build's codings saved of bodies.", () => totals.saved],
+      [
+        Counter,
+        'skew_misses_total',
+        'Hashed files that were asked for and that nobody has: of builds that are gone.',
+        () => totals.missed,
+      ],
+      [
+        Gauge,
+        'kept_builds',
+        'Earlier builds of which files are answered.',
+        () => currentSite()?.summary.keptBuilds ?? 0,
+      ],
+      [
+        Gauge,
+        'kept_files',
+        'Files of earlier builds that are answered.',
+        () => currentSite()?.summary.keptFiles ?? 0,
+      ],
       [Gauge, 'requests_in_flight', 'Requests that are being answered.', () => totals.begun - totals.ended],
       [
         Gauge,
@@ -75,6 +95,8 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
     void new Kind({
       name: `serve_dist_${name}`,
       help,
+      // Of workers, each keeps the same.
+      ...(name.startsWith('kept_') && { aggregator: 'max' as const }),
       registers,
       collect() {
         this.reset()
@@ -82,6 +104,7 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
       },
     })
   }
+  countStore(client, registry, () => holder()?.store)
   const durations = new client.Histogram({
     name: 'serve_dist_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer.',
@@ -115,6 +138,8 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
     end(exchange) {
       totals.ended += 1
       if (exchange.isAborted) totals.aborted += 1
+      const site = currentSite()
+      if (site !== undefined && wasSkewMiss(exchange, site)) totals.missed += 1
       totals.sent += exchange.bytes
       totals.saved += exchange.savedBytes
       countRequest(requests, exchange)
@@ -134,11 +159,13 @@ export async function createMetrics(currentSite: () => Site | undefined): Promis
  * Makes a reader of sums over all workers, for the primary process of a cluster.
  *
  * @param workers - those that listen.
+ * @param store - which the primary alone asks, so that its figures are no sum.
  * @throws OperatorError without `prom-client`.
  */
 export async function createClusterMetrics(
   workers: () => readonly Worker[],
   ask: AskMetrics,
+  store: () => StoreView | undefined,
 ): Promise<Pick<Metrics, 'contentType' | 'read'>> {
   const client = await loadClient()
   const readWorkers = createWorkersReader(workers, ask)
@@ -155,8 +182,50 @@ export async function createClusterMetrics(
       })
       gauge.set({ state: 'answering' }, answering)
       gauge.set({ state: 'silent' }, silent)
+      countStore(client, registry, store)
       return await registry.metrics()
     },
+  }
+}
+
+function countStore(
+  { Counter, Gauge }: typeof PrometheusClient,
+  registry: PrometheusClient.Registry<PrometheusClient.RegistryContentType>,
+  view: () => StoreView | undefined,
+): void {
+  const stored: readonly [typeof Counter | typeof Gauge, string, string, (store: StoreView) => number][] = [
+    [Gauge, 'reachable', 'Whether the store of builds answers.', ({ state }) => (state.reachable ? 1 : 0)],
+    [Counter, 'looks_total', 'Looks at what is current in the store.', ({ figures }) => figures.looks],
+    [
+      Counter,
+      'fetched_blobs_total',
+      'Blobs that came from the store.',
+      ({ figures }) => figures.fetchedBlobs,
+    ],
+    [Counter, 'fetched_bytes_total', 'Their bytes.', ({ figures }) => figures.fetchedBytes],
+    [
+      Gauge,
+      'cache_bytes',
+      'Bytes of blobs in the cache on this machine.',
+      ({ figures }) => figures.cacheBytes,
+    ],
+  ]
+  for (const [Kind, end, help, read] of stored) {
+    const name = `serve_dist_store_${end}`
+    // Workers have the same one, without a value.
+    registry.removeSingleMetric(name)
+    void new Kind({
+      name,
+      help,
+      // With a label there is no series where there is no store.
+      labelNames: ['place'],
+      registers: [registry],
+      collect() {
+        this.reset()
+        const store = view()
+        if (store !== undefined) this.inc({ place: store.place }, read(store))
+      },
+    })
   }
 }
 

@@ -1,3 +1,5 @@
+import type { StoreState } from '../site/site.ts'
+
 /** What `/readyz` answers, as JSON. */
 export interface Readiness {
   /** Whether requests may be sent here: only when `ready`. */
@@ -8,6 +10,12 @@ export interface Readiness {
   readonly environment?: string | undefined
   /** Files in its folder that its manifest does not list; absent before the first build is served. */
   readonly unlistedFiles?: number | undefined
+  /** Earlier builds of which files are answered; absent before the first build is served. */
+  readonly keptBuilds?: number | undefined
+  /** Those files. */
+  readonly keptFiles?: number | undefined
+  /** Whether the store of the builds answers; absent without one. It takes no server out: all go on with what they have. */
+  readonly store?: string | undefined
   readonly reload: LastReload
 }
 
@@ -26,6 +34,11 @@ export interface LastReload {
 export interface ReloadResult {
   readonly status: 'swapped' | 'unchanged' | 'refused'
   readonly problems?: readonly string[]
+}
+
+/** `reachable`, or since when and why not. */
+export function describeStore(state: StoreState): string {
+  return state.reachable ? 'reachable' : `unreachable since ${state.since}: ${state.problem}`
 }
 
 /** Before the first one. */

@@ -4,8 +4,8 @@ import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
-import { nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
-import { servedBuild, type SiteHolder } from '../site/site.ts'
+import { describeStore, nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
+import { servedBuild, siteCounts, type SiteHolder } from '../site/site.ts'
 import type { RegistryContent } from './worker-metrics.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
@@ -47,15 +47,15 @@ export async function startOperations({
   let server: OpsServer | undefined
   let metrics: Metrics | undefined
   if (ops !== undefined) {
-    metrics = await createMetrics(() => site?.current)
+    metrics = await createMetrics(() => site)
     observers.push(metrics)
     if (ops === 'primary') {
       metrics.answerAggregator()
     } else {
       const readiness = (): Readiness => ({
         status,
-        ...(site !== undefined && servedBuild(site.current)),
-        unlistedFiles: site?.current.summary.unlistedFiles,
+        ...(site !== undefined && { ...servedBuild(site.current), ...siteCounts(site.current) }),
+        ...(site?.store !== undefined && { store: describeStore(site.store.state) }),
         reload,
       })
       server = await startOpsServer(ops, { readiness, metrics })
@@ -67,7 +67,7 @@ export async function startOperations({
       await server?.close()
       throw error
     })
-    observers.push({ end: (exchange) => log.write(exchange, site?.current.buildId ?? '') })
+    observers.push({ end: (exchange) => log.write(exchange, site?.current) })
     toClose.push(log)
   }
   const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)

@@ -1,15 +1,13 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { createClusterMetrics } from './metrics.ts'
 import { type OpsAddress, startOpsServer } from './ops-server.ts'
-import { nextReload, noReload } from './readiness.ts'
+import { describeStore, nextReload, noReload } from './readiness.ts'
 import type { AskMetrics } from './worker-metrics.ts'
-import type { ServedBuild } from '../site/site.ts'
+import type { ServedBuild, SiteCounts, StoreView } from '../site/site.ts'
 import type { Operations } from './start-operations.ts'
 
-/** What is told of the build that workers serve. */
-interface LoadedBuild extends ServedBuild {
-  readonly unlistedFiles: number
-}
+/** What is told of the build that workers serve; what is kept of others, a worker that starts later may lack. */
+type LoadedBuild = ServedBuild & SiteCounts
 
 /** What operators see of several workers; their primary process answers. */
 export interface PrimaryOperations extends Pick<
@@ -18,6 +16,8 @@ export interface PrimaryOperations extends Pick<
 > {
   /** From now on the workers serve this build. */
   noteBuild(build: LoadedBuild): void
+  /** Their builds come from this store. */
+  noteStore(view: StoreView): void
 }
 
 /**
@@ -31,28 +31,44 @@ export async function startPrimaryOperations(
   askMetrics: AskMetrics,
 ): Promise<PrimaryOperations> {
   if (ops === undefined || ops === 'primary') {
-    return { url: undefined, noteBuild() {}, noteReload() {}, beginDraining() {}, async close() {} }
+    return {
+      url: undefined,
+      noteBuild() {},
+      noteStore() {},
+      noteReload() {},
+      beginDraining() {},
+      async close() {},
+    }
   }
   let isDraining = false
   let build: LoadedBuild | undefined
   let reload = noReload
+  let store: StoreView | undefined
   const listening = new Set<number>()
   cluster.on('listening', ({ id }) => listening.add(id))
   cluster.on('exit', ({ id }) => listening.delete(id))
-  const metrics = await createClusterMetrics(() => {
-    return [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
-  }, askMetrics)
+  const workers = (): readonly Worker[] => [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
+  const metrics = await createClusterMetrics(workers, askMetrics, () => store)
   const server = await startOpsServer(ops, {
     readiness() {
       const status = listening.size > 0 ? 'ready' : 'starting'
-      return { status: isDraining ? 'draining' : status, ...build, reload }
+      return {
+        status: isDraining ? 'draining' : status,
+        ...build,
+        ...(store !== undefined && { store: describeStore(store.state) }),
+        reload,
+      }
     },
     metrics,
   })
   return {
     url: server.url,
-    noteBuild({ buildId, environment, unlistedFiles }) {
-      build = { buildId, ...(environment !== undefined && { environment }), unlistedFiles }
+    noteBuild({ buildId, environment, unlistedFiles, keptBuilds, keptFiles }) {
+      const counts = { unlistedFiles, keptBuilds, keptFiles }
+      build = { buildId, ...(environment !== undefined && { environment }), ...counts }
+    },
+    noteStore(view) {
+      store = view
     },
     noteReload(result) {
       reload = nextReload(reload, result)

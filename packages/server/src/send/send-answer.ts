@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { internalServerError, notFound } from '../site/answers.ts'
+import { failedAnswer } from '../site/answers.ts'
 import { isFreshness } from '../site/representation-answers.ts'
 import { extendVary } from '../protocol/field-list.ts'
 import { isMerelyObserved, observationOf } from './observation.ts'
@@ -42,8 +42,7 @@ export function sendFailure(
     return
   }
   report?.(error instanceof Error ? error : new Error(String(error)))
-  const isGone = error instanceof StoredFileError && error.status === 404
-  sendAnswer(response, isGone ? notFound : internalServerError)
+  sendAnswer(response, failedAnswer(error instanceof StoredFileError ? error.status : 500))
 }
 
 /** By itself: what its closures keep would be allocated for every answer. */

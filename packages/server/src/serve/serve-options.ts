@@ -2,13 +2,16 @@ import { hostList } from '../transport/allow-hosts.ts'
 import { type HandlerOptions, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
-import { resolveSiteStoreOptions, type SiteStoreOptions } from '../load/load-options.ts'
+import { OperatorError } from '@serve-dist/manifest'
+import { resolveLiveSiteOptions, type LiveSiteOptions } from '../load/load-options.ts'
+import type { BuildPlace } from '../load/open-source.ts'
+import { storeChecks, type StoreOptions } from '../load/store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import { expecting, numberOf, optionsFor, portNumber, readOptions, wholeNumber } from '../read-options.ts'
 
-/** What `serve` takes. */
-export interface ServeOptions {
+/** What `serve` takes. With `store`, builds come from there, and `directory` must be left out. */
+export interface ServeOptions extends Partial<StoreOptions> {
   /**
    * The folder that the build was written to.
    * @default 'dist'
@@ -45,7 +48,7 @@ export interface ServeOptions {
    */
   readonly gracePeriod?: number
   /** How the folder is read. */
-  readonly site?: SiteStoreOptions
+  readonly site?: LiveSiteOptions
   /** How requests are answered. */
   readonly handler?: HandlerOptions
   /**
@@ -69,7 +72,7 @@ export interface ServeOptions {
 }
 
 /** Options that have no default. */
-type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts'
+type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts' | keyof StoreOptions
 
 /** `ServeOptions` with every default filled in. */
 export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
@@ -94,6 +97,8 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
   const resolved = readOptions<Omit<ResolvedServeOptions, 'address'>>(options, serveDefaults, checks)
+  const problems = contradictionsOf(options)
+  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   const { gracePeriod, tls } = resolved
   return {
     ...resolved,
@@ -104,7 +109,21 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   }
 }
 
+/** A store has no folder of a build. */
+function contradictionsOf({ store, directory, handler }: ServeOptions): readonly string[] {
+  if (store === undefined) return []
+  return [
+    ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
+    ...(handler?.fileSystemFallback === true
+      ? [
+          'handler.fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out',
+        ]
+      : []),
+  ]
+}
+
 const checks = {
+  ...storeChecks,
   directory: expecting('the path of a folder', (value) => typeof value === 'string'),
   port: portNumber,
   // Node listens on all addresses for an empty host, which an unset variable would give.
@@ -119,12 +138,29 @@ const checks = {
   socketMode: wholeNumber('permissions from 0 to 0o777', 0o777),
   descriptor: wholeNumber('the number of an open descriptor', Number.MAX_SAFE_INTEGER),
   gracePeriod: numberOf('milliseconds'),
-  site: optionsFor(resolveSiteStoreOptions),
+  site: optionsFor(resolveLiveSiteOptions),
   handler: optionsFor(resolveHandlerOptions),
   ssr: expecting('the path of a module', (value) => typeof value === 'string'),
   tls: optionsFor(resolveTlsOptions),
   operations: optionsFor(checkOperationsOptions),
   allowHosts: hostList,
+}
+
+/** Where its builds come from. */
+export function placeOf({
+  directory,
+  store,
+  storeCache,
+  storeCacheSize,
+  storeInterval,
+}: Pick<ResolvedServeOptions, 'directory' | keyof StoreOptions>): BuildPlace {
+  if (store === undefined) return directory
+  return {
+    store,
+    ...(storeCache !== undefined && { storeCache }),
+    ...(storeCacheSize !== undefined && { storeCacheSize }),
+    ...(storeInterval !== undefined && { storeInterval }),
+  }
 }
 
 /** A descriptor outranks a socket, and a socket the port, which has a default. */

@@ -1,18 +1,21 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
-import { isMissingAsset } from '../site/is-missing-asset.ts'
+import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
 import { ownQueue } from '../transport/drain-backlog.ts'
 import { listen } from '../transport/listen.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
-import { openStagedSiteStore, type ReloadOutcome, type StagedSiteStore } from '../load/open-site-store.ts'
+import type { BuildSource } from '../load/build-source.ts'
+import { followStore, openStagedSite, type StagedSite } from '../load/open-live-site.ts'
+import type { ReloadOutcome } from '../load/reload-outcome.ts'
 import { openTransport } from './open-transport.ts'
-import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
+import { placeOf, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
-import type { SiteStoreOptions } from '../load/load-options.ts'
+import type { LiveSiteOptions } from '../load/load-options.ts'
+import type { WatchedBuilds } from '../load/watch-build.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
@@ -29,7 +32,7 @@ export interface RunningServer {
   /** The build that is served now. */
   readonly site: Site
   /**
-   * Loads the build that the folder has now beside the one that is served, and swaps them once it is checked;
+   * Loads the build that the folder or the store has now beside the one that is served, and swaps them once it is checked;
    * before that, reads the certificate again.
    * It never rejects: what cannot be served is refused, and the build before it is served on.
    */
@@ -42,26 +45,44 @@ export interface RunningServer {
 }
 
 /**
- * Loads a build and serves it over HTTP.
+ * Loads a build and serves it over HTTP; of a store, each one that becomes current.
  *
  * @throws OperatorError for a wrong option, a build that cannot be served, an `ssr` module that cannot be mounted, an
  * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  return await serveStaged(options)
+  const server = await serveStaged(options)
+  const following = followStore(server, () => server.reload(), options.site)
+  const close = server.close.bind(server)
+  // Not a copy: what it serves changes.
+  return Object.assign(server, {
+    close() {
+      following.close()
+      return close()
+    },
+  })
 }
 
 /** A server of a worker: which build it serves is decided for all of them. */
 export interface StagedServer extends RunningServer {
+  /** Tells of each build that becomes current in a store: whoever started the server has them loaded. */
+  readonly watched: WatchedBuilds | undefined
   /** Reads the certificate again. It never rejects. */
   reloadCertificate(): Promise<void>
 }
 
 /** Settles when a worker may listen; its primary may read the metrics from now on. */
-export type MayListen = (store: StagedSiteStore, readMetrics: Operations['readMetrics']) => Promise<void>
+export type MayListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
+
+/** What the primary decides for a server of a worker. */
+export interface WorkerPart {
+  readonly mayListen: MayListen
+  /** Its builds, where those are no matter of the options. */
+  readonly source?: BuildSource | undefined
+}
 
 /** As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for. */
-export async function serveStaged(options: ServeOptions, mayListen?: MayListen): Promise<StagedServer> {
+export async function serveStaged(options: ServeOptions, worker?: WorkerPart): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
 
@@ -69,23 +90,23 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
   const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
-  const store = await openStagedSiteStore(
-    resolved.directory,
-    withHsts(siteOptionsOf(resolved), tls?.hsts),
-  ).catch(async (error: unknown) => {
-    await operations?.close()
-    throw error
-  })
+  const place = worker?.source ?? placeOf(resolved)
+  const live = await openStagedSite(place, withHsts(siteOptionsOf(resolved), tls?.hsts)).catch(
+    async (error: unknown) => {
+      await operations?.close()
+      throw error
+    },
+  )
   const giveUp = async (error: unknown): Promise<never> => {
-    store.close()
+    live.close()
     await operations?.close()
     throw error
   }
 
   // 3. Who answers: the table, then the application.
-  const handle = createHandler(store, resolved.handler)
+  const handle = createHandler(live, resolved.handler)
   // What the application passes on gets the build's 404 page.
-  const handleMissing = createHandler(store, { ...resolved.handler, fallback: '404' })
+  const handleMissing = createHandler(live, { ...resolved.handler, fallback: '404' })
   const application =
     resolved.ssr === undefined
       ? undefined
@@ -95,7 +116,7 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
       ? handle
       : (request, response) =>
           handle(request, response, () => {
-            if (isMissingAsset(store.current, request.url ?? '')) sendAnswer(response, notFound)
+            if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
             else application(request, response)
           })
   const guarded = allowHosts(answer, resolved.allowHosts)
@@ -110,7 +131,9 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
     await transport.drain(0)
     return giveUp(error)
   }
-  await mayListen?.(store, async () => (await operations?.readMetrics()) ?? 'they are off').catch(hangUp)
+  const readMetrics = async (): ReturnType<Operations['readMetrics']> =>
+    (await operations?.readMetrics()) ?? 'they are off'
+  await worker?.mayListen(live, readMetrics).catch(hangUp)
   const origin = await listen(transport, resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirects =
@@ -123,15 +146,15 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
           watcher: operations,
         }).catch(hangUp)
   // A service manager's socket outlives us, and workers of another cluster may go on.
-  if (resolved.descriptor === undefined && (mayListen !== undefined || !cluster.isWorker)) {
+  if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
     ownQueue(transport.server)
     if (redirects !== undefined) ownQueue(redirects.transport.server)
   }
-  operations?.becomeReady(store)
+  operations?.becomeReady(live)
 
   const reload = oneAtATime(async () => {
     await transport.reload?.()
-    const outcome = await store.reload()
+    const outcome = await live.reload()
     operations?.noteReload(outcome)
     return outcome
   })
@@ -140,20 +163,21 @@ export async function serveStaged(options: ServeOptions, mayListen?: MayListen):
     const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
-    store.close()
+    live.close()
     await operations?.close()
   }
 
   let closed: Promise<void> | undefined
   return {
     get url() {
-      return origin + store.current.base
+      return origin + live.current.base
     },
     opsUrl: operations?.url,
     redirectUrl: redirects?.url,
     get site() {
-      return store.current
+      return live.current
     },
+    watched: live.watched,
     reload,
     reloadCertificate: async () => await transport.reload?.(),
     close() {
@@ -189,7 +213,7 @@ function siteOptionsOf({
   site,
   handler,
   ssr,
-}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): SiteStoreOptions {
+}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): LiveSiteOptions {
   return {
     ...site,
     // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
@@ -199,7 +223,7 @@ function siteOptionsOf({
 }
 
 /** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
-function withHsts(site: SiteStoreOptions, value: string | undefined): SiteStoreOptions {
+function withHsts(site: LiveSiteOptions, value: string | undefined): LiveSiteOptions {
   if (value === undefined) return site
   // The first rule is the weakest. Written so, the glob for everything is nobody else's key.
   const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...site.rules?.headers }

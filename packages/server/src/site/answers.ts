@@ -17,6 +17,7 @@ const reasons = {
   416: 'Range Not Satisfiable',
   421: 'Misdirected Request',
   500: 'Internal Server Error',
+  503: 'Service Unavailable',
 }
 // A browser keeps the answer for a day at most; none keeps it longer than that.
 const preflightFields = [
@@ -39,6 +40,15 @@ export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethod
 export const misdirectedRequest: Answer = errorAnswer(421)
 /** 500: what was there at boot is not there any more. */
 export const internalServerError: Answer = errorAnswer(500)
+/** 503: a file that has to be fetched from a store which cannot be reached (RFC 9110 §15.6.4). */
+const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
+
+/** The clean error in the place of a body that could not be begun. */
+export function failedAnswer(status: unknown): Answer {
+  if (status === 404) return notFound
+  return status === 503 ? serviceUnavailable : internalServerError
+}
+
 const plainOptionsAnswer: Answer = {
   status: 204,
   fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],

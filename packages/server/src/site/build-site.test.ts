@@ -115,7 +115,7 @@ describe('buildSite', () => {
 
     test('does not know variants under their own suffix', () => {
       const { table } = fakeSite({ 'a.js': { body: 'a', variants: { zstd: 'z', br: 'b', gzip: 'g' } } })
-      expect([...table.keys()]).toEqual(['/a.js'])
+      expect([...table.keys()]).toEqual(['/a.js', '/__serve-dist/build.json'])
     })
 
     test('stands under the base, and redirects the base without its slash', () => {
@@ -236,6 +236,8 @@ describe('buildSite', () => {
       variants: 2,
       bytesInMemory: 9,
       unlistedFiles: 0,
+      keptBuilds: 0,
+      keptFiles: 0,
     })
   })
 

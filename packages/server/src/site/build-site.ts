@@ -1,15 +1,11 @@
-import { isPageType, type Manifest, type ManifestFile, type ManifestLink } from '@serve-dist/manifest'
-import { buildTable } from './build-table.ts'
-import { entityTagOf } from '../protocol/entity-tag.ts'
-import type { FieldOverrides } from '../protocol/field-list.ts'
-import { overridesFor } from './field-rules.ts'
-import type { SitePolicy } from './resolve-policy.ts'
-import { formatHttpDate } from '../protocol/http-date.ts'
-import { namesOf } from './names-of.ts'
+import type { Manifest } from '@serve-dist/manifest'
+import { buildIdResource } from './build-id-resource.ts'
+import { buildResource, resourceContext } from './build-resource.ts'
+import { buildTable, type KeptPath } from './build-table.ts'
+import { isKeptFile, type KeptBuild, type StoredBuild } from './kept-build.ts'
 import { encodePath } from '../protocol/request-path.ts'
-import { isFreshness } from './representation-answers.ts'
-import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
-import type { ManifestEntry, Representation, Resource, Site, SiteEnvironment, StoredBytes } from './site.ts'
+import type { ResolvedServing } from './resolve-serving.ts'
+import type { Site, SiteEnvironment } from './site.ts'
 
 /** A site, and a line for each redirect rule that can never count. */
 export interface BuiltSite {
@@ -20,19 +16,32 @@ export interface BuiltSite {
 /**
  * Builds the table that requests are answered from, with all that their answers are made of.
  *
- * @param stored - by what the manifest says of them: its files and their variants.
+ * @param kept - earlier builds, the newest first.
  */
 export function buildSite(
-  manifest: Manifest,
-  stored: ReadonlyMap<ManifestEntry, StoredBytes>,
+  { manifest, stored }: StoredBuild,
   serving: ResolvedServing,
+  kept: readonly KeptBuild[] = [],
 ): BuiltSite {
   const base = encodePath(manifest.base)
-  const context = { base: manifest.base, timesAreFixed: manifest.timesAreFixed === true, stored, serving }
+  const context = resourceContext({ manifest, stored }, serving)
   const resources = new Map(manifest.files.map((file) => [file.path, buildResource(file, context)]))
-  const { table, redirects, problems } = buildTable({ base, resources, redirects: serving.redirects })
+  const { table, redirects, problems } = buildTable({
+    base,
+    resources,
+    redirects: serving.redirects,
+    made: buildIdResource(manifest, serving),
+    kept: keptPaths(kept, serving),
+  })
   const pages = [...resources.values()].filter(({ isPage }) => isPage)
   const notFound = resources.get('404.html')
+  const keptFiles = [...table.values()].flatMap((entry) =>
+    entry.kind === 'resource' && entry.buildId !== undefined ? [entry] : [],
+  )
+  const bytes = new Set([
+    ...stored.values(),
+    ...keptFiles.flatMap(({ representations }) => representations.map((each) => each.bytes)),
+  ])
   const site: Site = {
     directory: serving.directory,
     buildId: manifest.buildId,
@@ -60,8 +69,10 @@ export function buildSite(
         pages[0] === notFound &&
         !redirects.some(({ status, target }) => status === 200 && target?.isPage === true),
       variants: manifest.files.reduce((count, { variants }) => count + variants.length, 0),
-      bytesInMemory: [...stored.values()].reduce((bytes, { body }) => bytes + (body?.length ?? 0), 0),
+      bytesInMemory: [...bytes].reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
       unlistedFiles: 0,
+      keptBuilds: new Set(keptFiles.map(({ buildId }) => buildId)).size,
+      keptFiles: keptFiles.length,
     },
   }
   return { site, problems }
@@ -75,88 +86,14 @@ function environmentOf({ environment, files }: Manifest): { readonly environment
   return module === undefined ? {} : { environment: { path, names, sha256: module.sha256 } }
 }
 
-/** What a resource takes from the site that it belongs to. */
-interface ResourceContext {
-  /** As in the manifest. */
-  readonly base: string
-  readonly timesAreFixed: boolean
-  readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
-  readonly serving: ResolvedServing
-}
-
-/** One list for all files that need nothing else. */
-const none: readonly string[] = []
-
-/** A file of the manifest in all its representations. */
-function buildResource(
-  file: ManifestFile,
-  { base, stored, serving, timesAreFixed }: ResourceContext,
-): Resource {
-  const { path, mediaType, links } = file
-  // Another start gives it other bytes under the same name, and at no time that anybody knows.
-  const isRuntime = file.runtime === true
-  // A browser that kept it would keep the policy of then with it, and the origins of an environment of then.
-  const isOfWorker = file.worker === true && serving.policy !== undefined
-  const lastModified = timesAreFixed || isRuntime ? undefined : Date.parse(file.lastModified)
-  const represent = (coding: Representation['coding'], entry: ManifestEntry): Representation => {
-    const bytes = stored.get(entry)
-    if (bytes === undefined) throw new TypeError(`"${path}" was not read from the disk`)
-    return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
+/** What earlier builds have under their own bases, by the rules of today. */
+function* keptPaths(kept: readonly KeptBuild[], serving: ResolvedServing): Generator<KeptPath> {
+  for (const build of kept) {
+    const { manifest } = build
+    const context = resourceContext(build, serving, manifest.buildId)
+    for (const file of manifest.files) {
+      if (!isKeptFile(build, file, serving)) continue
+      yield { path: encodePath(manifest.base + file.path), make: () => buildResource(file, context) }
+    }
   }
-  const identity = represent('identity', file)
-  const urlPaths = namesOf(path).map((name) => base + name)
-  const overrides = overridesFor(serving.fieldRules, file, urlPaths)
-  const inOrder = file.variants.map((variant) => represent(variant.coding, variant))
-  inOrder.push(identity)
-  return {
-    kind: 'resource',
-    path,
-    mediaType,
-    isPage: isPageType(mediaType),
-    // Sorting is stable: among equal sizes the default order stays.
-    representations:
-      serving.prefer === 'smallest' ? inOrder.toSorted((a, b) => a.bytes.size - b.bytes.size) : inOrder,
-    identity,
-    varies: file.variants.length > 0,
-    lastModified,
-    lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
-    cacheControl:
-      isImmutable(serving, file) && !isRuntime && !isOfWorker
-        ? 'public, max-age=31536000, immutable'
-        : 'no-cache',
-    overrides: isRuntime ? withoutFreshness(overrides) : withPolicy(overrides, file, serving.policy),
-    links: linksOf(
-      base,
-      links?.filter(({ inDocument }) => !inDocument),
-    ),
-    earlyHints: linksOf(base, links),
-  }
-}
-
-/** The policy of a page has its hashes; the script of a worker obeys that of its own response (CSP Level 3 §4.2.1). */
-function withPolicy(
-  overrides: FieldOverrides,
-  { policy: page, worker }: ManifestFile,
-  policy: SitePolicy | undefined,
-): FieldOverrides {
-  if (policy === undefined || (page === undefined && worker !== true)) return overrides
-  const key = policy.field.toLowerCase()
-  // A rule may take the field away.
-  if (overrides.get(key)?.value === null) return overrides
-  return new Map([...overrides, [key, { name: policy.field, value: policy.valueFor(page) }]])
-}
-
-function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
-  return new Map([...overrides].filter(([name]) => !isFreshness(name)))
-}
-
-/** What a page needs as members of a `Link` field (RFC 8288). */
-function linksOf(base: string, links?: readonly ManifestLink[]): readonly string[] {
-  if (links === undefined) return none
-  return links.map(({ path, rel, as, crossorigin = false }) => {
-    const kind = as === undefined ? '' : `; as=${as}`
-    // Module scripts and fonts are fetched in CORS mode, and a hint in another mode would be fetched twice.
-    const mode = crossorigin || rel === 'modulepreload' || as === 'font' ? '; crossorigin' : ''
-    return `<${encodePath(base + path)}>; rel=${rel}${kind}${mode}`
-  })
 }

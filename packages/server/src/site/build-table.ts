@@ -11,6 +11,17 @@ export interface TableParts {
   /** By path relative to the build's folder. */
   readonly resources: ReadonlyMap<string, Resource>
   readonly redirects: readonly RedirectRule[]
+  /** What stands beside the files of the build, by path as they do. */
+  readonly made: Resource
+  /** What earlier builds had, the newest first; asked for where the build has nothing under the path. */
+  readonly kept: Iterable<KeptPath>
+}
+
+/** A path of an earlier build. */
+export interface KeptPath {
+  /** Percent-encoded. */
+  readonly path: string
+  readonly make: () => Resource
 }
 
 /** The table of known paths, the patterns for the others, and a line for each rule that can never count. */
@@ -20,9 +31,9 @@ export interface BuiltTable extends Pick<Site, 'table' | 'redirects'> {
 
 /**
  * Builds the table. A later name never takes a path from an earlier one: the exact names, then pages, then redirects
- * of our own.
+ * of our own, then what the server makes, then what is kept of earlier builds, to which no rule leads unless by its path.
  */
-export function buildTable({ base, resources, redirects }: TableParts): BuiltTable {
+export function buildTable({ base, resources, redirects, made, kept }: TableParts): BuiltTable {
   const table = new Map<string, Entry>()
   const add = (name: string, entry: Resource | Redirect): void => {
     const path = base + encodePath(name)
@@ -44,7 +55,10 @@ export function buildTable({ base, resources, redirects }: TableParts): BuiltTab
   }
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
+  add(made.path, made)
+
   const { patterns, problems } = compileRedirects(redirects, table)
+  for (const { path, make } of kept) if (!table.has(path)) table.set(path, make())
   applyForced(table, forcedRedirects(patterns))
   return { table, redirects: patterns, problems }
 }

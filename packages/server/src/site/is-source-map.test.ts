@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isSourceMap } from './resolve-serving.ts'
+import { isSourceMap } from './is-source-map.ts'
 
 describe('isSourceMap', () => {
   test.each([

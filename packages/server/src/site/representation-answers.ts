@@ -90,6 +90,11 @@ export function isFreshness(name: string): boolean {
   return name.endsWith('cache-control') || name === 'surrogate-control' || name === 'expires'
 }
 
+/** Rules for what may be another at any time: its freshness is not theirs to say. */
+export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
+  return without(overrides, isFreshness)
+}
+
 function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {
   if (overrides.size === 0) return overrides
   return new Map([...overrides].filter(([name]) => !isLeftOut(name)))

@@ -11,6 +11,9 @@ import type { HeadersFileRule } from './parse-headers-file.ts'
 import type { SitePolicy } from './resolve-policy.ts'
 import type { FieldRule } from './site.ts'
 
+/** Files of a build that configure its server and are not served. */
+export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
+
 /** Everything that says how a build is to be served, the weakest first. */
 export interface ServingSources {
   /** The absolute path of the build's folder. */
@@ -74,9 +77,4 @@ export function isImmutable(
   { path, cache }: Pick<ManifestFile, 'path' | 'cache'>,
 ): boolean {
   return cache === 'immutable' || immutable.some((glob) => globMatcherOf(glob)(path))
-}
-
-/** Whether a path is that of a source map, by the names that bundlers give them, or of one that any tool compressed. */
-export function isSourceMap(path: string): boolean {
-  return /\.(?:[cm]?js|css|wasm)\.map(?:\.(?:zst|br|gz))?$/i.test(path)
 }

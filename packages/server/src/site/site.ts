@@ -27,7 +27,7 @@ export interface Site {
   readonly appType: AppType
   /** The path of the directory of hashed assets with a slash at its end, percent-encoded; `undefined` when there is none. */
   readonly assetsPath: string | undefined
-  /** Every path that is known, percent-encoded as `encodePath` writes it. */
+  /** Every path that is known, those of kept files too, percent-encoded as `encodePath` writes it. */
   readonly table: ReadonlyMap<string, Entry>
   /** Every file of the build by its path in the folder, also where a rule takes its place in the table. */
   readonly files: ReadonlyMap<string, Resource>
@@ -92,6 +92,17 @@ export interface SiteSummary {
   readonly bytesInMemory: number
   /** Files in the folder that the manifest does not list, though it leaves them out by no glob. */
   readonly unlistedFiles: number
+  /** Earlier builds of which files are answered. */
+  readonly keptBuilds: number
+  /** Those files. */
+  readonly keptFiles: number
+}
+
+/** What is told of a site beside its build. */
+export type SiteCounts = Pick<SiteSummary, 'unlistedFiles' | 'keptBuilds' | 'keptFiles'>
+
+export function siteCounts({ summary: { unlistedFiles, keptBuilds, keptFiles } }: Site): SiteCounts {
+  return { unlistedFiles, keptBuilds, keptFiles }
 }
 
 /** What a known path is answered with. */
@@ -102,6 +113,8 @@ export interface Resource {
   readonly kind: 'resource'
   /** Relative to the build's folder, as in the manifest. */
   readonly path: string
+  /** Of the earlier build that it is kept of; `undefined` for the site's own. */
+  readonly buildId: string | undefined
   readonly mediaType: string
   /** Whether it is an HTML document. */
   readonly isPage: boolean
@@ -228,6 +241,37 @@ export type AnswerContent =
 /** Where a host looks for the site at each request: another build is swapped in by one assignment. */
 export interface SiteHolder {
   readonly current: Site
+  /** The store that the builds come from, if they do. */
+  readonly store?: StoreView | undefined
+  /**
+   * Looks whether there is a newer build than the current one, and may put it in its place; called before a hashed file
+   * that nobody has is a 404 (`hosts/decide-later.ts`), by all who ask for one: a look is shared and short
+   * (`files/share-look.ts`). It never rejects. Absent where no look is of use.
+   */
+  lookAgain?(): Promise<void>
+}
+
+/** What operators see of a store of builds. */
+export interface StoreView {
+  /** As they named it. */
+  readonly place: string
+  readonly state: StoreState
+  readonly figures: StoreFigures
+}
+
+/** Whether a store answers; if not, since when (ISO 8601), and why. */
+export type StoreState =
+  | { readonly reachable: true }
+  | { readonly reachable: false; readonly since: string; readonly problem: string }
+
+/** What this process has asked of a store, and what it has of it. */
+export interface StoreFigures {
+  /** Looks at what is current. */
+  readonly looks: number
+  readonly fetchedBlobs: number
+  readonly fetchedBytes: number
+  /** Bytes of blobs in the cache on this machine. */
+  readonly cacheBytes: number
 }
 
 /** What a host is made from: one build for good, or a holder of whichever is the newest. */

@@ -5,7 +5,7 @@ import serveDist from '../../src/hosts/fastify.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import { openSiteStore } from '../../src/load/open-site-store.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startListener } from '../support/start-listener.ts'
@@ -55,19 +55,19 @@ describe('the module of the environment', () => {
     }
   })
 
-  test('has the values of the environment at each reload of a store', async () => {
+  test('has the values of the environment at each reload of a live site', async () => {
     const given: Record<string, string> = { API_URL: 'one' }
-    const store = await openSiteStore(directory, { environment: given })
-    onTestFinished(() => store.close())
-    const port = await startListener(createHandler(store))
-    const { buildId } = store.current
-    expect(await store.reload()).toMatchObject({ status: 'unchanged', buildId })
+    const live = await openLiveSite(directory, { environment: given })
+    onTestFinished(() => live.close())
+    const port = await startListener(createHandler(live))
+    const { buildId } = live.current
+    expect(await live.reload()).toMatchObject({ status: 'unchanged', buildId })
     given['API_URL'] = 'two'
     const swapped = { status: 'swapped', buildId, replaced: buildId, hasNewValues: true }
-    expect(await store.reload()).toMatchObject(swapped)
+    expect(await live.reload()).toMatchObject(swapped)
     expect(await valuesOf(port)).toEqual({ API_URL: 'two' })
     delete given['API_URL']
-    expect(await store.reload()).toEqual({
+    expect(await live.reload()).toEqual({
       status: 'refused',
       buildId,
       problems: ['API_URL: the build requires this environment variable, and it is not set'],

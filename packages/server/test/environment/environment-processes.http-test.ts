@@ -9,6 +9,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { childrenOf } from '../support/children-of.ts'
 import { freePort } from '../support/free-port.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readValues } from './read-values.ts'
@@ -213,13 +214,11 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     expect(await readiness()).toMatchObject({ buildId: Object(before).buildId })
 
     await writeFile(file, 'API_URL=three\n')
-    const [victim = 0] = await childrenOf(command.child.pid)
-    process.kill(victim, 'SIGKILL')
-    await vi.waitFor(async () => {
-      const children = await childrenOf(command.child.pid)
-      expect([children.length, children.includes(victim)]).toEqual([2, false])
-      expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }])
-    }, patience)
+    await replaceWorker(command.child.pid)
+    await vi.waitFor(
+      async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }]),
+      patience,
+    )
     expect(command.complaints()).toContain('the environment has other values: all workers load them')
 
     await writeFile(file, 'LIMIT=11\n')
@@ -252,12 +251,7 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
       () => expect(command.complaints()).toMatch(/build \w+ is already being served\n/),
       patience,
     )
-    const [victim = 0] = await childrenOf(command.child.pid)
-    process.kill(victim, 'SIGKILL')
-    await vi.waitFor(async () => {
-      const children = await childrenOf(command.child.pid)
-      expect([children.length, children.includes(victim)]).toEqual([2, false])
-    }, patience)
+    await replaceWorker(command.child.pid)
     expect(await valuesOf(port)).toEqual([{ API_URL: 'a', LIMIT: 10 }])
     expect((await rawRequest(port, { target: '/api' })).body.toString()).toBe('99')
     expect(await stop(command)).not.toContain('other values')

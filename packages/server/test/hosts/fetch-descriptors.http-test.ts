@@ -4,7 +4,7 @@ import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import { openSiteStore } from '../../src/load/open-site-store.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { openFilesIn } from '../support/open-files-in.ts'
 
@@ -30,20 +30,20 @@ describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', (
 
   test('is of the build that decided it, though another one took its place before it was read', async () => {
     const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
-    const store = await openSiteStore(directory, { memoryBudget: 0 })
-    const handle = createFetchHandler(store)
+    const live = await openLiveSite(directory, { memoryBudget: 0 })
+    const handle = createFetchHandler(live)
     const ask = async (): Promise<Response | undefined> => await handle(new Request('http://x/big.bin'))
     const [read, cancelled] = [await ask(), await ask()]
     await writeFile(join(directory, 'new'), 'y'.repeat(300_000))
     await rename(join(directory, 'new'), join(directory, 'big.bin'))
     await precompress(directory)
-    expect(await store.reload()).toMatchObject({ status: 'swapped' })
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
     expect(openFilesIn(directory)).toHaveLength(2)
     expect(await read?.text()).toBe('x'.repeat(300_000))
     expect(await (await ask())?.text()).toBe('y'.repeat(300_000))
     await cancelled?.body?.cancel()
     await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
-    store.close()
+    live.close()
     await expect.poll(() => openFilesIn(directory)).toEqual([])
   })
 

@@ -146,7 +146,7 @@ function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0])
     redirectsFile: [],
     rules: [manifest.serving ?? {}],
   }
-  return buildSite(manifest, stored, resolveServing(sources)).site
+  return buildSite({ manifest, stored }, resolveServing(sources)).site
 }
 
 const holder = { current: fakeSite({}) }

@@ -88,6 +88,29 @@ describe('--access-log json', () => {
     })
   })
 
+  test('marks a hashed file that nobody has, with the build of what asked for it', async () => {
+    const folder = await buildFixture(
+      { 'index.html': 'page', 'assets/app-1a2b.js': 'script' },
+      { isHashed: (path) => path.includes('-1a2b'), appType: 'spa', assetsDirectory: 'assets' },
+    )
+    const referers = ['https://example.org/assets/app-1a2b.js', 'https://example.org/']
+    const entries = await entriesOf(
+      [],
+      async (port) => {
+        for (const Referer of referers) {
+          await rawRequest(port, { target: '/assets/gone-9z.js', fields: { Referer } })
+        }
+        await rawRequest(port, { target: '/gone.js', fields: { Referer: referers[0] ?? '' } })
+      },
+      folder,
+    )
+    expect(entries.map(({ skewMiss, refererBuildId }) => [skewMiss, refererBuildId])).toEqual([
+      [true, entries[0]?.['buildId']],
+      [true, undefined],
+      [undefined, undefined],
+    ])
+  })
+
   test('tells each kind of answer, from memory and streamed', async () => {
     const kinds: readonly (readonly [object, object])[] = [
       [{ target: '/' }, { status: 200, coding: 'identity', cache: 'revalidate', bytes: 4 }],

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { truncate, writeFile } from 'node:fs/promises'
+import { mkdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
 import { startOperations } from '../../src/operations/start-operations.ts'
 import { buildFixture } from '../support/build-fixture.ts'
@@ -9,8 +9,11 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { freePort } from '../support/free-port.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
+import { publishTo } from '../support/publish-to.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { deployInto } from '../support/deploy-into.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -144,7 +147,13 @@ describe('/readyz', () => {
     const folder = await buildFixture({ 'index.html': 'first' })
     const server = await startServer(folder, { operations: { ops: somewhere } })
     const port = portOf(server.opsUrl)
-    const ready = { status: 'ready', buildId: server.site.buildId, unlistedFiles: 0 }
+    const ready = {
+      status: 'ready',
+      buildId: server.site.buildId,
+      unlistedFiles: 0,
+      keptBuilds: 0,
+      keptFiles: 0,
+    }
     expect(await readinessOf(port)).toEqual([200, { ...ready, reload: { number: 0, problems: [] } }])
     await server.reload()
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
@@ -176,6 +185,37 @@ describe('/readyz', () => {
     expect(warnings).toEqual([expect.stringContaining('1 file is not in the manifest')])
     const [, readiness] = await readinessOf(portOf(server.opsUrl))
     expect(readiness).toMatchObject({ unlistedFiles: 1 })
+  })
+
+  test('says since when the store is away, and stays ready', async () => {
+    const folder = await temporaryDirectory()
+    const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+    await mkdir(place.store)
+    await publishTo(place.store, { 'index.html': 'page' })
+    const operations = { ops: somewhere }
+    const server = await serve({
+      ...place,
+      port: 0,
+      storeInterval: 100,
+      operations,
+      site: { onWarning() {} },
+    })
+    onTestFinished(() => server.close())
+    const port = portOf(server.opsUrl)
+    expect(await readinessOf(port)).toMatchObject([200, { store: 'reachable' }])
+    const label = `{place="${place.store}"}`
+    expect((await metricsOf(port)).get(`serve_dist_store_reachable${label}`)).toBe(1)
+    await rename(place.store, `${place.store}.away`)
+    await vi.waitFor(async () => {
+      const since = expect.stringMatching(/^unreachable since \d{4}-\d\d-\d\dT[\d:.]+Z: .*store/)
+      expect(await readinessOf(port)).toMatchObject([200, { status: 'ready', store: since }])
+    }, 10_000)
+    expect((await metricsOf(port)).get(`serve_dist_store_reachable${label}`)).toBe(0)
+    await rename(`${place.store}.away`, place.store)
+    await vi.waitFor(
+      async () => expect(await readinessOf(port)).toMatchObject([200, { store: 'reachable' }]),
+      10_000,
+    )
   })
 
   test('counts one reload for all who ask during another', async () => {
@@ -252,6 +292,28 @@ describe('/metrics', () => {
       })
       expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
     })
+  })
+
+  test('counts kept files, and hashed files that nobody has', async () => {
+    const folder = join(await temporaryDirectory(), 'dist')
+    const options = { appType: 'spa', assetsDirectory: 'assets' } as const
+    await deployInto(folder, { 'index.html': 'page', 'assets/a-1.js': 'one' }, options)
+    const server = await startServer(folder, {
+      operations: { ops: somewhere },
+      site: { rules: { immutable: ['assets/*'] } },
+    })
+    await deployInto(folder, { 'index.html': 'page', 'assets/a-2.js': 'two' }, options)
+    await server.reload()
+    const asked = ['/assets/a-1.js', '/assets/a-0.js', '/assets/a-0.js.map', '/nothing.js']
+    for (const target of asked) await rawRequest(server.port, { target })
+    await rawRequest(server.port, { target: '/assets/a-0.css', method: 'HEAD' })
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(portOf(server.opsUrl))
+      const names = ['skew_misses_total', 'kept_builds', 'kept_files'].map((name) => `serve_dist_${name}`)
+      expect(names.map((name) => metrics.get(name))).toEqual([2, 1, 1])
+    })
+    const [, readiness] = await readinessOf(portOf(server.opsUrl))
+    expect(readiness).toMatchObject({ keptBuilds: 1, keptFiles: 1 })
   })
 
   test('tells the build, the memory, the event loop and the process', async () => {

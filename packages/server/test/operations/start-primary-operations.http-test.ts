@@ -39,6 +39,8 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       status: 'ready',
       buildId: expect.stringMatching(/^\w+$/),
       unlistedFiles: 0,
+      keptBuilds: 0,
+      keptFiles: 0,
       reload: { number: 0, problems: [] },
     })
 

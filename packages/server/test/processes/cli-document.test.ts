@@ -10,6 +10,7 @@ import {
   reportFlags,
   serveFlags,
 } from '../../src/command/flags.ts'
+import { generationsFlags, publishFlags, purgeFlags, rollbackFlags } from '../../src/command/store-flags.ts'
 
 const file = fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url))
 
@@ -24,6 +25,10 @@ const introduction = `# The command line
   [its options](#serve-dist-check-target).
 - \`serve-dist explain <path> [dir]\` shows by which steps a request [gets its answer](explain.md);
   [its options](#serve-dist-explain-path-dir).
+- \`serve-dist publish [dir]\` puts a build into a [store](deploys.md); [its options](#serve-dist-publish-dir).
+- \`serve-dist rollback [id]\` makes an earlier build of a store current again; [its options](#serve-dist-rollback-id).
+- \`serve-dist generations\` lists the builds of a store; [its options](#serve-dist-generations).
+- \`serve-dist purge <id>\` takes a build out of a store at once; [its options](#serve-dist-purge-id).
 
 \`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
 set to nothing counts as not set.
@@ -51,6 +56,14 @@ test('docs/cli.md has every flag of the command', async () => {
     ...sectionOf(checkFlags),
     '## `serve-dist explain <path> [dir]`',
     ...sectionOf(explainFlags, '###'),
+    '## `serve-dist publish [dir]`',
+    ...sectionOf(publishFlags),
+    '## `serve-dist rollback [id]`',
+    ...sectionOf(rollbackFlags),
+    '## `serve-dist generations`',
+    ...sectionOf(generationsFlags),
+    '## `serve-dist purge <id>`',
+    ...sectionOf(purgeFlags),
   ]
   await expect(`${document.join('\n\n')}\n`).toMatchFileSnapshot(file)
 })

@@ -9,14 +9,17 @@ import { describeBlackBox } from '../support/black-box.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { childrenOf, isAlive } from '../support/children-of.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
+import { deployInto } from '../support/deploy-into.ts'
 import { freePort } from '../support/free-port.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 100 }
+const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
 
 let directory: string
@@ -148,12 +151,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const swapped = { unlistedFiles: 1, reload: { outcome: 'swapped' } }
     await vi.waitFor(async () => expect(await readiness()).toMatchObject(swapped), patience)
 
-    const [victim = 0] = await childrenOf(command.child.pid)
-    process.kill(victim, 'SIGKILL')
-    await vi.waitFor(async () => {
-      const children = await childrenOf(command.child.pid)
-      expect([children.length, children.includes(victim)]).toEqual([2, false])
-    }, patience)
+    await replaceWorker(command.child.pid)
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).not.toContain('SD_PAGES_UNLISTED')
 
@@ -348,6 +346,30 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(command.complaints()).toMatch(/^serve-dist: now serving build \w+ \(was \w+\)\n$/)
     expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
     for (const { socket } of idle) socket.destroy()
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('keeps the hashed files of the build before in each worker that served it, and in none that starts later', async () => {
+    const folder = join(await temporaryDirectory(), 'dist')
+    await deployInto(folder, { 'index.html': '1', 'assets/a-1.js': 'one' }, { isHashed })
+    const command = spawnCommand([folder, ...two])
+    const { port } = await command.listening
+    const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
+    await Promise.all(idle.map((connection) => ask(connection, '/')))
+    await deployInto(folder, { 'index.html': '2', 'assets/a-2.js': 'two' }, { isHashed })
+    command.child.kill('SIGHUP')
+    await vi.waitUntil(() => command.complaints() !== '', 10_000)
+    expect(command.complaints()).toMatch(/ \(was \w+\), with 1 file of 1 earlier build\n$/)
+    const asked = idle.map((connection) => ask(connection, '/assets/a-1.js'))
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']))
+    for (const { socket } of idle) socket.destroy()
+
+    await replaceWorker(command.child.pid)
+    await replaceWorker(command.child.pid)
+    await vi.waitFor(async () => {
+      const later = await rawRequest(port, { target: '/assets/a-1.js' })
+      expect([later.status, later.field('Cache-Control')]).toEqual([404, 'no-store'])
+    }, patience)
     expect(await stop(command)).toBe(0)
   })
 

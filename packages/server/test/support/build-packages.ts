@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 // With what they import.
-const packages = ['server', 'vite'].map((name) => join(root, 'packages', name))
+const packages = ['server', 'store', 'vite'].map((name) => join(root, 'packages', name))
 
 /** Builds the packages, once for all test files: commands and threads run what was built. */
 export default async function setup(): Promise<void> {

@@ -10,7 +10,9 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../../src/site/build-site.ts'
+import type { KeptBuild } from '../../src/site/kept-build.ts'
 import type { ManifestEntry, Resource, Site, StoredBytes } from '../../src/site/site.ts'
+import type { SitePolicy } from '../../src/site/resolve-policy.ts'
 import { resolveServing } from '../../src/site/resolve-serving.ts'
 
 /** A file of a site that has no disk. */
@@ -22,36 +24,63 @@ export interface FakeFile {
   readonly cache?: CacheClass
   readonly lastModified?: string
   readonly isStreamed?: boolean
+  readonly worker?: true
+  readonly runtime?: true
 }
 
-export interface FakeSiteOptions {
+/** Files by their paths; a text is the body of one that has nothing special. */
+export type FakeFiles = Readonly<Record<string, string | FakeFile>>
+
+/** What a build says of itself. */
+interface FakeBuildOptions {
+  readonly buildId?: string
   readonly base?: string
   readonly appType?: AppType
   readonly assetsDirectory?: string
+  readonly timesAreFixed?: true
+}
+
+export interface FakeSiteOptions extends FakeBuildOptions {
   readonly prefer?: 'order' | 'smallest'
   readonly rules?: ServingRules
-  readonly timesAreFixed?: true
+  readonly policy?: SitePolicy
+  /** Earlier builds, the newest first. */
+  readonly kept?: readonly KeptBuild[]
 }
 
 /** Builds the table of files that are given as text, for tests of pure functions. */
 export function fakeSite(
-  files: Readonly<Record<string, string | FakeFile>>,
+  files: FakeFiles,
+  { prefer = 'order', rules = {}, policy, kept, ...build }: FakeSiteOptions = {},
+): Site {
+  const serving = resolveServing({
+    directory: '/build',
+    headersFile: [],
+    redirectsFile: [],
+    rules: [{ prefer }, rules],
+    policy,
+  })
+  return buildSite(fakeBuild(files, build), serving, kept).site
+}
+
+/** A build that has no disk: its manifest and its bytes. */
+export function fakeBuild(
+  files: FakeFiles,
   {
+    buildId = 'b'.repeat(32),
     base = '/',
     appType = 'spa',
     assetsDirectory = '',
-    prefer = 'order',
-    rules = {},
     timesAreFixed,
-  }: FakeSiteOptions = {},
-): Site {
+  }: FakeBuildOptions = {},
+): KeptBuild {
   const stored = new Map<ManifestEntry, StoredBytes>()
   const described = Object.entries(files).map(([path, file]) =>
     describe(path, typeof file === 'string' ? { body: file } : file, stored),
   )
   const manifest: Manifest = {
     version: 1,
-    buildId: 'b'.repeat(32),
+    buildId,
     base,
     appType,
     assetsDirectory,
@@ -59,13 +88,7 @@ export function fakeSite(
     ...(timesAreFixed !== undefined && { timesAreFixed }),
     files: described.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   }
-  const serving = resolveServing({
-    directory: '/build',
-    headersFile: [],
-    redirectsFile: [],
-    rules: [{ prefer }, rules],
-  })
-  return buildSite(manifest, stored, serving).site
+  return { manifest, stored }
 }
 
 /** The resource under a path that is known to be one. */
@@ -95,6 +118,8 @@ function describe(path: string, file: FakeFile, stored: Map<ManifestEntry, Store
     cache: file.cache ?? 'revalidate',
     lastModified: file.lastModified ?? defaultTime,
     variants: inOrder,
+    ...(file.worker && { worker: file.worker }),
+    ...(file.runtime && { runtime: file.runtime }),
   }
   stored.set(described, store(path, body, isHeld))
   return described

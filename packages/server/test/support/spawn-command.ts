@@ -38,6 +38,8 @@ export interface SpawnCommandOptions {
   readonly inherited?: number
   /** How many files it may open. */
   readonly descriptors?: number
+  /** The id of the user, and of the group, that it runs as; only root may say so. */
+  readonly user?: number
 }
 
 /** The shell knows its process id, which stays the command's own (sd_listen_fds(3)). */
@@ -51,7 +53,7 @@ afterAll(() => {
 
 /** Starts the command `serve-dist` as it was built. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
-  const { cwd, env, nodeOptions = [], descriptors } = options
+  const { cwd, env, nodeOptions = [], descriptors, user } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
   const limited =
     descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
@@ -61,6 +63,7 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   const child = spawn(program, rest, {
     cwd,
     env: { ...inherited, NO_COLOR: '1', ...env },
+    ...(user !== undefined && { uid: user, gid: user }),
     stdio: options.inherited === undefined ? [...stdio] : [...stdio, options.inherited],
   })
   const { stdout: output, stderr: complaints } = child

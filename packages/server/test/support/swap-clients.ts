@@ -29,7 +29,7 @@ const stretch = 4_000_000
 /** Begins to ask a server for everything that the builds have; over TLS by HTTP/2 as well. */
 export function startSwapClients(
   port: number,
-  builds: NumberedBuilds,
+  builds: Pick<NumberedBuilds, 'paths' | 'newest' | 'known'>,
   scheme: 'http' | 'https' = 'http',
 ): SwapClients {
   /** One connection, for one request after the other. */

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import type { AskMetrics } from '../../operations/worker-metrics.ts'
-import { isWorkerMessage, type PrimaryMessage, sendToWorker, type WorkerMessage } from './worker-messages.ts'
+import { isWorkerMessage, type PrimaryOrder, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
 /** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
 const rollCall = 5000
@@ -20,7 +20,7 @@ type Answer<Type> = Extract<WorkerMessage, { type: Type }>
  */
 export async function askWorker<Type extends WorkerMessage['type']>(
   worker: Worker,
-  question: Exclude<PrimaryMessage['type'], 'serve-dist:ping'>,
+  question: Exclude<PrimaryOrder['type'], 'serve-dist:ping'>,
   answer: Type,
 ): Promise<Answer<Type> | undefined> {
   const patience = question === 'serve-dist:certify' ? rollCall : longestTurn
@@ -58,7 +58,7 @@ export const askMetrics: AskMetrics = async (worker, signal) => {
 /** @returns `undefined` when the worker ends, or the signal ends the wait. */
 async function awaitReply<Type extends WorkerMessage['type']>(
   worker: Worker,
-  { question, answer }: { readonly question: PrimaryMessage['type']; readonly answer: Type },
+  { question, answer }: { readonly question: PrimaryOrder['type']; readonly answer: Type },
   signal: AbortSignal,
 ): Promise<Answer<Type> | undefined> {
   return await new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { changedFiles } from '../../files/changed-files.ts'
-import { servedBuild } from '../../site/site.ts'
-import type { StagedSiteStore } from '../../load/open-site-store.ts'
+import { servedBuild, siteCounts } from '../../site/site.ts'
+import type { StagedSite } from '../../load/open-live-site.ts'
 import type { MayListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
-import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts'
+import { isPrimaryMessage, type PrimaryOrder, sendToPrimary } from './worker-messages.ts'
 
 /**
  * Serves as one worker of several: reports to the primary, and does what the primary says.
@@ -18,17 +18,20 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
   }
   tellOfChangedFiles()
   let server: StagedServer | undefined
-  const mayListen: MayListen = async (store, readMetrics) => {
+  const mayListen: MayListen = async (live, readMetrics) => {
     const allowed = new Promise<void>((resolve) => {
       process.on('message', (message: unknown) => {
-        if (!isPrimaryMessage(message)) return
+        if (!isPrimaryMessage(message) || message.type === 'serve-dist:reply') return
         if (message.type === 'serve-dist:listen') resolve()
         else if (message.type === 'serve-dist:metrics') void sendMetrics(readMetrics)
-        else obey(message, store, server)
+        else obey(message, live, server)
       })
     })
-    const { unlistedFiles } = store.current.summary
-    await sendToPrimary({ type: 'serve-dist:loaded', ...servedBuild(store.current), unlistedFiles })
+    await sendToPrimary({
+      type: 'serve-dist:loaded',
+      ...servedBuild(live.current),
+      ...siteCounts(live.current),
+    })
     await allowed
   }
   server = await start(mayListen).catch(async (error: unknown) => {
@@ -54,7 +57,7 @@ function tellOfChangedFiles(): void {
   })
 }
 
-function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedServer | undefined): void {
+function obey({ type }: PrimaryOrder, live: StagedSite, server: StagedServer | undefined): void {
   switch (type) {
     case 'serve-dist:ping':
       void sendToPrimary({ type: 'serve-dist:pong' })
@@ -67,15 +70,15 @@ function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedSe
       break
     case 'serve-dist:prepare':
       void (async () => {
-        await sendToPrimary({ type: 'serve-dist:prepared', outcome: await store.prepare() })
+        await sendToPrimary({ type: 'serve-dist:prepared', outcome: await live.prepare() })
       })()
       break
     case 'serve-dist:swap':
-      store.swap()
+      live.swap()
       void sendToPrimary({ type: 'serve-dist:swapped' })
       break
     case 'serve-dist:drop':
-      store.drop()
+      live.drop()
       break
     case 'serve-dist:drain':
       void server?.close().finally(() => process.exit())
@@ -90,12 +93,4 @@ function obey({ type }: PrimaryMessage, store: StagedSiteStore, server: StagedSe
 
 async function sendMetrics(readMetrics: Parameters<MayListen>[1]): Promise<void> {
   await sendToPrimary({ type: 'serve-dist:counted', content: await readMetrics() })
-}
-
-/** Settles when it is sent. When the primary has gone, Node ends this process. */
-async function sendToPrimary(message: WorkerMessage): Promise<void> {
-  await new Promise<void>((resolve) => {
-    if (process.send === undefined) resolve()
-    else process.send(message, () => resolve())
-  })
 }

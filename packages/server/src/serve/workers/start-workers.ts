@@ -4,11 +4,14 @@ import { EventEmitter, once } from 'node:events'
 import { describeReload } from '../../load/describe-reload.ts'
 import { changedFiles } from '../../files/changed-files.ts'
 import { oneAtATime } from '../../files/one-at-a-time.ts'
-import type { ReloadOutcome } from '../../load/open-site-store.ts'
+import type { ReloadOutcome } from '../../load/reload-outcome.ts'
 import { longestTimeout } from '../../protocol/connection-limits.ts'
+import { problemsOf } from '../../load/problems-of.ts'
+import type { SharedMirror } from '../../mirror/share-mirror.ts'
+import { answerWorker } from './answer-worker.ts'
 import { reloadTogether } from './reload-together.ts'
 import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
-import { type ServedBuild, servedId, type SiteSummary } from '../../site/site.ts'
+import { type ServedBuild, servedId, type SiteCounts, type SiteSummary } from '../../site/site.ts'
 import {
   isWorkerMessage,
   sendToWorker,
@@ -28,12 +31,14 @@ export interface WorkersOptions {
   /** Passed to each worker. */
   readonly role: Pick<WorkerRole, 'port' | 'descriptor'>
   readonly watcher: WorkersWatcher
+  /** The store of the builds, if they come from one: this process alone asks it. */
+  readonly store: SharedMirror | undefined
 }
 
 /** Follows what workers serve. */
 interface WorkersWatcher {
   /** A worker may listen, and serves this build. */
-  noteBuild(build: ServedBuild & { readonly unlistedFiles: number }): void
+  noteBuild(build: ServedBuild & SiteCounts): void
   noteReload(outcome: ReloadOutcome): void
 }
 
@@ -62,7 +67,7 @@ const patience = 1000
  * @throws OperatorError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
-  const { count, role, gracePeriod, watcher } = options
+  const { count, role, gracePeriod, watcher, store } = options
   const slots = Array.from({ length: count }, (): WorkerSlot => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
@@ -73,7 +78,14 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
   const reload = oneAtATime(async () => {
-    const outcome = await reloadTogether(slots)
+    const problems = await store?.refresh().then(() => undefined, problemsOf)
+    const loaded = await reloadTogether(slots)
+    // Other values of the environment count, whatever the store says.
+    const isRefused = problems !== undefined && loaded.status === 'unchanged'
+    const outcome: ReloadOutcome = isRefused
+      ? { status: 'refused', buildId: loaded.buildId, problems }
+      : loaded
+    if (outcome.status !== 'refused') store?.noteServed()
     if (outcome.status === 'swapped') watcher.noteBuild(outcome)
     watcher.noteReload(outcome)
     return outcome
@@ -134,7 +146,10 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         slot.build = message
         void admit(slot, worker, message)
       } else if (message.type === 'serve-dist:ready') slot.ready = message
-      else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)
+      else if (message.type === 'serve-dist:ask') {
+        if (store !== undefined) void answerWorker(worker, message, store.answer)
+        return
+      } else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)
       else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
       changes.emit('change')
     })
@@ -164,7 +179,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     }
     if (isOther()) {
       const isNew = slots.some(({ build }) => build !== undefined && build.buildId !== loaded.buildId)
-      const news = isNew ? 'the folder has a new build' : 'the environment has other values'
+      const place = store === undefined ? 'folder' : 'store'
+      const news = isNew ? `the ${place} has a new build` : 'the environment has other values'
       process.stderr.write(`serve-dist: ${news}: all workers load ${isNew ? 'it' : 'them'}\n`)
       const outcome = await reload()
       if (slot.worker !== worker || isStopping) return

@@ -1,8 +1,9 @@
 import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
+import type { StoreAnswer, StoreQuestion } from '../../mirror/share-mirror.ts'
 import type { RegistryContent } from '../../operations/worker-metrics.ts'
-import type { PrepareOutcome } from '../../load/open-site-store.ts'
-import type { ServedBuild, SiteSummary } from '../../site/site.ts'
+import type { PrepareOutcome } from '../../load/reload-outcome.ts'
+import type { ServedBuild, SiteCounts, SiteSummary } from '../../site/site.ts'
 
 /** From a worker to its primary. */
 export type WorkerMessage =
@@ -11,15 +12,15 @@ export type WorkerMessage =
   | WorkerFailed
   | WorkerPrepared
   | WorkerCounted
+  | WorkerAsks
   | { readonly type: 'serve-dist:certified' }
   | { readonly type: 'serve-dist:changed-file' }
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
 
 /** It has loaded a build, and does not listen yet. */
-export interface WorkerLoaded extends ServedBuild {
+export interface WorkerLoaded extends ServedBuild, SiteCounts {
   readonly type: 'serve-dist:loaded'
-  readonly unlistedFiles: number
 }
 
 /** It listens. */
@@ -50,8 +51,26 @@ interface WorkerCounted {
   readonly content: RegistryContent | string
 }
 
+/** It needs something of the store, which its primary alone asks. */
+interface WorkerAsks {
+  readonly type: 'serve-dist:ask'
+  /** The reply has the same. */
+  readonly number: number
+  readonly question: StoreQuestion
+}
+
 /** From the primary to its workers. */
-export interface PrimaryMessage {
+export type PrimaryMessage = PrimaryOrder | PrimaryReply
+
+/** What the primary says about a question. */
+export interface PrimaryReply {
+  readonly type: 'serve-dist:reply'
+  readonly number: number
+  readonly reply: StoreAnswer | { readonly code: OperatorErrorCode; readonly problems: readonly string[] }
+}
+
+/** What a worker must do. */
+export interface PrimaryOrder {
   readonly type:
     | 'serve-dist:listen'
     | 'serve-dist:ping'
@@ -75,6 +94,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
     'serve-dist:counted',
     'serve-dist:swapped',
     'serve-dist:pong',
+    'serve-dist:ask',
   ] satisfies WorkerMessage['type'][])
 }
 
@@ -89,6 +109,7 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
     'serve-dist:swap',
     'serve-dist:drop',
     'serve-dist:drain',
+    'serve-dist:reply',
   ] satisfies PrimaryMessage['type'][])
 }
 
@@ -116,4 +137,12 @@ export interface WorkerSlot {
 /** A worker that has just ended cannot receive messages. */
 export function sendToWorker(worker: Worker | undefined, message: PrimaryMessage): void {
   if (worker?.isConnected() === true) worker.send(message, () => {})
+}
+
+/** Settles when it is sent. When the primary has gone, Node ends this process. */
+export async function sendToPrimary(message: WorkerMessage): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (process.send === undefined) resolve()
+    else process.send(message, () => resolve())
+  })
 }

@@ -1,0 +1,30 @@
+import { formatBytes } from '@serve-dist/manifest'
+import { cell, layOutTable } from '@serve-dist/manifest/terminal'
+import type { Generation } from '@serve-dist/store'
+import { shortIds } from './short-ids.ts'
+
+const titles = ['id', 'published', 'superseded', 'files', 'bytes', '']
+
+/** The builds of a store as a table of 80 columns, and below it what is wrong with some. */
+export function formatGenerations(generations: readonly Generation[], colors: boolean): string {
+  const shorten = shortIds(generations.map(({ id }) => id))
+  const rows = generations.map(({ id, published, superseded, files, bytes, isCurrent, problem }) => [
+    cell(shorten(id), ...(isCurrent ? (['bold'] as const) : [])),
+    cell(formatTime(published)),
+    cell(superseded === undefined ? '-' : formatTime(superseded)),
+    cell(problem === undefined ? String(files) : '?'),
+    cell(problem === undefined ? formatBytes(bytes) : '?'),
+    isCurrent ? cell('current', 'green') : cell(problem === undefined ? '' : 'broken', 'red'),
+  ])
+  return [
+    ...layOutTable([titles.map((title) => cell(title, 'dim')), ...rows], { colors, leftColumns: 3 }),
+    ...generations.flatMap(({ id, problem }) =>
+      problem === undefined ? [] : [`${shorten(id)}: ${problem}`],
+    ),
+  ].join('\n')
+}
+
+/** `2026-03-02 12:00:07`, in UTC as it was written. */
+export function formatTime(time: string): string {
+  return time.replace(/^(\S{10})T(\d\d:\d\d:\d\d).*$/, '$1 $2')
+}

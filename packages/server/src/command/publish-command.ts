@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { count, escapeMessage, formatBytes, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { createProgressLine } from '@serve-dist/manifest/terminal'
+import type { PublishProgress } from '@serve-dist/store'
+import type { ExportSummary } from '../export/export-site.ts'
+import { loadSite } from '../load/load-site.ts'
+import { readRules } from '../load/read-rules.ts'
+import { formatPublish } from './format-publish.ts'
+import { type GivenStore, openGivenStore } from './open-given-store.ts'
+import { shortIds } from './short-ids.ts'
+import { stopBetweenSteps } from './stop-between-steps.ts'
+import type { PublishFlags } from './store-flags.ts'
+import { writeOutcome } from './write-outcome.ts'
+
+/** Publishes a build, with a progress line on a terminal. */
+export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
+  const opened = await openGivenStore('publish', flags.store)
+  const { store, library } = opened
+  const { keep, keepFor, keepBytes, concurrency } = flags
+  const line = createProgressLine(process.stderr, 'uploading')
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const summary = await library
+      .publish(directory, store, {
+        retention: {
+          ...(keep !== undefined && { generations: keep }),
+          ...(keepFor !== undefined && { age: keepFor }),
+          ...(keepBytes !== undefined && { bytes: keepBytes }),
+        },
+        concurrency,
+        isDryRun: flags.dryRun,
+        isForced: flags.force,
+        isSinglePublisher: flags.singlePublisher,
+        isVerified: flags.verify,
+        ...(flags.dryRun !== true && {
+          onProgress: ({
+            blobs: files,
+            allBlobs: totalFiles,
+            bytes,
+            allBytes: totalBytes,
+          }: PublishProgress) => line.update({ files, totalFiles, bytes, totalBytes }),
+        }),
+        signal,
+      })
+      .finally(() => line.clear())
+    const exported = await exportPublished(flags)
+    const { warnings } = summary
+    const outcome = {
+      store: store.place,
+      ...summary,
+      ...(exported !== undefined && { export: exported, warnings: [...warnings, ...exported.left] }),
+    }
+    writeOutcome(flags, outcome, () => {
+      const lines = [
+        formatPublish(summary, store.place),
+        ...(exported === undefined ? [] : [formatExport(exported)]),
+      ]
+      return escapeMessage(lines.join('\n'))
+    })
+  }
+  await stopBetweenSteps(work, () => describeCurrent(directory, opened))
+}
+
+/** Exports what a server of the store would answer, by the rules that it would read here. */
+async function exportPublished({
+  store,
+  dryRun,
+  export: folder,
+}: PublishFlags): Promise<ExportSummary | undefined> {
+  if (folder === undefined || store === undefined || dryRun === true) return undefined
+  const { exportSite } = await import('../export/export-site.ts')
+  try {
+    const rules = await readRules(process.cwd(), {})
+    return await exportSite(await loadSite({ store, rules, memoryBudget: 0 }), folder)
+  } catch (error) {
+    process.stderr.write('serve-dist: the build is published, and current, but not exported:\n')
+    throw error
+  }
+}
+
+function formatExport({ folder, files, kept, variants, size }: ExportSummary): string {
+  return `  exported to ${folder}: ${count(files, 'file')}, ${kept} of them of earlier builds, and ${count(variants, 'variant')}, ${formatBytes(size)}`
+}
+
+/** Which build is current after a publish was stopped, perhaps at its end. */
+async function describeCurrent(directory: string, { store, library }: GivenStore): Promise<string> {
+  const read = await library.readHistory(store)
+  const id = read === undefined || read === 'unchanged' ? undefined : read.history.history[0]?.id
+  if (id === undefined) return `${store.place} has no current build yet, as before`
+  const { buildId } = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
+  const shorten = shortIds([id, buildId])
+  return id === buildId
+    ? `${shorten(id)} is current in ${store.place}, and what is old there is pruned at the next publish`
+    : `${shorten(id)} is current in ${store.place} as before; publish again, and only what is missing is sent`
+}

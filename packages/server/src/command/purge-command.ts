@@ -1,0 +1,44 @@
+import { count, formatBytes, type Manifest } from '@serve-dist/manifest'
+import { formatTime } from './format-generations.ts'
+import { type GivenStore, openGivenStore } from './open-given-store.ts'
+import { shortIds } from './short-ids.ts'
+import type { PurgeFlags } from './store-flags.ts'
+import { isImmutable } from '../site/resolve-serving.ts'
+import { writeOutcome } from './write-outcome.ts'
+
+/** Takes a build out of a store, and says which tabs will break. */
+export async function purgeCommand(given: string, flags: PurgeFlags): Promise<void> {
+  const opened = await openGivenStore('purge', flags.store)
+  const { store, library } = opened
+  const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
+  const { id } = await library.purge(store, given, { isDryRun: true })
+  // Before they are gone.
+  const hashedFiles = await countOwnHashedFiles(opened, id)
+  const summary = await library.purge(store, id, { isDryRun, isSinglePublisher })
+  writeOutcome(flags, { store: store.place, hashedFiles, ...summary }, () => {
+    const { blobs, bytes, rows } = summary
+    const tense = summary.isDryRun ? 'would purge' : 'purged'
+    const superseded = rows[0]?.superseded
+    const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
+    return [
+      `${tense} ${shortIds([id])(id)} from ${store.place}: ${count(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
+      hashedFiles === 0
+        ? '  no tab breaks: other builds have all of its hashed files'
+        : `  ${count(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
+    ].join('\n')
+  })
+}
+
+async function countOwnHashedFiles({ store, library }: GivenStore, id: string): Promise<number> {
+  const ids = (await library.listGenerations(store)).filter(({ problem }) => problem === undefined)
+  const others = new Set<string>()
+  let own: Manifest | undefined
+  // One after the other: that of a large site is megabytes, and a store may keep hundreds.
+  for (const each of ids) {
+    const manifest = await library.readGeneration(store, each.id)
+    if (each.id === id) own = manifest
+    else for (const { path } of manifest.files) others.add(path)
+  }
+  const rules = { immutable: own?.serving?.immutable ?? [] }
+  return (own?.files ?? []).filter((file) => isImmutable(rules, file) && !others.has(file.path)).length
+}

@@ -1,0 +1,34 @@
+import { defined } from './defined.ts'
+import type { GivenFlags } from './flags.ts'
+import type { BuildSource } from '../load/build-source.ts'
+import { loadDefaults } from '../load/load-options.ts'
+import type { StoreOptions } from '../load/store-options.ts'
+import type { StoreForOthers } from '../load/store-source.ts'
+
+/** The first process alone asks the store. */
+export async function openSharedStore(flags: GivenFlags): Promise<StoreForOthers | undefined> {
+  const place = storeOf(flags)
+  if (place === undefined) return undefined
+  const source = await import('../load/open-source.ts')
+  return await source.openSharedStore(place, loadDefaults.onWarning)
+}
+
+/** The builds that the first process has of a store. */
+export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSource | undefined> {
+  if (store === undefined) return undefined
+  const [{ openSharedSource }, { openQuestions }] = await Promise.all([
+    import('../load/store-source.ts'),
+    import('../serve/workers/ask-primary.ts'),
+  ])
+  return await openSharedSource(openQuestions())
+}
+
+/** What the flags say of a store. */
+export function storeOf({
+  store,
+  storeCache,
+  storeCacheSize,
+  storeInterval,
+}: GivenFlags): StoreOptions | undefined {
+  return store === undefined ? undefined : defined({ store, storeCache, storeCacheSize, storeInterval })
+}

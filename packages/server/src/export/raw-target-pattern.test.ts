@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { matchPath, parsePathPattern } from '../site/path-pattern.ts'
+import { rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
+
+const write = { text: (text: string) => text, capture: (group: number) => `$${group}`, query: () => '?' }
+
+describe('rawTargetPattern', () => {
+  const literal = fc.constantFrom('a', 'b.c', '/', '%2F', '%5B', 'ü', '(', '+', '$', '|', '^', "'")
+  const variable = fc.constantFrom(':x', '*')
+  const written = fc
+    .array(fc.oneof(literal, variable), { maxLength: 5 })
+    .map((parts) => `/${parts.join('')}`)
+    // The same name twice, and a variable right behind another, have no meaning of their own; nor has a slash behind `*`.
+    .filter((text) => !/\*.*\*|:x.*:x|(?:\*|:x)(?:\*|:x|\w)|\*\/$/.test(text))
+
+  test('matches what the server matches, with the same values', () => {
+    fc.assert(
+      fc.property(written, fc.array(literal, { maxLength: 6 }), (text, parts) => {
+        const form = parsePathPattern(text)
+        const path = parsePathPattern(`/${parts.join('')}`)[0] ?? ''
+        const ours = matchPath(form, path) ?? (form.at(-2) === '*' ? matchPath(form, `${path}/`) : undefined)
+        const found = new RegExp(rawTargetPattern(form), 's').exec(`${path}?q=1`)
+        const values = found?.slice(1).map((value) => value ?? '')
+        expect(values).toEqual(ours === undefined ? undefined : [...ours.values(), '?q=1'])
+      }),
+    )
+  })
+
+  test('takes characters that clients leave as they are', () => {
+    const pattern = new RegExp(rawTargetPattern(parsePathPattern('/a[1]|é')))
+    expect(pattern.test('/a[1]|%C3%A9')).toBe(true)
+    expect(pattern.test('/a%5B1%5d%7c%c3%a9')).toBe(true)
+    expect(pattern.test('/a1|%C3%A9')).toBe(false)
+  })
+
+  test('can stand inside another one without its groups', () => {
+    expect(withoutCaptures(rawTargetPattern(parsePathPattern('/(x)/:id/*')))).toBe(
+      String.raw`^/\(x\)/(?:[^/?]+)(?:/(?:[^?]*))?(?:\?.*)?$`,
+    )
+  })
+})
+
+describe('writeLocation', () => {
+  test.each([
+    ['/old/*', '/new/:splat', '/new/$1?'],
+    ['/:a/:b', '/:b/:a#top', '/$2/$1?#top'],
+    ['/x', '/y?z=1', '/y?z=1'],
+    ['/x', 'https://other.example/ü $"', 'https://other.example/%C3%BC%20%24%22?'],
+    ['/:a', '/:a/:unknown', '/$1/:unknown?'],
+  ])('%s to %s', (from, to, location) => {
+    expect(writeLocation({ form: parsePathPattern(from), to }, write)).toBe(location)
+  })
+})

@@ -1,0 +1,85 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { createHash } from 'node:crypto'
+import { copyFile, link, mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { openStored, readRange } from '../files/stored-file.ts'
+import type { Representation } from '../site/site.ts'
+
+/** A file to be written, below a folder. */
+export interface FileToWrite {
+  /** With `/` between segments. */
+  readonly place: string
+  readonly representation: Representation
+  /** Seconds since the epoch. */
+  readonly time: number
+}
+
+const atOnce = 8
+
+/**
+ * Writes files into a new folder, a few at a time, with the times that they are to have.
+ *
+ * @throws OperatorError (`SD_BUILD_CHANGED`) where bytes are no longer those that their digest says.
+ */
+export async function writeFiles(folder: string, files: readonly FileToWrite[]): Promise<void> {
+  for (const place of new Set(files.map((file) => dirname(file.place)))) {
+    await mkdir(join(folder, place), { recursive: true })
+  }
+  await eachOf(files, (file) => writeRepresentation(folder, file))
+}
+
+async function writeRepresentation(
+  folder: string,
+  { place, representation, time }: FileToWrite,
+): Promise<void> {
+  const { bytes } = representation
+  const handle = await open(join(folder, place), 'wx')
+  try {
+    if (bytes.body !== undefined) await handle.writeFile(bytes.body)
+    else {
+      const digest = createHash('sha256')
+      const stored = await openStored(bytes, undefined)
+      try {
+        for await (const chunk of readRange(stored, {
+          kind: 'file',
+          stored: bytes,
+          first: 0,
+          end: bytes.size,
+        })) {
+          digest.update(chunk)
+          await handle.writeFile(chunk)
+        }
+      } finally {
+        await stored.close()
+      }
+      if (bytes.sha256 !== undefined && digest.digest('hex') !== bytes.sha256) {
+        throw new OperatorError('SD_BUILD_CHANGED', `${bytes.file}: the file changed while it was read`)
+      }
+    }
+    await handle.utimes(time, time)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function eachOf<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items].toReversed()
+  const work = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) await run(next)
+  }
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work))
+  } finally {
+    left.length = 0
+  }
+}
+/** The same files under other folders; where the file system has no hard links, as copies. */
+export async function linkFiles(from: string, to: string, places: readonly string[]): Promise<void> {
+  for (const place of new Set(places.map((each) => dirname(each)))) {
+    await mkdir(join(to, place), { recursive: true })
+  }
+  await eachOf(places, async (place) => {
+    const [source, target] = [join(from, place), join(to, place)]
+    await link(source, target).catch(() => copyFile(source, target))
+  })
+}

@@ -1,0 +1,37 @@
+import { loadOptional } from '@serve-dist/manifest'
+import type { BuildSource } from './build-source.ts'
+import { folderSource } from './folder-source.ts'
+import { resolveStoreOptions, type StoreOptions } from './store-options.ts'
+import type * as StoreSource from './store-source.ts'
+import type { StoreForOthers } from './store-source.ts'
+
+/** A folder, a store of builds, or what was opened already. */
+export type BuildPlace = string | StoreOptions | BuildSource
+
+/** @throws OperatorError where there is nothing that builds could be read from. */
+export async function openSource(
+  place: BuildPlace,
+  onWarning: (message: string) => void,
+): Promise<BuildSource> {
+  if (typeof place !== 'object' || place === null) return folderSource(place)
+  if ('open' in place) return place
+  const { openStoreSource } = await loadStoreSource(place)
+  return await openStoreSource(resolveStoreOptions(place), onWarning)
+}
+
+/** Opens a store that this process asks for others that serve. */
+export async function openSharedStore(
+  place: StoreOptions,
+  onWarning: (message: string) => void,
+): Promise<StoreForOthers> {
+  const { openStoreForOthers } = await loadStoreSource(place)
+  return await openStoreForOthers(resolveStoreOptions(place), onWarning)
+}
+
+/** A server of a folder needs none of that code. */
+async function loadStoreSource({ store }: StoreOptions): Promise<typeof StoreSource> {
+  return await loadOptional(
+    { name: '@serve-dist/store', neededBy: `${store}: a store of builds` },
+    async () => await import('./store-source.ts'),
+  )
+}

@@ -1,0 +1,81 @@
+import { byteSizeForm, byteSizeOf, type ByteSize } from '@serve-dist/manifest'
+import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
+
+/** A store of builds, which takes the place of a folder. */
+export interface StoreOptions {
+  /** A folder, or `s3://bucket/prefix`, that builds are published to. */
+  readonly store: string
+  /**
+   * The folder on this machine in which a folder of its own is made for what is served of the store, for this user alone;
+   * processes may share it.
+   * @default `serve-dist` in the user's cache (`$XDG_CACHE_HOME`, or `~/.cache`)
+   */
+  readonly storeCache?: string
+  /**
+   * Bytes that the cache may take, or a text such as `'512m'`; the files of the current build stay, whatever they take.
+   * @default 2_147_483_648 (2 GiB)
+   */
+  readonly storeCacheSize?: ByteSize
+  /**
+   * Milliseconds between looks at what is current, a tenth more or less; in a folder, a change shows at once.
+   * @default 5000
+   */
+  readonly storeInterval?: number
+}
+
+/** `StoreOptions` with nothing left open but the place of the cache. */
+export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'storeCache'>> {
+  readonly storeCache: string | undefined
+  readonly storeCacheSize: number
+}
+
+/** The defaults; the command's help shows the same. */
+export const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval'> = {
+  storeCacheSize: 2 * 1024 ** 3,
+  storeInterval: 5000,
+}
+
+const aPath = (what: string): ReturnType<typeof expecting> =>
+  expecting(what, (value) => typeof value === 'string' && value !== '')
+
+/** The checks of what every way of serving from a store takes. */
+export const storeChecks: OptionChecks<StoreOptions> = {
+  store: aPath('a folder, or s3://bucket/prefix'),
+  storeCache: aPath('the path of a folder'),
+  storeCacheSize: expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined),
+  storeInterval: numberOf('milliseconds'),
+}
+
+/**
+ * Fills in the defaults and checks what is given.
+ *
+ * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ */
+export function resolveStoreOptions({
+  store,
+  storeCache,
+  storeCacheSize,
+  storeInterval,
+}: StoreOptions): ResolvedStoreOptions {
+  const given = { store, storeCache, storeCacheSize, storeInterval }
+  const resolved = readOptions<ResolvedStoreOptions>(
+    given,
+    { store, storeCache: undefined, ...storeDefaults },
+    storeChecks,
+  )
+  return { ...resolved, storeCacheSize: byteSizeOf(resolved.storeCacheSize) ?? storeDefaults.storeCacheSize }
+}
+
+/** Options without those of the store. */
+export function withoutStore<Options extends Partial<StoreOptions>>(
+  options: Options,
+): Omit<Options, keyof StoreOptions> {
+  const {
+    store: _store,
+    storeCache: _cache,
+    storeCacheSize: _size,
+    storeInterval: _interval,
+    ...others
+  } = options
+  return others
+}

@@ -1,0 +1,140 @@
+import { OperatorError, shellWord } from '@serve-dist/manifest'
+import { openStore } from '@serve-dist/store'
+import { openCacheFolder } from '../mirror/cache-folder.ts'
+import { coldBytes, inspectBlobs } from '../mirror/inspect-blobs.ts'
+import type { Generation } from '../mirror/cached-generation.ts'
+import { type CachedBuilds, type Mirror, openMirror } from '../mirror/open-mirror.ts'
+import { openSharedMirror } from '../mirror/open-shared-mirror.ts'
+import { type AskStore, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
+import { upstreamOf } from '../mirror/upstream.ts'
+import type { ManifestEntry, StoredBytes, StoreView } from '../site/site.ts'
+import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
+import type { ResolvedStoreOptions } from './store-options.ts'
+import type { WatchedBuilds } from './watch-build.ts'
+
+/**
+ * The builds of a store. Where it cannot be reached, or its current build cannot be had, the one that the cache has is
+ * served until it can.
+ *
+ * @throws OperatorError where neither has a build.
+ */
+export async function openStoreSource(
+  options: ResolvedStoreOptions,
+  onWarning: (message: string) => void,
+): Promise<BuildSource> {
+  const mirror = await openStoreMirror(options, onWarning)
+  return {
+    ...sourceOf(mirror),
+    store: mirror,
+    watched: watchedStore(mirror, options),
+    noteServed: (id) => mirror.noteServed(id),
+  }
+}
+
+/** What a process has that alone asks a store, for others that serve. */
+export interface StoreForOthers {
+  readonly shared: SharedMirror
+  readonly view: StoreView
+  readonly watched: WatchedBuilds
+}
+
+/** As {@link openStoreSource}, for processes of which each has its source of {@link openSharedSource}. */
+export async function openStoreForOthers(
+  options: ResolvedStoreOptions,
+  onWarning: (message: string) => void,
+): Promise<StoreForOthers> {
+  const mirror = await openStoreMirror(options, onWarning)
+  const watched = watchedStore(mirror, options)
+  const shared = shareMirror(mirror, async () => await watched.lookNow?.())
+  return { shared, view: mirror, watched }
+}
+
+/** The builds of a store that another process asks. */
+export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
+  return { ...sourceOf(await openSharedMirror(ask)), lookNow: () => ask({ kind: 'load' }) }
+}
+
+async function openStoreMirror(
+  { store, storeCache, storeCacheSize }: ResolvedStoreOptions,
+  onWarning: (message: string) => void,
+): Promise<Mirror> {
+  const backend = await openStore(store)
+  const endpoint = (await backend.endpoint?.()) ?? ''
+  const cache = await openCacheFolder(storeCache, `${endpoint} ${backend.place}`)
+  const upstream = upstreamOf(backend)
+  const mirror = openMirror({ upstream, cache, cacheSize: storeCacheSize, onNotice: onWarning })
+  try {
+    await mirror.refresh()
+  } catch (error) {
+    if (!(error instanceof OperatorError) || !(await mirror.refreshFromCache(error))) throw error
+    onWarning(`${error.message}; serving build ${currentOf(mirror).id.slice(0, 12)} from ${cache}`)
+  }
+  return mirror
+}
+
+function sourceOf(builds: CachedBuilds): BuildSource {
+  return {
+    place: builds.place,
+    refresh: () => builds.refresh(),
+    peek: async (buildId) => {
+      const all = await builds.peek()
+      return keptGenerations(
+        builds,
+        all.filter(({ id }) => id !== buildId),
+      )
+    },
+    mark: async () => currentOf(builds).id,
+    open: async () => openGeneration(builds, currentOf(builds)),
+  }
+}
+
+function watchedStore(mirror: Mirror, { storeInterval }: ResolvedStoreOptions): WatchedBuilds {
+  return {
+    mark: async () => (await mirror.look())?.join(),
+    since: mirror.generations.map(({ id }) => id).join(),
+    folders: mirror.place.startsWith('s3://') ? [] : [mirror.place],
+    // Replicas that started together must not all ask together.
+    interval: storeInterval * (0.9 + 0.2 * Math.random()),
+    settling: 0,
+  }
+}
+
+function currentOf({ generations, place }: CachedBuilds): Generation {
+  const [current] = generations
+  if (current === undefined) throw new TypeError(`${place}: no build was read`)
+  return current
+}
+
+/** Bytes that are in memory or open already stay so, as long as there is room; all others are fetched when asked for. */
+function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): KeptBySource {
+  const coldBytesOf = (entry: ManifestEntry): StoredBytes => coldBytes(mirror, entry)
+  return {
+    identity: kept.map(({ id }) => id).join(),
+    coldBytesOf,
+    builds(before) {
+      const known = new Map(
+        before.flatMap(({ stored }) => [...stored].map(([{ sha256 }, bytes]) => [sha256, bytes] as const)),
+      )
+      return kept.map(({ manifest }) => {
+        const entries = manifest.files.flatMap((file) => [file, ...file.variants])
+        const stored = entries.map((entry) => [entry, known.get(entry.sha256) ?? coldBytesOf(entry)] as const)
+        return { manifest, stored: new Map(stored), superseded: 0 }
+      })
+    },
+  }
+}
+
+function openGeneration(mirror: CachedBuilds, { manifest, file }: Generation): SourceBuild {
+  return {
+    directory: mirror.place,
+    // No path below a file leads anywhere.
+    root: file,
+    hasManifest: true,
+    cure: `serve-dist publish <dir> --store ${shellWord(mirror.place)}`,
+    readManifest: async () => manifest,
+    findUnlisted: () => [],
+    inspect: (files, inspection) => inspectBlobs(mirror, files, inspection),
+    kept: keptGenerations(mirror, mirror.generations.slice(1)),
+    describeStart: async () => undefined,
+  }
+}

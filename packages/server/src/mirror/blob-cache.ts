@@ -1,0 +1,177 @@
+import { lstatSync } from 'node:fs'
+import { mkdir, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OperatorError } from '@serve-dist/manifest'
+import { blobKey, blobsOf, currentKey, type NamedBlob } from '@serve-dist/store'
+import { atMost } from '../files/at-most.ts'
+import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.ts'
+import { largestAtOnce } from '../files/digest-file.ts'
+import { oneAtATime } from '../files/one-at-a-time.ts'
+import { closeDescriptor, linklessFlags, openRegularFile } from '../files/open-regular-file.ts'
+import type { StoreFigures } from '../site/site.ts'
+import type { Generation } from './cached-generation.ts'
+import { type CachedBlob, chooseEvicted } from './choose-evicted.ts'
+import { sweepCache } from './sweep-cache.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What a cache of blobs is made from. */
+export interface BlobCacheOptions {
+  readonly upstream: Pick<Upstream, 'place' | 'fetchBlob'>
+  /** The folder that `openCacheFolder` made. */
+  readonly cache: string
+  /** Bytes that it may hold, but for those that are needed. */
+  readonly cacheSize: number
+  /** Builds of which no blob is taken away. */
+  readonly needed: () => readonly Generation[]
+  /** Builds whose manifests stay. */
+  readonly listed: () => readonly Generation[]
+}
+
+/** The blobs that lie in a cache, and come there when they are asked for. */
+export interface BlobCache {
+  readonly figures: Omit<StoreFigures, 'looks'>
+  readonly comparisons: Comparisons
+  /** The file of a blob, whether it is there or not. */
+  readonly fileOf: (sha256: string) => string
+  /** Makes sure that the file of a blob is there, with its bytes; they are fetched once, however many wait. */
+  readonly fetch: (blob: NamedBlob) => Promise<'fetched' | 'missing'>
+  /**
+   * Fetches those that are not there. Who reads the others compares them.
+   *
+   * @throws OperatorError where one is not to be had.
+   */
+  fetchLacking(blobs: readonly NamedBlob[]): Promise<void>
+  /** Somebody reads a blob: it is not the one to be given up next. */
+  noteUse(sha256: string): void
+  /** Takes away what is too much, and what killed processes have left. */
+  tidy(): Promise<void>
+}
+
+/** Blobs that are asked for at a time: each takes a connection. */
+const fetchesAtOnce = 16
+/** Others may fill the room that was made. */
+const mostTries = 8
+
+export function openBlobCache(options: BlobCacheOptions): BlobCache {
+  const { upstream, cache, cacheSize, needed, listed } = options
+  const figures = { fetchedBlobs: 0, fetchedBytes: 0, cacheBytes: 0 }
+  const comparisons: Comparisons = new Map()
+  const fetching = new Map<string, Promise<'fetched' | 'missing'>>()
+  const lastUses = new Map<string, number>()
+  const inTurn = atMost(fetchesAtOnce)
+
+  function fileOf(sha256: string): string {
+    return join(cache, blobKey(sha256))
+  }
+
+  async function once(blob: NamedBlob, fetchNow: typeof download): Promise<'fetched' | 'missing'> {
+    const { sha256 } = blob
+    const underWay =
+      fetching.get(sha256) ?? inTurn(() => fetchNow(blob)).finally(() => fetching.delete(sha256))
+    fetching.set(sha256, underWay)
+    return await underWay
+  }
+
+  async function download(blob: NamedBlob): Promise<'fetched' | 'missing'> {
+    const { sha256, size } = blob
+    const result = await fetchIntoRoom(blob)
+    if (result === 'missing') return result
+    // It was compared while it was written, and what is small is read in no time.
+    if (size > largestAtOnce) noteDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
+    figures.fetchedBlobs += 1
+    figures.fetchedBytes += size
+    figures.cacheBytes += size
+    if (figures.cacheBytes > cacheSize) void tidy()
+    return result
+  }
+
+  async function fetchIntoRoom(blob: NamedBlob): Promise<'fetched' | 'missing'> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await upstream.fetchBlob(blob, fileOf(blob.sha256))
+      } catch (error) {
+        if (tries === mostTries || !(await mendDisk(error, blob.size))) throw error
+      }
+    }
+  }
+
+  /** Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted. */
+  async function mendDisk(error: unknown, size: number): Promise<boolean> {
+    if (!(error instanceof OperatorError) || error.code !== 'SD_WRITE_FAILED') return false
+    const { cause } = error
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    if (code === 'ENOSPC' || code === 'EDQUOT') return (await evict((held) => held - size)) > 0
+    if (code !== 'ENOENT') return false
+    await mkdir(join(cache, 'blobs'), { recursive: true, mode: 0o700 })
+    return true
+  }
+
+  /** Another process, or an earlier caller, may have been faster. */
+  async function downloadUnlessThere(blob: NamedBlob): Promise<'fetched' | 'missing'> {
+    return (await isThere(blob)) ? 'fetched' : await download(blob)
+  }
+
+  async function isThere({ sha256, size }: NamedBlob): Promise<boolean> {
+    const opened = await openRegularFile(fileOf(sha256), linklessFlags).catch(() => undefined)
+    if (opened === undefined) return false
+    try {
+      return opened.stats.size === BigInt(size) && (await hasDigest(opened, sha256, comparisons))
+    } finally {
+      await closeDescriptor(opened.descriptor)
+    }
+  }
+
+  const tidy = oneAtATime(async () => void (await evict(() => cacheSize)))
+
+  /** @returns the bytes that it took away. */
+  async function evict(most: (held: number) => number): Promise<number> {
+    const manifests = new Set([join(cache, currentKey), ...listed().map(({ file }) => file)])
+    const swept = await sweepCache(cache, (file) => manifests.has(file))
+    const blobs = swept.map(({ sha256, size, used }) => {
+      const lastUse = lastUses.get(sha256) ?? 0
+      return { sha256, size, used: Math.max(used, lastUse) }
+    })
+    const held = bytesOf(blobs)
+    const digests = new Set(needed().flatMap(({ manifest }) => blobsOf(manifest).map(({ sha256 }) => sha256)))
+    const isNeeded = (sha256: string): boolean => digests.has(sha256) || fetching.has(sha256)
+    const evicted = chooseEvicted(blobs, { most: most(held), isNeeded })
+    for (const { sha256 } of evicted) {
+      await unlink(fileOf(sha256)).catch(() => {})
+      lastUses.delete(sha256)
+      comparisons.delete(sha256)
+    }
+    figures.cacheBytes = held - bytesOf(evicted)
+    return bytesOf(evicted)
+  }
+
+  return {
+    figures,
+    comparisons,
+    fileOf,
+    fetch: async (blob) => await once(blob, downloadUnlessThere),
+
+    async fetchLacking(blobs) {
+      const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
+      const left = blobs.values()
+      const fetchNext = async (): Promise<void> => {
+        for (const blob of left) {
+          if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') continue
+          throw new OperatorError(
+            'SD_STORE_INVALID',
+            `${upstream.place}: ${blobKey(blob.sha256)} is missing; publish the build again`,
+          )
+        }
+      }
+      await Promise.all(Array.from({ length: fetchesAtOnce }, fetchNext))
+    },
+
+    noteUse(sha256) {
+      lastUses.set(sha256, Date.now())
+    },
+    tidy,
+  }
+}
+
+function bytesOf(blobs: readonly CachedBlob[]): number {
+  return blobs.reduce((sum, { size }) => sum + size, 0)
+}

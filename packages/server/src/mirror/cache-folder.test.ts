@@ -1,0 +1,53 @@
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
+import { openCacheFolder } from './cache-folder.ts'
+
+describe('openCacheFolder', () => {
+  test('makes a folder of ours in one that is not there yet, or that everybody may write to', async () => {
+    const parent = join(await temporaryDirectory(), 'deep', 'cache')
+    const folder = await openCacheFolder(parent, 'store')
+    expect(dirname(folder)).toBe(parent)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    await chmod(parent, 0o777)
+    expect(await openCacheFolder(parent, 'store')).toBe(folder)
+  })
+
+  test('refuses its own folder once others may write to it', async () => {
+    const parent = await temporaryDirectory()
+    const folder = await openCacheFolder(parent, 'store')
+    await chmod(folder, 0o755)
+    expect(await openCacheFolder(parent, 'store')).toBe(folder)
+    await chmod(folder, 0o775)
+    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('others may write into it (chmod go-w')
+  })
+
+  test('refuses a link in its place, and follows none', async () => {
+    const [place, parent, elsewhere] = [
+      await temporaryDirectory(),
+      await temporaryDirectory(),
+      await temporaryDirectory(),
+    ]
+    const folder = await openCacheFolder(place, 'store')
+    await symlink(elsewhere, folder.replace(place, parent))
+    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('it is no folder')
+    expect(await readdir(elsewhere)).toEqual([])
+  })
+
+  test('names the flag where it cannot be made', async () => {
+    const file = join(await temporaryDirectory(), 'file')
+    await writeFile(file, '')
+    await expect(openCacheFolder(join(file, 'cache'), 'store')).rejects.toThrow('--store-cache <dir>')
+  })
+
+  test('has one for each store, by default in the cache of the user', async () => {
+    const caches = await temporaryDirectory()
+    await mkdir(join(caches, 'serve-dist'), { mode: 0o777 })
+    vi.stubEnv('XDG_CACHE_HOME', caches)
+    const folders = await Promise.all(['a', 'b'].map((store) => openCacheFolder(undefined, store)))
+    vi.unstubAllEnvs()
+    expect(new Set(folders).size).toBe(2)
+    for (const folder of folders) expect(dirname(folder)).toBe(join(caches, 'serve-dist'))
+  })
+})

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { blobsOf, openStore, type StoreBackend } from '@serve-dist/store'
+import { publishTo } from '../../test/support/publish-to.ts'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
+import { openCacheFolder } from './cache-folder.ts'
+import { type Mirror, openMirror } from './open-mirror.ts'
+import { upstreamOf } from './upstream.ts'
+
+const kilobyte = (letter: string): Buffer => Buffer.alloc(1000, letter)
+const digestOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
+
+interface Fixture {
+  readonly store: StoreBackend
+  readonly cache: string
+  /** Of a process of its own, as far as the cache can tell. */
+  readonly open: (cacheSize?: number) => Mirror
+}
+
+async function openFixture(): Promise<Fixture> {
+  const folder = await temporaryDirectory()
+  const store = await openStore(join(folder, 'store'))
+  const cache = await openCacheFolder(join(folder, 'cache'), store.place)
+  const open = (cacheSize = 1e9): Mirror =>
+    openMirror({ upstream: upstreamOf(store), cache, cacheSize, onNotice: () => {} })
+  return { store, cache, open }
+}
+
+const cached = async (cache: string): Promise<readonly string[]> => await readdir(join(cache, 'blobs'))
+
+describe('a mirror', () => {
+  test('has all blobs of the current build, and of others none before they are asked for', async () => {
+    const { store, cache, open } = await openFixture()
+    const [before, now] = [
+      await publishTo(store.place, { 'a.bin': kilobyte('a') }),
+      await publishTo(store.place, { 'b.bin': kilobyte('b') }),
+    ]
+    const mirror = open()
+    await mirror.refresh()
+    expect(await cached(cache)).toEqual(blobsOf(now).map(({ sha256 }) => sha256))
+    expect(mirror.generations.map(({ id }) => id)).toEqual([now.buildId, before.buildId])
+    const [blob] = blobsOf(before)
+    if (blob === undefined) throw new Error('the build has no file')
+    await Promise.all(Array.from({ length: 20 }, () => mirror.fetch(blob)))
+    expect(mirror.figures).toMatchObject({ fetchedBlobs: 2, fetchedBytes: 2000 })
+    expect(await readFile(mirror.fileOf(blob.sha256))).toEqual(kilobyte('a'))
+  })
+
+  test('gives up the blobs that nobody has used for longest, and none of the current build', async () => {
+    const { store, cache, open } = await openFixture()
+    const bodies = ['a', 'b', 'c', 'd'].map(kilobyte)
+    await publishTo(store.place, Object.fromEntries(bodies.map((body, index) => [`${index}.bin`, body])))
+    const mirror = open(2500)
+    await mirror.refresh()
+    // Larger than the cache may be, and yet all there.
+    expect(await cached(cache)).toHaveLength(4)
+    const long = new Date(Date.now() - 60_000)
+    for (const body of bodies) await utimes(mirror.fileOf(digestOf(body)), long, long)
+    const [first = Buffer.alloc(0)] = bodies
+    mirror.noteUse({
+      sha256: digestOf(first),
+      size: 1000,
+      body: undefined,
+      file: '',
+      fingerprint: '',
+      changeTime: '',
+    })
+    await publishTo(store.place, { 'e.bin': kilobyte('e') })
+    await mirror.refresh()
+    const left = [digestOf(first), digestOf(kilobyte('e'))].toSorted()
+    await vi.waitFor(async () => expect((await cached(cache)).toSorted()).toEqual(left))
+    await vi.waitFor(() => expect(mirror.figures.cacheBytes).toBe(2000))
+  })
+
+  test('shares its folder: what another process took away is fetched again', async () => {
+    const { store, cache, open } = await openFixture()
+    await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const mirrors = Array.from({ length: 4 }, () => open())
+    await Promise.all(mirrors.map((mirror) => mirror.refresh()))
+    expect(await cached(cache)).toEqual([digestOf(kilobyte('a'))])
+    await rm(join(cache, 'blobs', digestOf(kilobyte('a'))))
+    for (const mirror of mirrors) await mirror.fetch({ sha256: digestOf(kilobyte('a')), size: 1000 })
+    expect(await readFile(join(cache, 'blobs', digestOf(kilobyte('a'))))).toEqual(kilobyte('a'))
+  })
+
+  test('takes away what killed processes left an hour ago, and nothing that is being written', async () => {
+    const { store, cache, open } = await openFixture()
+    await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const [old, fresh] = ['blobs/old.part', 'generations/fresh.json.part'].map((name) => join(cache, name))
+    if (old === undefined || fresh === undefined) throw new Error('no names')
+    for (const file of [old, fresh]) await writeFile(file, 'part')
+    const long = new Date(Date.now() - 2 * 60 * 60 * 1000)
+    await utimes(old, long, long)
+    await open().refresh()
+    await vi.waitFor(async () => expect(await cached(cache)).toHaveLength(1))
+    expect((await stat(fresh)).size).toBe(4)
+  })
+
+  test('reads a manifest again that the cache has in part', async () => {
+    const { store, cache, open } = await openFixture()
+    const { buildId } = await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    await writeFile(join(cache, `generations/${buildId}.json`), '{"version"')
+    const mirror = open()
+    await mirror.refresh()
+    expect(mirror.generations[0]?.manifest.buildId).toBe(buildId)
+  })
+})

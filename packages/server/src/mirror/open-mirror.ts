@@ -1,0 +1,190 @@
+import { join } from 'node:path'
+import { OperatorError } from '@serve-dist/manifest'
+import {
+  blobsOf,
+  currentKey,
+  type History,
+  type NamedBlob,
+  parseHistory,
+  stringifyHistory,
+} from '@serve-dist/store'
+import type { FileProvider } from '../files/file-provider.ts'
+import { readOptional } from '../files/read-optional.ts'
+import type { StoreView } from '../site/site.ts'
+import { openBlobCache } from './blob-cache.ts'
+import { bringBlob } from './bring-blob.ts'
+import { cacheGeneration, type Generation, readCachedGeneration, replaceFile } from './cached-generation.ts'
+import { nothingPublished, observeUpstream } from './observe-upstream.ts'
+import type { Upstream } from './upstream.ts'
+
+/** How a store is mirrored. */
+export interface MirrorOptions {
+  readonly upstream: Upstream
+  /** The folder that `openCacheFolder` made. */
+  readonly cache: string
+  /** Bytes of blobs that it may hold, but for those that are needed. */
+  readonly cacheSize: number
+  /** Called when the store is away, and when it is back. */
+  readonly onNotice: (text: string) => void
+}
+
+/** Builds of a store whose bytes are in a cache, or come there when they are asked for. */
+export interface CachedBuilds extends FileProvider {
+  /** The store, for messages. */
+  readonly place: string
+  /** The current one first; all blobs of it are here. */
+  readonly generations: readonly Generation[]
+  /**
+   * Makes `generations` what the store has now.
+   *
+   * @throws OperatorError where its current one cannot be had; then they stay.
+   */
+  refresh(): Promise<void>
+  /**
+   * The builds that the store has now, as far as their manifests can be had; their blobs need not be here.
+   *
+   * @throws OperatorError where it does not answer.
+   */
+  peek(): Promise<readonly Generation[]>
+  /** The file of a blob, whether it is there or not. */
+  fileOf(sha256: string): string
+  /** Makes sure that the file of a blob is there, with its bytes. */
+  fetch(blob: NamedBlob): Promise<'fetched' | 'missing'>
+}
+
+/**
+ * A store's builds in a folder on this machine. Several processes may share the folder: what is in it is written aside
+ * and renamed, and what another one took away is fetched again.
+ */
+export interface Mirror extends CachedBuilds, StoreView {
+  /** The folder. */
+  readonly cache: string
+  /**
+   * Looks at what the store has now.
+   *
+   * @returns the ids of its builds, the current one first; `undefined` while it does not answer.
+   */
+  look(): Promise<readonly string[] | undefined>
+  /**
+   * As `refresh`, from what the cache has.
+   *
+   * @param reason - why the store's own will not do.
+   * @returns whether the cache has anything.
+   */
+  refreshFromCache(reason: OperatorError): Promise<boolean>
+  /** What is served is not taken away, whatever becomes current. */
+  noteServed(id: string): void
+}
+
+export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptions): Mirror {
+  let generations: readonly Generation[] = []
+  let served: Generation | undefined
+  let fetched: Generation | undefined
+  const store = observeUpstream(upstream, { isServed: () => generations.length > 0, onNotice })
+  const { place } = store
+  const blobs = openBlobCache({
+    upstream: store,
+    cache,
+    cacheSize,
+    needed: () => [generations[0], served, fetched].filter((each) => each !== undefined),
+    listed: () => generations,
+  })
+
+  /** @param mayLack - whether it is an error of a kept build that is no reason to do without it. */
+  async function adopt(history: History, mayLack: (error: unknown) => boolean): Promise<void> {
+    const [newest, ...older] = idsOf(history)
+    if (newest === undefined) throw nothingPublished(place)
+    fetched = await generationOf(newest)
+    const kept = await generationsOf(older, mayLack)
+    await blobs.fetchLacking(blobsOf(fetched.manifest))
+    generations = [fetched, ...kept]
+  }
+
+  async function generationsOf(
+    ids: readonly string[],
+    mayLack: (error: unknown) => boolean,
+  ): Promise<readonly Generation[]> {
+    const found: Generation[] = []
+    for (const id of ids) {
+      try {
+        found.push(await generationOf(id))
+      } catch (error) {
+        if (!mayLack(error)) throw error
+      }
+    }
+    return found
+  }
+
+  async function generationOf(id: string): Promise<Generation> {
+    const known = generations.find((each) => each.id === id)
+    if (known !== undefined) return known
+    const cached = await readCachedGeneration(cache, id)
+    return cached ?? (await cacheGeneration(cache, id, await store.readGeneration(id)))
+  }
+
+  return {
+    place,
+    cache,
+    comparisons: blobs.comparisons,
+    get figures() {
+      return { looks: store.looks, ...blobs.figures }
+    },
+    get state() {
+      return store.state
+    },
+    get generations() {
+      return generations
+    },
+    fileOf: blobs.fileOf,
+    fetch: blobs.fetch,
+
+    async look() {
+      try {
+        return idsOf(await store.readLatest())
+      } catch {
+        return undefined
+      }
+    },
+
+    peek: async () => await generationsOf(idsOf(await store.readLatest()), isOfBuild),
+
+    async refresh() {
+      const history = await store.readLatest()
+      await adopt(history, isOfBuild)
+      // Last: who boots from the cache finds all that it names.
+      await replaceFile(join(cache, currentKey), stringifyHistory(history))
+      void blobs.tidy()
+    },
+
+    async refreshFromCache(reason) {
+      store.noteUseless(reason)
+      const text = await readOptional(join(cache, currentKey))
+      if (text === undefined) return false
+      await adopt(parseHistory(text, cache), () => true)
+      return true
+    },
+
+    noteServed(id) {
+      served = generations.find((each) => each.id === id)
+    },
+
+    noteUse({ sha256 }) {
+      if (sha256 !== undefined) blobs.noteUse(sha256)
+    },
+
+    bring: (stored) => bringBlob(stored, blobs.fetch),
+  }
+}
+
+/** The builds that a history names, each once, the current one first. */
+function idsOf({ history }: History): readonly string[] {
+  return [...new Set(history.map(({ id }) => id))]
+}
+
+/** A build that was taken out of the store meanwhile, or cannot be read, is no reason to refuse the current one. */
+function isOfBuild(error: unknown): boolean {
+  return (
+    error instanceof OperatorError &&
+    (error.code === 'SD_GENERATION_MISSING' || error.code === 'SD_STORE_INVALID')
+  )
+}

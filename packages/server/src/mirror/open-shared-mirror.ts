@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { OperatorError } from '@serve-dist/manifest'
+import { blobKey, type NamedBlob } from '@serve-dist/store'
+import { bringBlob } from './bring-blob.ts'
+import { type Generation, readCachedGeneration } from './cached-generation.ts'
+import type { CachedBuilds } from './open-mirror.ts'
+import type { AskStore } from './share-mirror.ts'
+
+/**
+ * The builds of a store that another process mirrors: which they are it says, and it brings what the cache lacks.
+ *
+ * @throws OperatorError where the current one cannot be had.
+ */
+export async function openSharedMirror(ask: AskStore): Promise<CachedBuilds> {
+  const { place, cache, ids: served } = await ask({ kind: 'builds', isStart: true })
+  let generations: readonly Generation[] = []
+  generations = await generationsOf(served)
+
+  async function generationsOf([newest = '', ...older]: readonly string[]): Promise<readonly Generation[]> {
+    const current = await generationOf(newest)
+    if (current === undefined) {
+      throw new OperatorError('SD_GENERATION_MISSING', `${place}: build ${newest} is not there any more`)
+    }
+    return [current, ...(await thoseThere(older))]
+  }
+
+  async function thoseThere(ids: readonly string[]): Promise<readonly Generation[]> {
+    return (await Promise.all(ids.map(generationOf))).filter((each) => each !== undefined)
+  }
+
+  async function generationOf(id: string): Promise<Generation | undefined> {
+    const found = generations.find((each) => each.id === id) ?? (await readCachedGeneration(cache, id))
+    if (found !== undefined) return found
+    // The cache may have been emptied.
+    const { isThere } = await ask({ kind: 'generation', id })
+    return isThere ? await readCachedGeneration(cache, id) : undefined
+  }
+
+  async function fetch({ sha256, size }: NamedBlob): Promise<'fetched' | 'missing'> {
+    const { isThere } = await ask({ kind: 'blob', blob: { sha256, size } })
+    return isThere ? 'fetched' : 'missing'
+  }
+
+  return {
+    place,
+    get generations() {
+      return generations
+    },
+    async refresh() {
+      generations = await generationsOf((await ask({ kind: 'builds', isStart: false })).ids)
+    },
+    peek: async () => await thoseThere((await ask({ kind: 'peek' })).ids),
+    fileOf: (sha256) => join(cache, blobKey(sha256)),
+    fetch,
+    comparisons: new Map(),
+    noteUse() {},
+    bring: (stored) => bringBlob(stored, fetch),
+  }
+}

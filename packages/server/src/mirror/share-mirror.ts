@@ -1,0 +1,95 @@
+import type { NamedBlob } from '@serve-dist/store'
+import { shareLook } from '../files/share-look.ts'
+import { cacheGeneration, type Generation } from './cached-generation.ts'
+import type { Mirror } from './open-mirror.ts'
+
+/** What a process asks of the one that alone asks the store; both read the same cache. */
+export type StoreQuestion =
+  | { readonly kind: 'builds'; readonly isStart: boolean }
+  /** Puts the manifest of a build in its place in the cache. */
+  | { readonly kind: 'generation'; readonly id: string }
+  /** Puts a blob in its place in the cache. */
+  | { readonly kind: 'blob'; readonly blob: NamedBlob }
+  /** Looks which builds the store has now, at most once a second for all who ask. */
+  | { readonly kind: 'peek' }
+  /** Has all load what the store has now, and settles when they do. */
+  | { readonly kind: 'load' }
+
+/** Plain data. */
+export interface StoreAnswer {
+  readonly place: string
+  readonly cache: string
+  /** The builds to be served, or for `peek` those of the store; the current one first. */
+  readonly ids: readonly string[]
+  /** Whether what was asked for is in its place. */
+  readonly isThere: boolean
+}
+
+/** @throws OperatorError where the store cannot be reached. */
+export type AskStore = (question: StoreQuestion) => Promise<StoreAnswer>
+
+/** A mirror that other processes serve from. */
+export interface SharedMirror {
+  readonly answer: AskStore
+  /** As that of the mirror: who asks from now on gets what it finds. */
+  refresh(): Promise<void>
+  /** All serve what the mirror has: it is what a process that starts later gets, whatever is found and refused meanwhile. */
+  noteServed(): void
+}
+
+/** @param load - has all load what is current, if it is another one. It never rejects. */
+export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): SharedMirror {
+  const { place, cache } = mirror
+  let served = mirror.generations
+  let seen = mirror.generations
+  const look = shareLook(async () => {
+    seen = await mirror.peek()
+  })
+
+  async function putInPlace(question: StoreQuestion): Promise<boolean> {
+    switch (question.kind) {
+      case 'builds':
+        return true
+      case 'peek':
+        await look()
+        return true
+      case 'load':
+        await load()
+        return true
+      case 'blob':
+        return (await mirror.fetch(question.blob)) === 'fetched'
+      default:
+        return await restore(question.id)
+    }
+  }
+
+  async function restore(id: string): Promise<boolean> {
+    const found = [...mirror.generations, ...served, ...seen].find((each) => each.id === id)
+    if (found !== undefined) await cacheGeneration(cache, found.id, found.manifest)
+    return found !== undefined
+  }
+
+  function buildsFor(question: StoreQuestion): readonly Generation[] {
+    if (question.kind === 'peek') return seen
+    return question.kind === 'builds' && question.isStart ? served : mirror.generations
+  }
+
+  const shared: SharedMirror = {
+    async answer(question) {
+      const isThere = await putInPlace(question)
+      const ids = buildsFor(question).map(({ id }) => id)
+      return { place, cache, ids, isThere }
+    },
+    async refresh() {
+      await mirror.refresh()
+      seen = mirror.generations
+    },
+    noteServed() {
+      served = mirror.generations
+      const [current] = served
+      if (current !== undefined) mirror.noteServed(current.id)
+    },
+  }
+  shared.noteServed()
+  return shared
+}

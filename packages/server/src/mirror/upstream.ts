@@ -1,0 +1,32 @@
+import type { Manifest } from '@serve-dist/manifest'
+import { fetchBlob, type NamedBlob, type ReadHistory, readGeneration, readHistory } from '@serve-dist/store'
+import type { StoreBackend } from '@serve-dist/store'
+
+/** Brings blobs: a store, or the process that alone asks the store. */
+interface BlobProvider {
+  /**
+   * @param to - the file that gets the blob, compared with its digest, whole or not at all.
+   * @throws OperatorError
+   */
+  fetchBlob(blob: NamedBlob, to: string): Promise<'fetched' | 'missing'>
+}
+
+/** What a mirror is made from. */
+export interface Upstream extends BlobProvider {
+  /** For messages. */
+  readonly place: string
+  /** As `readHistory`. */
+  readHistory(unless?: string): Promise<ReadHistory | 'unchanged' | undefined>
+  /** As `readGeneration`. */
+  readGeneration(id: string): Promise<Manifest>
+}
+
+/** A store that this process asks itself. */
+export function upstreamOf(store: StoreBackend): Upstream {
+  return {
+    place: store.place,
+    readHistory: (unless) => readHistory(store, unless),
+    readGeneration: (id) => readGeneration(store, id),
+    fetchBlob: (blob, to) => fetchBlob(store, blob, to),
+  }
+}

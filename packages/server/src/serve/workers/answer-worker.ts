@@ -1,0 +1,17 @@
+import type { Worker } from 'node:cluster'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import type { AskStore } from '../../mirror/share-mirror.ts'
+import { sendToWorker, type PrimaryReply, type WorkerMessage } from './worker-messages.ts'
+
+/** Answers what a worker asks of the store. It never rejects. */
+export async function answerWorker(
+  worker: Worker,
+  { number, question }: Extract<WorkerMessage, { readonly type: 'serve-dist:ask' }>,
+  answer: AskStore,
+): Promise<void> {
+  const reply = await answer(question).catch((error: unknown): PrimaryReply['reply'] => {
+    if (error instanceof OperatorError) return { code: error.code, problems: error.problems }
+    return { code: 'SD_CACHE_UNUSABLE', problems: [reasonOf(error)] }
+  })
+  sendToWorker(worker, { type: 'serve-dist:reply', number, reply })
+}

@@ -1,0 +1,110 @@
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { exportSite } from '../../src/export/export-site.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const files: FixtureFiles = {
+  'index.html': '<!doctype html>one',
+  'assets/app-1a2b3c.js': compressibleText(50_000),
+}
+
+async function build(more: FixtureFiles = {}): Promise<string> {
+  return await buildFixture(
+    { ...files, ...more },
+    { assetsDirectory: 'assets', isHashed: (path) => path.includes('1a2b3c') },
+  )
+}
+
+describe('exportSite', () => {
+  test('writes a folder for each kind of host, with the times of the build', async () => {
+    const site = await loadSite(await build())
+    const folder = join(await temporaryDirectory(), 'new')
+    expect(await exportSite(site, folder)).toMatchObject({ folder, files: 3, kept: 0, variants: 3, left: [] })
+    expect((await readdir(folder)).toSorted()).toEqual(
+      [
+        'Caddyfile',
+        'builds',
+        'cloudflare-pages',
+        'export.json',
+        'netlify',
+        'nginx.conf',
+        'public',
+      ].toSorted(),
+    )
+    const assets = ['.htaccess', 'app-1a2b3c.js', 'app-1a2b3c.js.br', 'app-1a2b3c.js.gz', 'app-1a2b3c.js.zst']
+    expect((await readdir(join(folder, 'public/assets'))).toSorted()).toEqual(assets)
+    expect((await readdir(join(folder, 'netlify/assets'))).toSorted()).toEqual(['404.html', 'app-1a2b3c.js'])
+    const { mtimeMs } = await stat(join(folder, 'public/index.html'))
+    expect(mtimeMs).toBe(site.files.get('index.html')?.lastModified)
+  })
+
+  test('reads bodies that are not in memory, and refuses bytes of another build', async () => {
+    const directory = await build()
+    const site = await loadSite(directory, { memoryBudget: 0 })
+    const folder = await temporaryDirectory()
+    await exportSite(site, folder)
+    const app = await readFile(join(folder, 'public/assets/app-1a2b3c.js'), 'utf8')
+    expect(app).toBe(files['assets/app-1a2b3c.js'])
+    await writeFile(join(directory, 'index.html'), '<!doctype html>two')
+    await expect(exportSite(site, folder)).rejects.toThrow(/index\.html: changed since/)
+    expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
+  })
+
+  test('gives files another time for other bytes where the times of a build are fixed', async () => {
+    vi.stubEnv('SOURCE_DATE_EPOCH', '1000000000')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const times = await Promise.all(
+      ['<!doctype html>one', '<!doctype html>two'].map(async (page) => {
+        const folder = await temporaryDirectory()
+        await exportSite(await loadSite(await build({ 'index.html': page })), folder)
+        expect(await readFile(join(folder, 'nginx.conf'), 'utf8')).toContain('add_header Last-Modified "";')
+        return (await stat(join(folder, 'public/index.html'))).mtimeMs
+      }),
+    )
+    expect(new Set(times).size).toBe(2)
+  })
+
+  test('gives variants of one size times of their own, for hosts make entity tags of both', async () => {
+    const texts = Array.from({ length: 300 }, (_none, index): [string, string] => [
+      `assets/t${index}-1a2b3c.txt`,
+      Array.from({ length: 400 }, (_number, place) =>
+        ((place * place * 7919 + index) % 65_521).toString(36),
+      ).join(' '),
+    ])
+    const folder = await temporaryDirectory()
+    await exportSite(await loadSite(await build(Object.fromEntries(texts))), folder)
+    const tags = await Promise.all(
+      (await readdir(join(folder, 'public/assets'))).map(async (name) => {
+        const { mtimeMs, size } = await stat(join(folder, 'public/assets', name))
+        return `${name.replace(/\.(?:zst|br|gz)$/, '')} ${mtimeMs} ${size}`
+      }),
+    )
+    expect(tags.filter((tag, index) => tags.indexOf(tag) !== index)).toEqual([])
+  })
+
+  test('keeps the build before the one that it puts in, for hosts that are not reloaded yet', async () => {
+    const folder = await temporaryDirectory()
+    for (const page of ['one', 'two', 'three']) {
+      await exportSite(await loadSite(await build({ 'index.html': page })), folder)
+    }
+    expect((await readdir(join(folder, 'builds'))).toSorted()).toEqual(['2', '3'])
+    expect(await readlink(join(folder, 'public'))).toBe('builds/3')
+    expect(await readFile(join(folder, 'builds/2/index.html'), 'utf8')).toBe('two')
+    expect(await readFile(join(folder, 'nginx.conf'), 'utf8')).toContain('root "$site/builds/3";')
+  })
+
+  test('refuses a folder of somebody else, and goes on with one that was not finished', async () => {
+    const site = await loadSite(await build())
+    const folder = await temporaryDirectory()
+    await writeFile(join(folder, 'letter.txt'), 'Dear Sir or Madam')
+    await expect(exportSite(site, folder)).rejects.toMatchObject({ code: 'SD_FOLDER_WRONG' })
+    expect(await readdir(folder)).toEqual(['letter.txt'])
+    await writeFile(join(folder, 'export.json'), '{"tool":"serve-dist","version":1,"number":0}\n')
+    await exportSite(site, folder)
+    expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
+  })
+})

@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { exportSite } from '../../src/export/export-site.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import type { Site } from '../../src/site/site.ts'
+import { blackBoxFiles } from '../support/black-box.ts'
+import { type BlackBoxRow, blackBoxRows } from '../support/black-box-rows.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compareWithOurs } from '../support/compare-with-ours.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { hostileFiles, hostilePaths } from '../support/hostile-site.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { runCheck } from '../support/run-check.ts'
+import { type FileHost, findServer, startApache, startCaddy, startNginx } from '../support/start-file-host.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
+
+/** Rows of docs/http.md that no host of files keeps: docs/export.md has the table. */
+const never = [
+  'Accept-Encoding: *',
+  'an identity that is refused',
+  'OPTIONS',
+  'another method',
+  'a range: an end beyond the file',
+  'a range that is not there: bytes=9999999-',
+  'a range that is not there: bytes=-0',
+  'If-Match that fails',
+  'a malformed path',
+  'an encoded NUL',
+  'an unknown path by POST',
+]
+
+/** An encoded control character is a 404, and a location is written with more escapes than ours. */
+const alike = [/%0[ad]/, /\/(?:quoted|tail) location: /]
+
+const hosts = [
+  {
+    name: 'nginx',
+    program: 'nginx',
+    start: startNginx,
+    rows: [
+      ...never,
+      'Accept-Encoding: zstd;q=0.5, br;q=0.501',
+      'a range that is ignored: bytes=5-2',
+      'a range that is ignored: bytes=x',
+      'If-None-Match that matches',
+    ],
+    others: [/^\S*%2F\S* /, /^\/(?:app\/)?about x-ticks: undefined, /],
+    found: [],
+  },
+  {
+    name: 'Caddy',
+    program: 'caddy',
+    start: startCaddy,
+    rows: [
+      ...never,
+      'Accept-Encoding: x-gzip',
+      'a range: an upper-case unit',
+      'a range that is ignored: bytes=5-2',
+      'a range that is ignored: bytes=0-1, 4-5',
+      'a range that is ignored: lines=0-1',
+      'a range that is ignored: bytes=x',
+      'If-None-Match that matches',
+    ],
+    others: [
+      /^\S*%2F\S* /,
+      /\/s-1a2b3c\.js vary: Accept-Encoding, not undefined$/,
+      /%25b vary/,
+      /^\/(?:app\/)?about x-ticks: undefined, /,
+    ],
+    found: [],
+  },
+  {
+    name: 'Apache',
+    program: 'apache2',
+    start: startApache,
+    rows: [
+      ...never,
+      'Accept-Encoding: zstd;q=0.5, br;q=0.501',
+      'a redirect that keeps the query',
+      'a redirect that is no other host',
+      'an encoded slash',
+      'If-None-Match that matches',
+      'If-Modified-Since that is later',
+    ],
+    others: [
+      // Its own page of a 404, and its own scheme and host before each place.
+      / content-type: text\/html; charset=iso-8859-1, not /,
+      / location: http:\/\/example\.org/,
+      / vary: Accept,Sec-Fetch-Mode, not undefined$/,
+      // Rewriting reads these as more than text.
+      /^\S*(?:%25|%23|%3F)\S* /,
+      // A navigation gets the page for what is not there, where we send a line.
+      /^\S*(?:%2F|\/\/b|\.\.\/|%2e%2e\/)\S* /,
+      /^\S*\/gone\/y /,
+    ],
+    found: [],
+  },
+]
+
+describe.each(hosts)('$name, with an exported folder', ({ program, start, rows, others, found }) => {
+  const path = findServer(program)
+
+  async function startWith(site: Site): Promise<FileHost> {
+    const folder = join(await temporaryDirectory(), 'out put')
+    await exportSite(site, folder)
+    return await start(path ?? program, folder)
+  }
+
+  describe.skipIf(path === undefined && !isRequired)('keeps rows', () => {
+    let directory: string
+    let host: FileHost
+    beforeAll(async () => {
+      directory = await buildFixture(blackBoxFiles, {
+        appType: 'spa',
+        assetsDirectory: 'assets',
+        isHashed: (name) => name.includes('-1a2b3c'),
+      })
+      host = await startWith(await loadSite(directory))
+    })
+    afterAll(() => host?.stop())
+
+    test('all of docs/http.md but those that docs/export.md names', async () => {
+      const broken = []
+      for (const row of blackBoxRows) {
+        if (!(await isKept(row, host.port, directory))) broken.push(row.what)
+      }
+      expect(broken.toSorted()).toEqual(rows.toSorted())
+    })
+
+    test('and nothing is wrong for `serve-dist check`', async () => {
+      const run = await runCheck([`http://127.0.0.1:${host.port}`, '--build', directory, '--all'])
+      expect([run.found, run.stopped]).toEqual([found, undefined])
+    })
+  })
+
+  describe.skipIf(path === undefined && !isRequired).each(['/', '/app/'])(
+    'of hostile names below %s',
+    (base) => {
+      let site: Site
+      let host: FileHost
+      beforeAll(async () => {
+        const directory = await buildFixture(hostileFiles, {
+          base,
+          appType: 'mpa',
+          assetsDirectory: 'assets',
+          isHashed: (name) => name.includes('1a2b3c'),
+          serving: { csp: true, securityHeaders: true, cors: ['assets/**'] },
+        })
+        site = await loadSite(directory, { onWarning: () => {} })
+        host = await startWith(site)
+      })
+      afterAll(() => host?.stop())
+
+      test('answers as we do', async () => {
+        const prefixed = hostilePaths.map((each) => base.slice(0, -1) + each)
+        const targets = new Set([...site.table.keys(), ...hostilePaths, ...prefixed])
+        const wrong = await compareWithOurs(site, host.port, [...targets])
+        expect([...wrong].filter((line) => ![...alike, ...others].some((other) => other.test(line)))).toEqual(
+          [],
+        )
+      })
+    },
+  )
+})
+
+const nginx = findServer('nginx')
+
+async function buildOf(page: string, script: string): Promise<Site> {
+  const files = { 'index.html': `<!doctype html><script>${page}</script>`, [script]: compressibleText(5000) }
+  const hashed = { assetsDirectory: 'assets', isHashed: (name: string) => name.startsWith('assets/') }
+  return await loadSite(await buildFixture(files, { ...hashed, serving: { csp: true } }))
+}
+
+describe.skipIf(nginx === undefined && !isRequired)('nginx, while another build is exported', () => {
+  test('answers from the build before until it is reloaded, then from the new one', async () => {
+    const folder = await temporaryDirectory()
+    await exportSite(await buildOf('one()', 'assets/a-1.js'), folder)
+    const host = await startNginx(nginx ?? 'nginx', folder)
+    onTestFinished(() => host.stop())
+    const ask = async (): Promise<readonly string[]> => {
+      const page = await rawRequest(host.port, {})
+      const script = await rawRequest(host.port, {
+        target: '/assets/a-1.js',
+        fields: { 'Accept-Encoding': 'br' },
+      })
+      const policy = page.field('Content-Security-Policy') ?? ''
+      return [page.body.toString(), /'sha256-\S+'/.exec(policy)?.[0] ?? '', String(script.status)]
+    }
+    const before = await ask()
+    await exportSite(await buildOf('two()', 'assets/b-2.js'), folder)
+    expect(await ask()).toEqual(before)
+    host.reload()
+    const after = await vi.waitUntil(async () => {
+      // A worker of before may answer the first request, or the second one.
+      const answers = await ask()
+      return answers.some((answer, index) => answer === before[index]) ? false : answers
+    })
+    expect(after).toEqual(['<!doctype html><script>two()</script>', expect.any(String), '404'])
+    expect(after[1]).not.toBe(before[1])
+  })
+})
+
+async function isKept({ request, answer }: BlackBoxRow, port: number, directory: string): Promise<boolean> {
+  const { status, fields = {}, file, slice = [] } = answer
+  const response = await rawRequest(port, request)
+  const isSame = Object.entries(fields).every(([name, value]) => {
+    // Every host takes ranges of what it sends, and names types and lengths of its own errors.
+    if (name === 'Accept-Ranges' || (name === 'Content-Type' && status === 404)) return true
+    const given = response.field(name)
+    return value instanceof RegExp ? value.test(given ?? '') : given === value
+  })
+  if (response.status !== status || !isSame) return false
+  if (file === undefined || request.method === 'HEAD') return true
+  return response.body.equals((await readFile(join(directory, file))).subarray(...slice))
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { mayMount, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { makeStore, type Started, start } from '../support/start-from-store.ts'
+
+const canMount = await mayMount()
+const megabyte = 1024 * 1024
+
+async function readSoFar(): Promise<number> {
+  return Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'utf8'))?.[1])
+}
+
+/** Bytes that this process has read while something was done. */
+async function readWhile(work: () => Promise<unknown>): Promise<number> {
+  const before = await readSoFar()
+  await work()
+  return (await readSoFar()) - before
+}
+
+async function becomes({ get }: Started, page: string): Promise<void> {
+  await vi.waitFor(async () => expect(await (await get('/')).text()).toBe(page), 5000)
+}
+
+describe.runIf(process.platform === 'linux')('a large file of a store', () => {
+  const path = 'assets/film-1.bin'
+  const film = randomBytes(8 * megabyte)
+
+  test('is not read to compare it after it was fetched, whichever build is served', async () => {
+    const place = await makeStore({ 'index.html': 'one', [path]: film })
+    const started = await start(place)
+    const part = async (): Promise<Response> => await started.get(path, { Range: 'bytes=-2' })
+    expect(await readWhile(part)).toBeLessThan(megabyte)
+    await publishTo(place.store, { 'index.html': 'two', [path]: film })
+    await becomes(started, 'two')
+    expect(await readWhile(part)).toBeLessThan(megabyte)
+    await publishTo(place.store, { 'index.html': 'three' })
+    await becomes(started, 'three')
+    expect(await readWhile(part)).toBeLessThan(megabyte)
+    expect(Buffer.from(await (await part()).arrayBuffer())).toEqual(film.subarray(-2))
+  })
+
+  test('that an earlier process has cached is read once, for the first answer', async () => {
+    const place = await makeStore({ 'index.html': 'one', [path]: film })
+    await (await start(place)).server.close()
+    const started = await start(place)
+    const part = async (): Promise<Response> => await started.get(path, { Range: 'bytes=-2' })
+    const read = await readWhile(() => Promise.all([part(), part(), part()]))
+    expect(read).toBeGreaterThan(film.length)
+    expect(read).toBeLessThan(film.length + megabyte)
+    expect(await readWhile(part)).toBeLessThan(megabyte)
+    await publishTo(place.store, { 'index.html': 'two', [path]: film })
+    await becomes(started, 'two')
+    expect(await readWhile(part)).toBeLessThan(megabyte)
+  })
+})
+
+describe.runIf(canMount)('a cache on a disk that is full', () => {
+  const bytes = randomBytes(500_000)
+
+  test('gives up what nobody has used for longest, and else says so', async () => {
+    const place = await makeStore(
+      { 'index.html': 'one', 'assets/a-1.bin': bytes },
+      { 'index.html': 'two', 'assets/b-1.bin': bytes.toReversed() },
+      { 'index.html': 'three' },
+    )
+    await mkdir(place.storeCache)
+    await mountFolder(place.storeCache, '-t', 'tmpfs', '-o', 'size=900k', 'tmpfs')
+    const started = await start(place)
+    for (const name of ['a', 'b', 'a']) {
+      const answer = await started.get(`assets/${name}-1.bin`)
+      expect(answer.status).toBe(200)
+      expect((await answer.arrayBuffer()).byteLength).toBe(bytes.length)
+    }
+    await publishTo(place.store, { 'index.html': 'four', 'large.bin': randomBytes(2 * megabyte) })
+    await vi.waitFor(() => expect(started.warnings).toHaveLength(1), 5000)
+    expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
+    expect(await (await started.get('/')).text()).toBe('three')
+    const [own = ''] = await readdir(place.storeCache)
+    expect(
+      (await readdir(join(place.storeCache, own, 'blobs'))).filter((name) => name.endsWith('.part')),
+    ).toEqual([])
+  })
+})

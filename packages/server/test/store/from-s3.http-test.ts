@@ -1,0 +1,136 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
+import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
+import { s3Environment, type S3User, startS3 } from '../../../store/test/support/start-s3.ts'
+import { serve, type RunningServer } from '../../src/serve/serve.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
+afterEach(() => {
+  proxy?.fail()
+  vi.unstubAllEnvs()
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await s3?.stop()
+})
+
+const large = Buffer.alloc(300_000, 'abcdefg')
+const first = { 'index.html': 'first', 'assets/large-1.bin': large }
+const second = { 'index.html': 'second' }
+
+interface Started {
+  readonly server: RunningServer
+  readonly warnings: string[]
+  readonly get: (path: string) => Promise<Response>
+}
+
+async function start(store: string, storeCache: string): Promise<Started> {
+  const warnings: string[] = []
+  const server = await serve({
+    store,
+    storeCache,
+    storeInterval: 50,
+    port: 0,
+    gracePeriod: 100,
+    site: { largestBody: 1024, openFiles: 0, onWarning: (text) => warnings.push(text) },
+    handler: { onProblem: () => {} },
+  })
+  onTestFinished(() => server.close())
+  return { server, warnings, get: (path) => fetch(new URL(path, server.url)) }
+}
+
+const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()
+
+describe.runIf(s3 !== undefined && proxy !== undefined)('a server of a store in S3', () => {
+  if (s3 === undefined || proxy === undefined) return
+  let reader: S3User
+  beforeAll(async () => {
+    reader = await s3.user()
+  })
+
+  const act = (user: S3User): void => {
+    for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, user))) vi.stubEnv(name, value)
+  }
+
+  /** A store that one user publishes to, and another may read, and not list. */
+  async function makeStore(): Promise<string> {
+    const bucket = await s3?.bucket()
+    const store = `s3://${bucket}/site`
+    await s3?.allow(String(bucket), [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
+    return store
+  }
+
+  async function publishAsRoot(store: string, files: Parameters<typeof publishTo>[1]): Promise<void> {
+    act(s3?.root ?? reader)
+    await publishTo(store, files)
+    act(reader)
+  }
+
+  test('follows it with credentials that may read and not list', async () => {
+    const store = await makeStore()
+    await publishAsRoot(store, first)
+    const { get } = await start(store, join(await temporaryDirectory(), 'cache'))
+    expect(await textOf(get('/assets/large-1.bin'))).toBe(large.toString())
+    await publishAsRoot(store, second)
+    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('second'), 10_000)
+    expect(await textOf(get('/assets/large-1.bin'))).toBe(large.toString())
+    expect((await get('/assets/other-1.bin')).status).toBe(404)
+  })
+
+  test('has a cache of its own for each endpoint', async () => {
+    const store = await makeStore()
+    await publishAsRoot(store, second)
+    const storeCache = join(await temporaryDirectory(), 'cache')
+    for (const endpoint of [s3.endpoint, proxy.endpoint, proxy.endpoint]) {
+      vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint)
+      expect(await textOf((await start(store, storeCache)).get('/'))).toBe('second')
+    }
+    expect(await readdir(storeCache)).toHaveLength(2)
+  })
+
+  test('of which nothing was published does not start', async () => {
+    const store = await makeStore()
+    act(reader)
+    await expect(start(store, join(await temporaryDirectory(), 'cache'))).rejects.toThrow(
+      `${store}: nothing is published there, or it may not be read; publish a build`,
+    )
+  })
+
+  test('asks for nothing but the history once it is warm', async () => {
+    const store = await makeStore()
+    await publishAsRoot(store, first)
+    const { get } = await start(store, join(await temporaryDirectory(), 'cache'))
+    const before = proxy.seen.length
+    for (let count = 0; count < 20; count += 1) {
+      expect((await get('/')).status).toBe(200)
+      expect(await textOf(get('/assets/large-1.bin'))).toBe(large.toString())
+    }
+    const asked = proxy.seen.slice(before).map(({ path }) => path.replace(/^.*\/site\//, ''))
+    expect(new Set(asked).size).toBeLessThan(2)
+    expect(asked.every((key) => key === 'current.json')).toBe(true)
+  })
+
+  test('serves on while it is away, starts from the cache, and tells when it is back', async () => {
+    const store = await makeStore()
+    await publishAsRoot(store, first)
+    const storeCache = join(await temporaryDirectory(), 'cache')
+    const running = await start(store, storeCache)
+    proxy.fail(() => ({ status: 503 }))
+    await vi.waitFor(() => expect(running.warnings).toHaveLength(1), 15_000)
+    expect(running.warnings[0]).toContain('; serving on what is here')
+    expect(await textOf(running.get('/'))).toBe('first')
+    const again = await start(store, storeCache)
+    expect(again.warnings[0]).toContain(`from ${storeCache}`)
+    expect(await textOf(again.get('/assets/large-1.bin'))).toBe(large.toString())
+    proxy.fail()
+    await publishAsRoot(store, second)
+    await vi.waitFor(async () => expect(await textOf(again.get('/'))).toBe('second'), 15_000)
+    expect(again.warnings.at(-1)).toBe(`${store}: answers again`)
+  })
+})

@@ -1,0 +1,229 @@
+import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openStore, publish, rollback } from '@serve-dist/store'
+import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-live-site.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { serve } from '../../src/serve/serve.ts'
+import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { cachedFile, makeStore, start } from '../support/start-from-store.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const large = Buffer.alloc(300_000, 'abcdefg')
+const first = { 'index.html': '<p>first', 'assets/large-1a2b3c4d.bin': large }
+const second = { 'index.html': '<p>second' }
+
+const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()
+const largePath = 'assets/large-1a2b3c4d.bin'
+
+describe('a server of a store', () => {
+  test('answers from the build that is current', async () => {
+    const { get } = await start(await makeStore(first))
+    expect(await textOf(get('/'))).toBe('<p>first')
+    const answer = await get(largePath)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(Buffer.from(await answer.arrayBuffer()).equals(large)).toBe(true)
+  })
+
+  test('swaps to the next build, and back after a rollback', async () => {
+    const place = await makeStore(first)
+    const { get } = await start(place)
+    await publishTo(place.store, second)
+    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'), 5000)
+    await rollback(await openStore(place.store))
+    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>first'), 5000)
+  })
+
+  test('answers hashed files of earlier builds, at once and after a swap', async () => {
+    const place = await makeStore()
+    const put = async (files: FixtureFiles): Promise<unknown> => await publishTo(place.store, files)
+    await put({ 'index.html': 'one', 'one.html': 'one', 'assets/a-1.js': 'a', 'assets/big-1.bin': large })
+    await put({ 'index.html': 'two', 'assets/b-2.js': 'b' })
+    const { get } = await start(place)
+    const expectFiles = async (): Promise<void> => {
+      expect(await textOf(get('/assets/a-1.js'))).toBe('a')
+      const answer = await get('/assets/big-1.bin')
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(await answer.text()).toBe(large.toString())
+      expect((await get('/one.html')).status).toBe(404)
+    }
+    await expectFiles()
+    await put({ 'index.html': 'three' })
+    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('three'), 5000)
+    await expectFiles()
+    expect(await textOf(get('/assets/b-2.js'))).toBe('b')
+  })
+
+  test('fetches a kept file once, however many wait for it', async () => {
+    const place = await makeStore({ 'index.html': 'one', 'assets/big-1.bin': large }, { 'index.html': 'two' })
+    const live = await openLiveSite(place)
+    onTestFinished(() => live.close())
+    const before = live.store?.figures.fetchedBlobs ?? 0
+    const handle = createFetchHandler(live)
+    const ask = async (): Promise<string | undefined> =>
+      (await handle(new Request('http://localhost/assets/big-1.bin')))?.text()
+    const bodies = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(bodies.every((body) => body === large.toString())).toBe(true)
+    expect(live.store?.figures.fetchedBlobs).toBe(before + 1)
+  })
+
+  test('that is behind answers files of a newer build, by one look for all who ask', async () => {
+    const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
+    const place = await makeStore(page)
+    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, {})
+    onTestFinished(() => live.close())
+    const handle = createFetchHandler(live)
+    const ask = async (path: string): Promise<string> => {
+      const answer = await handle(new Request(`http://localhost${path}`))
+      return `${answer?.status} ${await answer?.text()}`
+    }
+    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    const { looks = 0 } = live.store?.figures ?? {}
+    const asked = await Promise.all(Array.from({ length: 20 }, () => ask('/assets/b-2.js')))
+    expect(new Set(asked)).toEqual(new Set(['200 b']))
+    expect(live.store?.figures.looks).toBe(looks + 1)
+    expect(await ask('/')).toBe('200 one')
+    expect(await ask('/assets/a-1.js')).toBe('200 a')
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    expect(await ask('/')).toBe('200 two')
+    expect(await ask('/assets/a-1.js')).toBe('200 a')
+  })
+
+  test('serves on with the store away, and boots from its cache', async () => {
+    const place = await makeStore(first)
+    const { get, server } = await start(place)
+    await rename(place.store, `${place.store}-away`)
+    await writeFile(place.store, 'no folder')
+    expect(await server.reload()).toMatchObject({ status: 'refused' })
+    expect(await textOf(get('/'))).toBe('<p>first')
+    const again = await start(place)
+    expect(await textOf(again.get(largePath))).toBe(large.toString())
+    expect(again.warnings).toEqual([expect.stringContaining(`from ${place.storeCache}`)])
+  })
+
+  test('of which nothing was published does not start', async () => {
+    const place = await makeStore()
+    await expect(serve({ ...place, port: 0 })).rejects.toThrow(
+      `${place.store}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place.store}`,
+    )
+  })
+
+  test('refuses a build of which a file is missing, and serves on the one before', async () => {
+    const place = await makeStore(first)
+    const { get, server, warnings } = await start(place, { storeInterval: 50 })
+    const build = await buildFixture(second)
+    const other = join(await temporaryDirectory(), 'store')
+    const { id } = await publish(build, await openStore(other))
+    const blobs = join(other, 'blobs')
+    const [name = ''] = await readdir(blobs)
+    await rename(join(blobs, name), join(other, name))
+    await rename(place.store, `${place.store}-before`)
+    await rename(other, place.store)
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), 5000)
+    expect(warnings[0]).toContain('is missing; publish the build again')
+    expect(await textOf(get('/'))).toBe('<p>first')
+    await rename(join(place.store, name), join(place.store, 'blobs', name))
+    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'), 5000)
+    expect(warnings).toHaveLength(1)
+    expect(server.site.buildId).toBe(id)
+  })
+
+  test.each([0, 10])(
+    'fetches a file again that its cache lost or spoilt, with %i files kept open',
+    async (openFiles) => {
+      const place = await makeStore(first)
+      const { get, problems } = await start(place, { site: { openFiles } })
+      const file = await cachedFile(place, large.length)
+      for (const spoil of [
+        () => truncate(file, 1000),
+        () => writeFile(file, Buffer.alloc(large.length, 'x')),
+        () => rm(file),
+      ]) {
+        await spoil()
+        expect(await textOf(get(largePath))).toBe(large.toString())
+      }
+      expect(problems).toEqual([])
+      expect((await readFile(file)).equals(large)).toBe(true)
+    },
+  )
+
+  test('answers 503 for a file that it lacks while the store is away, and needs none for HEAD and 304', async () => {
+    const place = await makeStore(first)
+    const { get, server } = await start(place)
+    await rm(await cachedFile(place, large.length))
+    await rename(place.store, `${place.store}-away`)
+    await writeFile(place.store, 'no folder')
+    const refused = await get(largePath)
+    expect(refused.status).toBe(503)
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'retry-after': '5',
+      'cache-control': 'no-store',
+    })
+    const head = await fetch(new URL(largePath, server.url), { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(String(large.length))
+    const tag = head.headers.get('etag') ?? ''
+    expect((await get(largePath, { 'If-None-Match': tag })).status).toBe(304)
+    await rm(place.store)
+    await rename(`${place.store}-away`, place.store)
+    expect(await textOf(get(largePath))).toBe(large.toString())
+  })
+
+  test('answers 404 for a file that neither cache nor store has', async () => {
+    const place = await makeStore(first)
+    const { get } = await start(place)
+    const file = await cachedFile(place, large.length)
+    await rm(file)
+    await rm(join(place.store, 'blobs', basename(file)))
+    const answer = await get(largePath)
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('refuses a folder beside the store', async () => {
+    await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
+      'directory: builds come from the store: leave one of them out',
+    )
+  })
+})
+
+test('loadSite reads the build that is current', async () => {
+  const site = await loadSite(await makeStore(first, second))
+  expect(site.files.has('index.html')).toBe(true)
+  expect(site.summary.files).toBe(1)
+})
+
+test('a replica that is behind looks at its store before a hashed file is a 404', async () => {
+  const place = await makeStore()
+  const store = await openStore(place.store)
+  const put = async (files: FixtureFiles): Promise<unknown> =>
+    await publish(await buildFixture(files, { appType: 'spa', assetsDirectory: 'assets' }), store)
+  await put({ 'index.html': 'one', 'assets/a-1.js': 'one' })
+  const live = await openStagedSite(place, {})
+  onTestFinished(() => live.close())
+  // As in a bucket: nothing tells of a change, and the next look is far away.
+  Object.assign(live.watched ?? {}, { folders: [], interval: 3_600_000 })
+  const following = followStore(live, () => live.reload())
+  onTestFinished(() => following.close())
+  const handle = createFetchHandler(live)
+  const ask = async (path: string): Promise<number | undefined> =>
+    (await handle(new Request(`http://example.org${path}`)))?.status
+  expect(await ask('/assets/a-1.js')).toBe(200)
+  await put({ 'index.html': 'two', 'assets/a-2.js': 'two' })
+  const { looks } = live.store?.figures ?? { looks: 0 }
+  expect(await Promise.all([1, 2, 3].map(async () => await ask('/assets/a-2.js')))).toEqual([200, 200, 200])
+  const asked = Array.from({ length: 20 }, async (_, index) => await ask(`/assets/none-${index}.js`))
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]))
+  // The look, and the reload that it led to.
+  expect((live.store?.figures.looks ?? 0) - looks).toBeLessThan(6)
+})
+
+test('openLiveSite follows its store', async () => {
+  const place = await makeStore(first)
+  const live = await openLiveSite(place)
+  onTestFinished(() => live.close())
+  const { buildId } = await publishTo(place.store, second)
+  await vi.waitFor(() => expect(live.current.buildId).toBe(buildId), 5000)
+  expect(live.store).toMatchObject({ place: place.store, state: { reachable: true } })
+})

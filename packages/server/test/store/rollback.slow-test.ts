@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { serve as serveHono } from '@hono/node-server'
+import { openStore, publish, readGeneration, rollback } from '@serve-dist/store'
+import express from 'express'
+import Fastify from 'fastify'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import serveDist from '../../src/hosts/fastify.ts'
+import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
+import { entityTagOf } from '../../src/protocol/entity-tag.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { startListener } from '../support/start-listener.ts'
+import { startSwapClients, type SwapClients } from '../support/swap-clients.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+/** Each is a publish and a rollback. */
+const turns = 10
+const film = randomBytes(20_000_000)
+
+interface TwoBuilds {
+  readonly place: { readonly store: string; readonly storeCache: string }
+  /** What clients ask for, and what each entity tag promises. */
+  readonly builds: Parameters<typeof startSwapClients>[1]
+  /** Makes the other build the current one, and answers its id. */
+  readonly change: () => Promise<string>
+}
+
+/** A store with two builds, each with hashed files of its own, of which the first is current. */
+async function twoBuilds(): Promise<TwoBuilds> {
+  const folder = await temporaryDirectory()
+  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+  await mkdir(place.store)
+  const store = await openStore(place.store)
+  const directories: string[] = []
+  const answers = new Map<string, ReturnType<TwoBuilds['builds']['known']>>()
+  const paths = new Set<string>()
+  for (const build of [1, 2]) {
+    const ownFilm = Buffer.from(film)
+    for (let offset = 0; offset < film.length; offset += 65_536) ownFilm.write(`build ${build};`, offset)
+    const files = {
+      'index.html': `<!doctype html><title>Build ${build}</title>`,
+      'app.js': compressibleText(4000, `build${build}`),
+      [`assets/entry-${build}.js`]: compressibleText(3000, `entry${build}`),
+      [`assets/image-${build}.png`]: ownFilm.subarray(0, 200_000),
+      'film.mp4': ownFilm,
+    }
+    const directory = await buildFixture(files, {
+      isHashed: (path) => path.startsWith('assets/'),
+      durable: false,
+    })
+    directories.push(directory)
+    const { id } = await publish(directory, store)
+    for (const { path, size, sha256, variants } of (await readGeneration(store, id)).files) {
+      paths.add(path)
+      for (const answer of [{ coding: 'identity', size, sha256 }, ...variants]) {
+        answers.set(`${path} ${entityTagOf(answer.sha256)}`, { build, ...answer })
+      }
+    }
+  }
+  await rollback(store)
+  let changes = 0
+  return {
+    place,
+    builds: {
+      paths: [...paths],
+      newest: () => Math.min(2, 1 + changes),
+      known: (path, entityTag) => answers.get(`${path} ${entityTag}`),
+    },
+    async change() {
+      changes += 1
+      if (changes % 2 === 0) return (await rollback(store)).id
+      return (await publish(directories[1] ?? '', store)).id
+    },
+  }
+}
+
+async function finish(how: string, clients: SwapClients, kinds: number): Promise<void> {
+  await clients.finish()
+  console.log(`${how}: ${2 * turns} changes under ${JSON.stringify(clients.answers)}`)
+  expect.soft(clients.failures, how).toEqual([])
+  expect.soft(Object.keys(clients.answers), how).toHaveLength(kinds)
+}
+
+describe.skipIf(process.platform !== 'linux')('publish and rollback under full load', () => {
+  test.each([
+    ['of one process', []],
+    ['of one process, streamed', ['--largest-body', '50']],
+    ['of two workers', ['--workers', '2']],
+    ['of two workers, streamed', ['--workers', '2', '--largest-body', '50']],
+  ])('tear and fail no answer %s', async (how, flags) => {
+    const { place, builds, change } = await twoBuilds()
+    const { store, storeCache } = place
+    const command = spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags])
+    const { port } = await command.listening
+    const clients = startSwapClients(port, builds)
+    for (let turn = 0; turn < 2 * turns; turn += 1) {
+      const said = command.complaints().length
+      const id = await change()
+      await vi.waitFor(
+        () => expect(command.complaints().slice(said)).toContain(`now serving build ${id.slice(0, 12)}`),
+        { timeout: 30_000, interval: 5 },
+      )
+      clients.noteServed(1)
+    }
+    await finish(how, clients, 5)
+    expect(command.complaints()).not.toMatch(/refused|stuck|ended/)
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
+  test('tear and fail no answer of Express, Fastify and a fetch handler', async () => {
+    const { place, builds, change } = await twoBuilds()
+    const live = await openLiveSite({ ...place, largestBody: 100_000 })
+    onTestFinished(() => live.close())
+    const fastify = Fastify()
+    await fastify.register(serveDist, { site: live })
+    const handle = createFetchHandler(live)
+    const hono = serveHono({
+      fetch: async (request) => (await handle(request)) ?? new Response(null, { status: 404 }),
+      port: 0,
+    })
+    await fastify.listen({ port: 0, host: '127.0.0.1' })
+    onTestFinished(async () => {
+      hono.close()
+      await fastify.close()
+    })
+    const ports = {
+      Express: await startListener(express().use(createHandler(live))),
+      Fastify: Number(Object(fastify.server.address()).port),
+      fetch: Number(Object(hono.address()).port),
+    }
+    const hosts = Object.entries(ports).map(([how, port]) => ({
+      how,
+      clients: startSwapClients(port, builds),
+    }))
+    for (let turn = 0; turn < 2 * turns; turn += 1) {
+      const id = await change()
+      await vi.waitFor(() => expect(live.current.buildId).toBe(id), { timeout: 30_000, interval: 5 })
+      for (const { clients } of hosts) clients.noteServed(1)
+    }
+    for (const { how, clients } of hosts) await finish(how, clients, 5)
+  })
+})

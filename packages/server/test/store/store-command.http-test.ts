@@ -1,0 +1,189 @@
+import { chmod, chown, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { publishTo } from '../support/publish-to.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+interface Fixture {
+  readonly folder: string
+  readonly store: string
+  readonly words: readonly string[]
+}
+
+async function makeStore(): Promise<Fixture> {
+  const folder = await temporaryDirectory()
+  const store = join(folder, 'store')
+  await mkdir(store)
+  await publishTo(store, { 'index.html': 'first' })
+  return { folder, store, words: ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0'] }
+}
+
+async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
+  const { url } = await listening
+  await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
+}
+
+async function end({ child, exited }: RunningCommand): Promise<string> {
+  child.kill('SIGTERM')
+  return (await exited).stderr
+}
+
+describe('serve-dist --store', () => {
+  test('serves what is current, and tells of each build that becomes so', async () => {
+    const { store, words } = await makeStore()
+    const command = spawnCommand(words)
+    await expectPage(command, 'first')
+    const { buildId } = await publishTo(store, { 'index.html': 'second' })
+    await expectPage(command, 'second')
+    expect(await end(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
+  })
+
+  test('looks at once at SIGHUP', async () => {
+    const { store, words, folder } = await makeStore()
+    const command = spawnCommand([...words, '--store-interval', '1h'])
+    await expectPage(command, 'first')
+    command.child.kill('SIGHUP')
+    await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'), 8000)
+    await rename(store, join(folder, 'away'))
+    command.child.kill('SIGHUP')
+    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'), 8000)
+    await expectPage(command, 'first')
+    await end(command)
+  })
+
+  test('killed while it fills its cache, starts from what is there', async () => {
+    const { store, words, folder } = await makeStore()
+    const chunks = Array.from({ length: 300 }, (_each, index) => [
+      `chunk-${index}.js`,
+      `export default ${index}`,
+    ])
+    await publishTo(store, { 'index.html': 'many', ...Object.fromEntries(chunks) })
+    const countBlobs = async (): Promise<number> => {
+      const [own = ''] = await readdir(join(folder, 'cache'))
+      return (await readdir(join(folder, 'cache', own, 'blobs'))).length
+    }
+    for (const least of [1, 50, 200]) {
+      const command = spawnCommand(words)
+      await vi.waitFor(async () => expect(await countBlobs()).toBeGreaterThan(least), {
+        interval: 1,
+        timeout: 8000,
+      })
+      command.child.kill('SIGKILL')
+      await command.exited
+    }
+    const command = spawnCommand(words)
+    await expectPage(command, 'many')
+    const { url } = await command.listening
+    expect(await (await fetch(new URL('chunk-299.js', url))).text()).toBe('export default 299')
+    await end(command)
+  })
+
+  test('serves from its cache where the store cannot be reached, and says so', async () => {
+    const { store, words, folder } = await makeStore()
+    const first = spawnCommand(words)
+    await expectPage(first, 'first')
+    await end(first)
+    await rename(store, join(folder, 'away'))
+    await writeFile(store, 'no folder')
+    const again = spawnCommand(words)
+    await expectPage(again, 'first')
+    expect(await end(again)).toContain(`from ${join(folder, 'cache')}`)
+  })
+
+  test('with several workers serves each build by all of them', async () => {
+    const { store, words } = await makeStore()
+    const command = spawnCommand([...words, '--workers', '2'])
+    await expectPage(command, 'first')
+    await publishTo(store, { 'index.html': 'second' })
+    await expectPage(command, 'second')
+    const { url } = await command.listening
+    const pages = Array.from({ length: 20 }, async () => (await fetch(url, { keepalive: false })).text())
+    expect(new Set(await Promise.all(pages))).toEqual(new Set(['second']))
+    await end(command)
+  })
+
+  test('beside a folder does not start', async () => {
+    const { words } = await makeStore()
+    const { code, stderr } = await spawnCommand(['dist', ...words]).exited
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      'serve-dist: SD_OPTION_INVALID: the folder dist and --store: builds come from one of them, leave the other out\n',
+    )
+  })
+
+  test('says which flags have no effect', async () => {
+    const { words } = await makeStore()
+    const command = spawnCommand([...words, '--watch', '--fs-fallback', '--verify', 'hash'])
+    await expectPage(command, 'first')
+    const complaints = await end(command)
+    for (const flag of ['--watch', '--fs-fallback', '--verify']) {
+      expect(complaints).toContain(`${flag} has no effect with --store`)
+    }
+  })
+})
+
+// Only root may act as other users.
+describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root', () => {
+  const [ours, other] = [1000, 1001]
+
+  test('lies in a volume that belongs to root and that everybody may write to', async () => {
+    const { words, cache } = await makeOpenStore()
+    await chmod(cache, 0o777)
+    const command = spawnCommand(words, { user: ours })
+    await expectPage(command, 'first')
+    expect(await end(command)).toBe('')
+    const [name = ''] = await readdir(cache)
+    expect(await stat(join(cache, name))).toMatchObject({ uid: ours, mode: 0o40_700 })
+  })
+
+  test('lies in a folder of its own that others may read, as systemd makes it', async () => {
+    const { words, cache } = await makeOpenStore()
+    await chown(cache, ours, ours)
+    const command = spawnCommand(words, { user: ours })
+    await expectPage(command, 'first')
+    expect(await end(command)).toBe('')
+  })
+
+  test('is none that another user has made in a folder for all', async () => {
+    const { words, cache } = await makeOpenStore()
+    await chmod(cache, 0o1777)
+    const command = spawnCommand(words, { user: other })
+    await expectPage(command, 'first')
+    await end(command)
+    const { code, stderr } = await spawnCommand(words, { user: ours }).exited
+    expect(code).toBe(1)
+    expect(stderr).toContain('SD_CACHE_UNUSABLE')
+    expect(stderr).toContain(
+      `it belongs to the user with the id ${other}, and this is the one with the id ${ours}`,
+    )
+    // By default, too.
+    const [name = ''] = await readdir(cache)
+    const home = join(cache, 'home')
+    await mkdir(join(home, '.cache', 'serve-dist', name), { recursive: true })
+    const env = { HOME: home, XDG_CACHE_HOME: '' }
+    const again = await spawnCommand(withoutCache(words), { user: ours, env }).exited
+    expect(again.stderr).toContain('it belongs to the user with the id 0')
+  })
+
+  test('names the flag where the folder of the user cannot be written to', async () => {
+    const { words, cache } = await makeOpenStore()
+    const env = { HOME: cache, XDG_CACHE_HOME: '' }
+    const { stderr } = await spawnCommand(withoutCache(words), { user: ours, env }).exited
+    expect(stderr).toContain('name another folder to make it in: --store-cache <dir>')
+  })
+})
+
+function withoutCache(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('--store-cache')
+  return words.toSpliced(at, 2)
+}
+
+/** Folders of root's that everybody may enter. */
+async function makeOpenStore(): Promise<Fixture & { readonly cache: string }> {
+  const fixture = await makeStore()
+  const cache = join(fixture.folder, 'cache')
+  await chmod(fixture.folder, 0o755)
+  await mkdir(cache)
+  return { ...fixture, cache }
+}

@@ -1,0 +1,282 @@
+import { rm, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RuntimeEnvironment } from '@serve-dist/manifest'
+import { openStore, publish, purge } from '@serve-dist/store'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
+import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
+import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { childrenOf } from '../support/children-of.ts'
+import { connectionsTo } from '../support/connections-to.ts'
+import { freePort } from '../support/free-port.ts'
+import { parseMetrics } from '../support/parse-metrics.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { replaceWorker } from '../support/replace-worker.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
+afterEach(() => {
+  proxy?.fail()
+  vi.unstubAllEnvs()
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await s3?.stop()
+})
+
+/** A start of Node takes a while on a machine that is busy. */
+const patience = { timeout: 20_000, interval: 50 }
+const large = Buffer.alloc(300_000, 'abcdefg')
+const first = { 'index.html': 'first', 'assets/large-1.bin': large }
+const second = { 'index.html': 'second', 'assets/entry-2.js': 'second()' }
+
+/** What sixteen new connections get: the answers of all workers. */
+async function allOf(port: number, target: string): Promise<ReadonlySet<string>> {
+  const answers = Array.from({ length: 16 }, async () => {
+    const { status, body } = await rawRequest(port, { target })
+    return `${status} ${body.toString()}`
+  })
+  return new Set(await Promise.all(answers))
+}
+
+async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
+  const { port } = await listening
+  await vi.waitFor(async () => expect(await allOf(port, '/')).toEqual(new Set([`200 ${page}`])), patience)
+}
+
+async function said({ complaints }: RunningCommand, text: string, times = 1): Promise<void> {
+  await vi.waitFor(() => expect(complaints().split(text).length).toBeGreaterThan(times), patience)
+}
+
+async function end({ child, exited }: RunningCommand): Promise<string> {
+  child.kill('SIGTERM')
+  const { code, stderr } = await exited
+  expect(code).toBe(0)
+  return stderr
+}
+
+async function makeFolder(): Promise<{
+  readonly store: string
+  readonly folder: string
+  readonly words: string[]
+}> {
+  const folder = await temporaryDirectory()
+  const store = join(folder, 'store')
+  await publishTo(store, first)
+  await deployTo(store, second)
+  const words = ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0', '--workers', '2']
+  return { store, folder, words }
+}
+
+const isHashed = (path: string): boolean => path.startsWith('assets/')
+
+/** Publishes a build of which the server knows the folder of hashed assets. */
+async function deployTo(store: string, files: FixtureFiles, environment?: RuntimeEnvironment): Promise<void> {
+  const given = { appType: 'spa', assetsDirectory: 'assets', isHashed } as const
+  const directory = await buildFixture(files, { ...given, ...(environment && { environment }) })
+  await publish(directory, await openStore(store))
+}
+
+describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', () => {
+  describe.runIf(s3 !== undefined && proxy !== undefined)('of a store in S3', () => {
+    if (s3 === undefined || proxy === undefined) return
+    const environment = s3Environment(proxy.endpoint, s3.root)
+    const port = Number(new URL(proxy.endpoint).port)
+
+    async function makeStore(): Promise<string> {
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+      const store = `s3://${await s3?.bucket()}/site`
+      await publishTo(store, first)
+      await publishTo(store, second)
+      return store
+    }
+
+    async function start(store: string, flags: readonly string[]): Promise<RunningCommand> {
+      const cache = join(await temporaryDirectory(), 'cache')
+      const words = `--store ${store} --store-cache ${cache} --port 0 --workers 2 --largest-body 1000`
+      const command = spawnCommand([...words.split(' '), ...flags], { env: environment })
+      await command.listening
+      return command
+    }
+
+    test('asks it by the first process alone, and for each blob once', async () => {
+      const store = await makeStore()
+      const before = proxy.seen.length
+      const command = await start(store, ['--store-interval', '100ms'])
+      const { port: own } = await command.listening
+      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      await publishTo(store, { 'index.html': 'third' })
+      await expectPage(command, 'third')
+      const workers = await childrenOf(command.child.pid)
+      expect(await Promise.all(workers.map((id) => connectionsTo(port, id)))).toEqual([0, 0])
+      expect(await connectionsTo(port, command.child.pid ?? 0)).toBeGreaterThan(0)
+      const blobs = proxy.seen
+        .slice(before)
+        .filter(({ method, path }) => method === 'GET' && path.includes('/blobs/'))
+      expect(new Set(blobs.map(({ path }) => path)).size).toBe(blobs.length)
+      await end(command)
+    })
+
+    test('starts workers again, and answers with what it has, while the store is away', async () => {
+      const ops = await freePort()
+      const flags = ['--store-interval', '100ms', '--ops', `127.0.0.1:${ops}`]
+      const command = await start(await makeStore(), flags)
+      const { port: own } = await command.listening
+      const readiness = async (): Promise<unknown> => {
+        const { status, body } = await rawRequest(ops, { target: '/readyz' })
+        return { code: status, ...JSON.parse(body.toString()) }
+      }
+      const metric = async (name: string): Promise<number | undefined> => {
+        const { body } = await rawRequest(ops, { target: '/metrics' })
+        const found = [...parseMetrics(body.toString())].filter(([key]) =>
+          key.startsWith(`serve_dist_store_${name}{`),
+        )
+        expect(found).toHaveLength(1)
+        return found[0]?.[1]
+      }
+      expect(await readiness()).toMatchObject({ code: 200, store: 'reachable' })
+      expect(await metric('reachable')).toBe(1)
+      const blobs = await metric('fetched_blobs_total')
+      proxy.fail(() => ({ reset: 'before' }))
+      await said(command, 'serving on what is here')
+      expect(await readiness()).toMatchObject({
+        code: 200,
+        store: expect.stringMatching(/^unreachable since \d{4}-.*: s3:/),
+      })
+      expect(await metric('reachable')).toBe(0)
+      await replaceWorker(command.child.pid)
+      await replaceWorker(command.child.pid)
+      await expectPage(command, 'second')
+      const cold = await rawRequest(own, { target: '/assets/large-1.bin' })
+      expect([cold.status, cold.field('Retry-After'), cold.field('Cache-Control')]).toEqual([
+        503,
+        '5',
+        'no-store',
+      ])
+      proxy.fail()
+      await said(command, 'answers again')
+      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await metric('fetched_blobs_total')).toBe((blobs ?? 0) + 1)
+      expect(await end(command)).not.toMatch(/stuck|refused/)
+    }, 60_000)
+
+    test('looks at it before a hashed file is a 404, in every worker, once for all', async () => {
+      const store = await makeStore()
+      await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
+      const command = await start(store, ['--store-interval', '1h'])
+      const { port: own } = await command.listening
+      await deployTo(store, { 'index.html': 'fourth', 'assets/entry-4.js': 'fourth()' })
+      expect(await allOf(own, '/assets/entry-4.js')).toEqual(new Set(['200 fourth()']))
+      await expectPage(command, 'fourth')
+      const before = proxy.seen.length
+      const begun = performance.now()
+      const names = Array.from({ length: 40 }, (_each, index) => `/assets/none-${index}.js`)
+      const answers = await Promise.all(names.map(async (target) => await rawRequest(own, { target })))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+      const looks = proxy.seen.slice(before).filter(({ path }) => path.endsWith('current.json'))
+      expect(looks.length).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1000)
+      await end(command)
+    })
+
+    test('serves on a build that was taken out of the store, by new workers as well', async () => {
+      const store = await makeStore()
+      const command = await start(store, ['--store-interval', '1h'])
+      const backend = await openStore(store)
+      const { buildId } = JSON.parse(
+        (
+          await rawRequest((await command.listening).port, { target: '/__serve-dist/build.json' })
+        ).body.toString(),
+      )
+      await publishTo(store, { 'index.html': 'third' })
+      await purge(backend, buildId)
+      await replaceWorker(command.child.pid)
+      await expectPage(command, 'second')
+      command.child.kill('SIGHUP')
+      await expectPage(command, 'third')
+      expect(
+        (await rawRequest((await command.listening).port, { target: '/assets/entry-2.js' })).status,
+      ).toBe(404)
+      await end(command)
+    })
+  })
+
+  test('does not start where nothing is published, and says so once', async () => {
+    const { folder, words } = await makeFolder()
+    await rm(folder, { recursive: true })
+    const { code, stderr } = await spawnCommand(words).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*nothing is published there.*\n$/)
+  })
+
+  test('goes on with its cache deleted', async () => {
+    const { store, folder, words } = await makeFolder()
+    const command = spawnCommand([...words, '--largest-body', '1000'])
+    await expectPage(command, 'second')
+    const { port } = await command.listening
+    await rm(join(folder, 'cache'), { recursive: true })
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    await rm(join(folder, 'cache'), { recursive: true })
+    await replaceWorker(command.child.pid)
+    await expectPage(command, 'second')
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    await rm(join(folder, 'cache'), { recursive: true })
+    await publishTo(store, { 'index.html': 'third' })
+    await expectPage(command, 'third')
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    await end(command)
+  }, 60_000)
+
+  test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
+    const { store, words } = await makeFolder()
+    const command = spawnCommand(words)
+    await expectPage(command, 'second')
+    const environment: RuntimeEnvironment = {
+      path: 'serve-dist-env.js',
+      prefix: '',
+      variables: { NOWHERE_SET: { type: 'string', required: true } },
+    }
+    await deployTo(
+      store,
+      { 'index.html': 'third', 'assets/entry-3.js': 'third()', [environment.path]: '' },
+      environment,
+    )
+    await said(command, 'NOWHERE_SET')
+    await replaceWorker(command.child.pid)
+    await expectPage(command, 'second')
+    // Other replicas may have the values, and serve its pages.
+    const { port } = await command.listening
+    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    await expectPage(command, 'second')
+    await publishTo(store, { 'index.html': 'fourth' })
+    await expectPage(command, 'fourth')
+    expect((await rawRequest((await command.listening).port, { target: '/assets/entry-2.js' })).status).toBe(
+      200,
+    )
+    await end(command)
+  }, 60_000)
+
+  test('takes a storm of signals and of publishes', async () => {
+    const { store, folder, words } = await makeFolder()
+    const command = spawnCommand(words)
+    await expectPage(command, 'second')
+    const pages = ['a', 'b', 'c', 'd', 'e', 'f']
+    const storm = setInterval(() => command.child.kill('SIGHUP'), 5)
+    for (const page of pages) {
+      const both = [page, `${page}2`].map((name) => publishTo(store, { 'index.html': name }))
+      // One of the two may have to be told that the other was faster.
+      await Promise.allSettled(both)
+    }
+    await rename(store, join(folder, 'away'))
+    await publishTo(join(folder, 'away'), { 'index.html': 'last' })
+    await rename(join(folder, 'away'), store)
+    clearInterval(storm)
+    command.child.kill('SIGHUP')
+    await expectPage(command, 'last')
+    expect(await end(command)).not.toMatch(/stuck|ended by/)
+  }, 60_000)
+})

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** A server of others that serves an exported folder. */
+export interface FileHost {
+  readonly port: number
+  /** Applies the configuration again. */
+  reload(): void
+  stop(): Promise<void>
+}
+
+/** A program of the machine; servers are not in everybody's PATH. */
+export function findServer(name: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
+}
+
+/** nginx with an include of the export's `nginx.conf`, inside a configuration that compresses as Debian's does. */
+export async function startNginx(program: string, folder: string): Promise<FileHost> {
+  const [own, port] = [await temporaryDirectory(), await freePort()]
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  await writeFile(
+    join(own, 'nginx.conf'),
+    [
+      `daemon off; pid ${own}/nginx.pid; error_log stderr warn;`,
+      ...(process.getuid?.() === 0 ? ['user root;'] : []),
+      'worker_processes 1;',
+      'events {}',
+      'http {',
+      '  access_log off; gzip on; gzip_types *; include /etc/nginx/mime.types;',
+      ...temporary.map((name) => `  ${name}_temp_path ${own}/${name};`),
+      `  server { listen 127.0.0.1:${port}; set $site "${folder}"; include "${folder}/nginx.conf"; }`,
+      '}',
+    ].join('\n'),
+  )
+  return await start([program, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')], port)
+}
+
+async function start(
+  [program, ...args]: readonly [string, ...string[]],
+  port: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FileHost> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const ended = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}/`
+  for (let isThere = false; !isThere;) {
+    if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
+    isThere = await fetch(url, { redirect: 'manual' }).then(
+      () => true,
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        return false
+      },
+    )
+  }
+  return {
+    port,
+    reload: () => child.kill('SIGHUP'),
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** Caddy with an import of the export's `Caddyfile`. */
+export async function startCaddy(program: string, folder: string): Promise<FileHost> {
+  const [own, port] = [await temporaryDirectory(), await freePort()]
+  const site = `http://:${port} {\n\tbind 127.0.0.1\n\timport "${folder}/Caddyfile"\n}`
+  await writeFile(join(own, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}\n`)
+  const environment = { HOME: own, XDG_DATA_HOME: own, XDG_CONFIG_HOME: own, SITE: folder }
+  const args = ['run', '--adapter', 'caddyfile', '--config', join(own, 'Caddyfile')]
+  return await start([program, ...args], port, environment)
+}
+
+/** Apache with the export's `public` as its root, and compression as Debian has it. */
+export async function startApache(program: string, folder: string): Promise<FileHost> {
+  const [own, port] = [await temporaryDirectory(), await freePort()]
+  await mkdir(join(own, 'logs'))
+  const modules = [
+    'mpm_event',
+    'authz_core',
+    'dir',
+    'mime',
+    'headers',
+    'rewrite',
+    'deflate',
+    'filter',
+    'env',
+    'setenvif',
+    'unixd',
+  ]
+  const folders = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2']
+  const place = folders.find((each) => existsSync(each)) ?? ''
+  await writeFile(
+    join(own, 'httpd.conf'),
+    [
+      ...modules
+        .filter((name) => existsSync(join(place, `mod_${name}.so`)))
+        .map((name) => `LoadModule ${name}_module ${place}/mod_${name}.so`),
+      `ServerRoot "${own}"`,
+      'ServerName example.org',
+      `Listen 127.0.0.1:${port}`,
+      'PidFile httpd.pid',
+      'ErrorLog "|/bin/cat 1>&2"',
+      'LogLevel warn',
+      ...(existsSync('/etc/mime.types') ? ['TypesConfig /etc/mime.types'] : []),
+      'AddOutputFilterByType DEFLATE text/html text/plain text/javascript application/json',
+      'AddLanguage br .br',
+      `DocumentRoot "${folder}/public"`,
+      `<Directory "${folder}">`,
+      '  AllowOverride All',
+      '  Require all granted',
+      '</Directory>',
+    ].join('\n'),
+  )
+  return await start([program, '-f', join(own, 'httpd.conf'), '-D', 'FOREGROUND'], port)
+}

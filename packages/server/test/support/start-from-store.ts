@@ -1,0 +1,57 @@
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { serve, type RunningServer } from '../../src/serve/serve.ts'
+import type { ServeOptions } from '../../src/serve/serve-options.ts'
+import type { FixtureFiles } from './build-fixture.ts'
+import { publishTo } from './publish-to.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** A store, and a cache for it. */
+export interface Place {
+  readonly store: string
+  readonly storeCache: string
+}
+
+/** Publishes builds, one after the other. */
+export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Place> {
+  const folder = await temporaryDirectory()
+  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+  await mkdir(place.store)
+  for (const files of builds) await publishTo(place.store, files)
+  return place
+}
+
+/** A server, and what it has said. */
+export interface Started {
+  readonly server: RunningServer
+  readonly warnings: string[]
+  readonly problems: string[]
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
+}
+
+/** Starts a server of a store for a test, which streams all but the smallest files. */
+export async function start(place: Place, options: ServeOptions = {}): Promise<Started> {
+  const [warnings, problems]: [string[], string[]] = [[], []]
+  const server = await serve({
+    ...place,
+    port: 0,
+    gracePeriod: 100,
+    ...options,
+    site: { largestBody: 1024, openFiles: 0, onWarning: (text) => warnings.push(text), ...options.site },
+    handler: { onProblem: ({ message }) => problems.push(message) },
+  })
+  onTestFinished(() => server.close())
+  const get: Started['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
+  return { server, warnings, problems, get }
+}
+
+/** The cached file of so many bytes. */
+export async function cachedFile({ storeCache }: Place, size: number): Promise<string> {
+  const [own = ''] = await readdir(storeCache)
+  const blobs = join(storeCache, own, 'blobs')
+  for (const name of await readdir(blobs)) {
+    if ((await stat(join(blobs, name))).size === size) return join(blobs, name)
+  }
+  throw new Error('the file is not cached')
+}
