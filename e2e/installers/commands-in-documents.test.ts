@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../src/send-request.ts'
 import { blocks, blocksIn, isNotRun, linesOf, notRun } from './support/document-blocks.ts'
@@ -14,7 +16,16 @@ const replacements = (here: { folder: string; origin: string }) =>
     [/\/etc\/systemd\/system/g, `${here.folder}/units`],
     [/--port 8080/g, '--port 0'],
     [/127\.0\.0\.1:9090/g, '127.0.0.1:0'],
+    [/51b09ac4/g, earliestBuild(here.folder)],
   ] satisfies [RegExp, string][]
+
+/** Of the store that a folder has, the id of the build to go back to. */
+function earliestBuild(folder: string): string {
+  const file = path.join(folder, 'srv-store/current.json')
+  if (!existsSync(file)) return ''
+  const { history }: { history: { id: string }[] } = JSON.parse(readFileSync(file, 'utf8'))
+  return history.at(-1)?.id ?? ''
+}
 
 const commands = blocksIn('sh').filter(({ code }) => !isNotRun(code.split('\n').slice(0, 2).join('\n')))
 
@@ -52,7 +63,11 @@ describe.skipIf(process.platform === 'win32')('commands in documents', () => {
   })
 
   async function outcomeOf(text: string, folder: string): Promise<{ text: string; outcome: string }> {
-    if (!/(?<!install.*)serve-dist(\/server)?(?! (compress|report|check|explain|--help))( |$)/.test(text)) {
+    if (
+      !/(?<!install.*)serve-dist(\/server)?(?! (compress|report|check|explain|publish|rollback|generations|purge|--help))( |$)/.test(
+        text,
+      )
+    ) {
       // Where the folder of packages is a link, npm would replace it.
       const place = text.startsWith('npm install') ? site.project.folder : folder
       const { exitCode, output, errors } = await site.project.run(text, place)

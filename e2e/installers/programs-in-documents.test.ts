@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,8 +16,9 @@ const configurations = programs.filter(({ code }) => isConfiguration(code))
 const servers = programs.filter(({ code }) => code.includes('4173'))
 const rules = programs.filter(({ code }) => code.includes('// serve-dist.config.js'))
 const modules = programs.filter(({ code }) => code.includes("'virtual:serve-dist/env'"))
+const clients = programs.filter(({ code }) => code.includes("'virtual:serve-dist/client'"))
 const others = programs.filter(
-  (block) => ![...configurations, ...servers, ...rules, ...modules].includes(block),
+  (block) => ![...configurations, ...servers, ...rules, ...modules, ...clients].includes(block),
 )
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
@@ -114,6 +115,16 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     },
   )
 
+  test.each(clients)('$place is built in', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    await writeFile(path.join(folder, 'src/later.ts'), code)
+    expect(await site.project.run('npx vite build', folder)).toMatchObject({ exitCode: 0 })
+    const assets = path.join(folder, 'dist/assets')
+    const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'))
+    const texts = await Promise.all(scripts.map((name) => readFile(path.join(assets, name), 'utf8')))
+    expect(texts.join('\n')).toMatch(/addEventListener\([`'"]vite:preloadError/)
+  })
+
   test.each(others)('$place runs', async ({ code }) => {
     const folder = await site.folderFor(code)
     await writeFile(path.join(folder, 'program.mjs'), code)
@@ -160,7 +171,10 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
           output: '',
         })
         const lines = script.split('\n').filter((line) => line.startsWith('npx '))
-        for (const line of lines) expect(await site.project.run(line, folder)).toMatchObject({ exitCode: 0 })
+        // Of the workflow's own environment.
+        const store = code.includes('SERVE_DIST_STORE') ? 'SERVE_DIST_STORE=srv-store ' : ''
+        for (const line of lines)
+          expect(await site.project.run(store + line, folder)).toMatchObject({ exitCode: 0 })
       }
     },
   )

@@ -48,9 +48,14 @@ describe.skipIf(systemdAnalyze === undefined && !isRequired)('deploy/systemd', (
 
 describe.skipIf(go === undefined && !isRequired)('deploy/kubernetes', () => {
   // From the first that knows `sleep` as a hook without being asked to, to the newest whose schemas are published.
-  test.each(['1.30.0', '1.37.0'])('is known to Kubernetes %s, by kubeconform', async (version) => {
+  test.each([
+    ['serve-dist.yaml', '1.30.0'],
+    ['serve-dist.yaml', '1.37.0'],
+    ['serve-dist-store.yaml', '1.30.0'],
+    ['serve-dist-store.yaml', '1.37.0'],
+  ])('%s is known to Kubernetes %s, by kubeconform', async (name, version) => {
     const kubeconform = await installKubeconform(version)
-    const manifest = path.join(root, 'deploy/kubernetes/serve-dist.yaml')
+    const manifest = path.join(root, 'deploy/kubernetes', name)
     const result = await runCommand([...kubeconform, manifest], { isQuiet: true })
     expect(result).toMatchObject({ exitCode: 0, output: expect.stringContaining('Valid: 3, Invalid: 0') })
     const broken = path.join(await temporaryFolder(), 'broken.yaml')

@@ -19,12 +19,20 @@ export interface RecordingProxy {
   close(): Promise<void>
 }
 
-/** Stands between a browser and a server, changes nothing, and remembers every exchange. */
-export async function startRecordingProxy(target: URL): Promise<RecordingProxy> {
+/**
+ * Stands between a browser and a server, changes nothing, and remembers every exchange.
+ *
+ * @param choose - the server for a request, where there are several.
+ */
+export async function startRecordingProxy(
+  target: URL,
+  choose: (request: http.IncomingMessage) => URL = () => target,
+): Promise<RecordingProxy> {
   let exchanges: Exchange[] = []
   const server = http.createServer((request, response) => {
     const { method = 'GET', url = '/', headers } = request
-    const options = { host: target.hostname, port: target.port, method, path: url, headers }
+    const { hostname, port } = choose(request)
+    const options = { host: hostname, port, method, path: url, headers }
     const onward = http.request(options, (answer) => {
       const status = answer.statusCode ?? 502
       exchanges.push({

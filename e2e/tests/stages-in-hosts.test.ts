@@ -3,7 +3,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createAdaptorServer } from '@hono/node-server'
-import { createHandler, openSiteStore, type SiteHolder } from '@serve-dist/server'
+import { createHandler, openLiveSite, type SiteHolder } from '@serve-dist/server'
 import { createFetchHandler } from '@serve-dist/server/fetch'
 import serveDist from '@serve-dist/server/fastify'
 import express from 'express'
@@ -88,18 +88,18 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
     async (_name, start) => {
       const { blue, green, browser } = stages
       const values: Record<string, string> = { STAGE: 'blue', API_URL: blue.url.href }
-      const store = await openSiteStore(dist, { environment: values })
-      onTestFinished(() => store.close())
-      const server = await listenLocally(await start(store))
+      const live = await openLiveSite(dist, { environment: values })
+      onTestFinished(() => live.close())
+      const server = await listenLocally(await start(live))
       onTestFinished(() => server.close())
       expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(flawlessVisit(blue))
 
       values['API_URL'] = ''
-      expect(await store.reload()).toMatchObject({ status: 'refused' })
+      expect(await live.reload()).toMatchObject({ status: 'refused' })
       expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(flawlessVisit(blue))
 
       Object.assign(values, { STAGE: 'green', API_URL: green.url.href })
-      expect(await store.reload()).toMatchObject({ status: 'swapped' })
+      expect(await live.reload()).toMatchObject({ status: 'swapped' })
       expect(await visitStage(browser, server.url, { own: green, other: blue })).toEqual(flawlessVisit(green))
     },
   )

@@ -36,7 +36,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
     "import { defineConfig } from 'vite'\nimport serveDist from '@serve-dist/vite'\nexport default defineConfig({ plugins: [serveDist()] })\n",
   )
   const ours =
-    '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/manifest'
+    '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/store @serve-dist/manifest'
   for (const line of [`npm install vite@^8 ${ours} pino prom-client ${hosts}`, 'npx vite build']) {
     const { exitCode, output, errors } = await project.run(line)
     if (exitCode !== 0) throw new Error(`${line} failed:\n${output}${errors}`)
@@ -62,6 +62,14 @@ export async function prepareSite(): Promise<DocumentedSite> {
     await writeFile(path.join(folder, 'stage.env'), 'API_URL=https://api.example.org\n')
     if (code.includes('compress public'))
       await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
+    // Two builds, so that there is one to go back to, under an id that the document shows.
+    if (/--store|SERVE_DIST_STORE/.test(code)) {
+      const earlier = `sed -i 's/A page/Before/' dist/index.html && npx serve-dist compress dist`
+      const publish = 'npx serve-dist publish --store srv-store'
+      const line = `mv dist kept && cp -r kept dist && ${earlier} && ${publish} && rm -r dist && mv kept dist && ${publish}`
+      const { exitCode, errors } = await project.run(line, folder)
+      if (exitCode !== 0) throw new Error(`${line} failed:\n${errors}`)
+    }
     if (wantsRendered(code)) {
       // As frameworks write it: beside the client's folder, that of the server.
       await rm(path.join(folder, 'dist'), { recursive: true })

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
+import { clientPlugin } from './client/client-plugin.ts'
 import { begin, close, endOutput, fail, finish } from './build-steps.ts'
 import { environmentPlugins } from './environment/environment-plugins.ts'
 import { loadVariables } from './environment/load-variables.ts'
@@ -45,7 +46,7 @@ const appPlugin: Plugin = {
 }
 
 /**
- * The plugin itself, and beside it the one of the environment.
+ * The plugin itself, and beside it those of the modules that applications import of it.
  *
  * @param framework - the integration that puts it in: then it only writes down what the bundler knows, and the pass is
  * `finishBuild`.
@@ -53,17 +54,20 @@ const appPlugin: Plugin = {
  */
 export function recordingPlugins(options: ServeDistOptions, framework?: string, base?: string): Plugin[] {
   const settings = resolveServeDistOptions(options)
+  const integration = { framework, base }
   return [
+    clientPlugin(integration),
     ...environmentPlugins(settings.environment),
-    recordingPlugin(options, settings, { framework, base }),
+    recordingPlugin(options, settings, integration),
   ]
 }
 
 function recordingPlugin(
   options: ServeDistOptions,
   settings: ServeDistSettings,
-  { framework, base }: { readonly framework: string | undefined; readonly base: string | undefined },
+  integration: frameworks.Integration,
 ): Plugin {
+  const { framework } = integration
   const workers: CollectedWorkers = { stems: new Map(), scripts: new Set(), inline: new Set() }
   const instance = Symbol(pluginName)
   const mark: InstanceMark['serveDist'] = {
@@ -79,7 +83,7 @@ function recordingPlugin(
   const recordingOf = (environment: Environment): Recording => {
     const config = environment.getTopLevelConfig()
     const assets = assetsDirectory(environment.config.build.assetsDir)
-    return { settings, facts: frameworks.factsOf(config, { framework, base }, assets) }
+    return { settings, facts: frameworks.factsOf(config, integration, assets) }
   }
 
   return {

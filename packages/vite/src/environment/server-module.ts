@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
+import { readOwnFile } from '../read-own-file.ts'
 
 /** The module that reads variables, as a part of the bundle of a server, which may run where no package is. */
 export const environmentReader = '\0virtual:serve-dist/read-environment'
 
 /** The text of `environmentReader`, which the build of this package makes of what the server reads variables with. */
 export function readerModule(): string {
-  const own = createRequire(import.meta.url).resolve('@serve-dist/vite/package.json')
-  return readFileSync(join(dirname(own), 'dist/environment/read-environment.js'), 'utf8')
+  return readOwnFile('dist/environment/read-environment.js')
 }
 
 /**

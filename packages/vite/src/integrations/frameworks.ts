@@ -109,19 +109,30 @@ export function namingOf(
   return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
+/** What an integration says of itself; neither, where the plugin stands among Vite's by itself. */
+export interface Integration {
+  readonly framework: string | undefined
+  readonly base: string | undefined
+}
+
 /** What the record of a build says in a framework's own way; what its integration knows counts first. */
 export function factsOf(
   config: ResolvedConfig,
-  integration: { readonly framework: string | undefined; readonly base: string | undefined },
+  integration: Integration,
   assetsDirectory: string,
 ): Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'> {
   const name = integration.framework ?? frameworkOf(config)
-  const base = name === undefined ? undefined : frameworks[name]?.base?.(config)
   return {
-    base: servedBase(integration.base ?? base ?? config.base),
+    base: servedBase(knownBase(config, integration) ?? config.base),
     appType: appTypeOf(config),
     ...namingOf(name, assetsDirectory),
   }
+}
+
+/** The base under which a framework serves a build, where it is another one than Vite's. */
+export function knownBase(config: ResolvedConfig, { framework, base }: Integration): string | undefined {
+  const name = framework ?? frameworkOf(config)
+  return base ?? (name === undefined ? undefined : frameworks[name]?.base?.(config))
 }
 
 /** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */

@@ -1,5 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { createProgressLine, finish, type PrecompressReport } from '@serve-dist/precompress'
+import { createProgressLine } from '@serve-dist/manifest/terminal'
+import { finish, type PrecompressReport } from '@serve-dist/precompress'
 import { checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import { rememberPass } from './exit-watch.ts'
@@ -18,7 +19,7 @@ export async function runPasses(requests: readonly PassRequest[]): Promise<void>
 
 async function runPass(request: PassRequest): Promise<PrecompressReport> {
   const { folder, settings, log, selection, drawsProgress, isWatched, ...known } = request
-  const progress = drawsProgress === true ? createProgressLine(process.stdout) : undefined
+  const progress = drawsProgress === true ? createProgressLine(process.stdout, 'compressing') : undefined
   try {
     const report = await finish(folder, {
       ...settings.precompress,

@@ -1,0 +1,70 @@
+import path from 'node:path'
+import { openStore, publish } from '@serve-dist/store'
+import type { Browser } from 'playwright'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { s3Environment, startS3 } from '../../packages/store/test/support/start-s3.ts'
+import { ensureVersitygw } from '../../scripts/ensure-versitygw.mjs'
+import { buildVersion } from '../src/build-version.ts'
+import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
+import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
+import { serveStore } from '../src/serve-store.ts'
+import { startRecordingProxy } from '../src/start-recording-proxy.ts'
+import { temporaryFolder } from '../src/temporary-folder.ts'
+import { untilCurrent } from '../src/until-current.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+afterAll(() => s3?.stop())
+
+describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of one bucket', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+
+  test('answer a tab of either build, while one of them is still on the old one', async () => {
+    if (s3 === undefined) return
+    const environment = s3Environment(s3.endpoint, s3.root)
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const place = `s3://${await s3.bucket()}/site`
+    const store = await openStore(place)
+    const dist = path.join(await temporaryFolder(), 'dist')
+    await buildVersion(1, dist)
+    await publish(dist, store)
+    // Neither looks by itself: a signal says when one of them is to.
+    const flags = ['--store-interval', '1h']
+    const [ahead, behind] = await Promise.all([
+      serveStore(place, flags, environment),
+      serveStore(place, flags, environment),
+    ])
+    let [pages, files] = [ahead.url, ahead.url]
+    const proxy = await startRecordingProxy(ahead.url, ({ url }) =>
+      url?.startsWith('/assets/') ? files : pages,
+    )
+    onTestFinished(() => proxy.close())
+    const old = await openTab(browser, proxy.url)
+    await buildVersion(2, dist)
+    const { id } = await publish(dist, store)
+    process.kill(ahead.pid, 'SIGHUP')
+    await untilCurrent(ahead.url, id)
+    expect(await (await openTab(browser, behind.url)).version()).toBe(1)
+
+    // A page of the old build, whose chunks the new one lacks.
+    expect(await openAllRoutes(old)).toEqual(shownBy(1))
+    expect([old.loads(), old.wrongAnswers]).toEqual([1, []])
+
+    // A page of the new build, whose chunks the replica behind does not know. It takes them over while the page waits; a
+    // busy machine may need longer than half a second for that, and then the next page has them.
+    ;[pages, files] = [ahead.url, behind.url]
+    await vi.waitFor(
+      async () => {
+        const fresh = await openTab(browser, proxy.url)
+        expect(await openAllRoutes(fresh)).toEqual(shownBy(2))
+        expect([fresh.loads(), fresh.wrongAnswers]).toEqual([1, []])
+      },
+      { timeout: 20_000, interval: 1000 },
+    )
+  })
+})

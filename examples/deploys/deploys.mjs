@@ -1,0 +1,159 @@
+// `pnpm start`: three deploys and a rollback under tabs that stay open. `--no-browser` does without Chromium.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'vite'
+import { findVisitors } from './visitors.mjs'
+
+/** @import { Tab } from './visitors.mjs' */
+
+const bin = fileURLToPath(
+  new URL('bin/serve-dist.js', import.meta.resolve('@serve-dist/server/package.json')),
+)
+const root = fileURLToPath(new URL('.', import.meta.url))
+const place = await mkdtemp(path.join(tmpdir(), 'serve-dist-deploys-'))
+const store = path.join(place, 'store')
+
+/** By the path of each file, the releases that have it. @type {Map<string, number[]>} */
+const releasesOf = new Map()
+/** The ids of the builds, by their release. @type {string[]} */
+const ids = []
+/** The release that the server serves. */
+let current = 1
+/** @type {(() => unknown)[]} */
+const undo = []
+// However it ends: a Ctrl-C, too, and a reader of its output that goes away.
+process.on('exit', () => rmSync(place, { recursive: true, force: true, maxRetries: 5 }))
+process.on('SIGINT', () => process.exit(130))
+
+try {
+  say('Three releases of a bakery go into one store; a server follows it, and tabs stay open.')
+  await deploy(1)
+  const origin = await startServer()
+  const visitors = await findVisitors(origin, !process.argv.includes('--no-browser'))
+  undo.push(() => visitors.close())
+  say(`serve-dist --store … serves it on ${origin}; its visitors are ${visitors.kind}`)
+
+  const ann = await visitors.newTab()
+  await visit(ann, '/', 'Ann opens a tab')
+
+  await deploy(2)
+  await isServed(origin, 2)
+  await visit(ann, '/bread', "Ann's tab, of release 1, goes to a page that it has not loaded")
+  const ben = await visitors.newTab()
+  await visit(ben, '/', 'Ben opens a tab')
+
+  await deploy(3)
+  await isServed(origin, 3)
+  await visit(ann, '/cakes', "Ann's tab is two releases old now")
+  await visit(ben, '/bread', "Ben's tab is one release old")
+  const cleo = await visitors.newTab()
+  await visit(cleo, '/', 'Cleo opens a tab')
+
+  say('Release 3 is a mistake. serve-dist rollback:')
+  await command('rollback', '--store', store)
+  await isServed(origin, 2)
+  await visit(await visitors.newTab(), '/', 'Dan opens a tab')
+  await visit(cleo, '/cakes', "Cleo's tab is of the release that was taken back, and works on")
+
+  say('A name that no build had is a 404, never a page:')
+  const { status, headers } = await fetch(`${origin}/assets/bread-00000000.js`)
+  console.log(`  ${status}  /assets/bread-00000000.js  (Cache-Control: ${headers.get('cache-control')})`)
+
+  say('What the store has, by serve-dist generations:')
+  await command('generations', '--store', store)
+} finally {
+  // The browser before the server.
+  for (const step of undo.toReversed()) await step()
+}
+
+/** @param {number} release */
+async function deploy(release) {
+  const dist = path.join(place, `dist-${release}`)
+  say(`Release ${release}: vite build, then serve-dist publish`)
+  process.env['VITE_RELEASE'] = String(release)
+  await build({ root, logLevel: 'warn', build: { outDir: dist, emptyOutDir: true } })
+  const manifest = JSON.parse(await readFile(path.join(dist, '.serve-dist/manifest.json'), 'utf8'))
+  ids[release] = manifest.buildId
+  for (const file of manifest.files) {
+    releasesOf.set(`/${file.path}`, [...(releasesOf.get(`/${file.path}`) ?? []), release])
+  }
+  await command('publish', dist, '--store', store)
+}
+
+/**
+ * Runs `serve-dist` with these words, and shows what it prints.
+ *
+ * @param {string[]} words
+ */
+async function command(...words) {
+  const { stdout } = await promisify(execFile)(process.execPath, [bin, ...words])
+  console.log(stdout.trimEnd().replaceAll(/^/gm, '  ').replaceAll(place, '…'))
+}
+
+/** Starts a server that follows the store; answers where it listens. */
+async function startServer() {
+  const args = [bin, '--store', store, '--store-cache', path.join(place, 'cache'), '--port', '0']
+  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  process.on('exit', () => server.kill('SIGKILL'))
+  undo.push(async () => {
+    server.kill()
+    if (server.exitCode === null) await once(server, 'exit')
+  })
+  for await (const line of createInterface({ input: server.stdout })) {
+    const [origin] = /http:\/\/[^/\s]+/.exec(line) ?? []
+    if (origin !== undefined) return origin
+  }
+  throw new Error('the server ended before it listened')
+}
+
+/**
+ * Waits until the server has swapped a release in.
+ *
+ * @param {string} origin
+ * @param {number} release
+ */
+async function isServed(origin, release) {
+  for (const giveUp = Date.now() + 20_000; Date.now() < giveUp;) {
+    const answer = await fetch(`${origin}/__serve-dist/build.json`)
+    const { buildId } = await answer.json()
+    if (buildId === ids[release]) {
+      current = release
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`the server does not serve release ${release}`)
+}
+
+/**
+ * @param {Tab} tab
+ * @param {string} page
+ * @param {string} what
+ */
+async function visit(tab, page, what) {
+  say(`${what}: ${page}`)
+  const { loaded, shows } = await tab.open(page)
+  for (const { path: name, status } of loaded) {
+    console.log(`  ${status}  ${name.padEnd(30)} ${originOf(name)}`.trimEnd())
+  }
+  console.log(`  it shows "${shows}"`)
+}
+
+/** @param {string} name */
+function originOf(name) {
+  if (name === '/') return `of release ${current}, as every page`
+  const releases = releasesOf.get(name) ?? []
+  return releases.length === 1 ? `of release ${releases[0]}` : `of releases ${releases.join(', ')}`
+}
+
+/** @param {string} text */
+function say(text) {
+  console.log(`\n${text}`)
+}

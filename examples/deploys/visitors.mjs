@@ -1,0 +1,101 @@
+// Who opens the site: tabs of a real Chromium where there is one, else fetches that ask for what a tab would.
+
+/** @typedef {{ path: string, status: number }} Loaded */
+/** @typedef {{ loaded: Loaded[], shows: string }} Visit */
+/** @typedef {{ open(page: string): Promise<Visit> }} Tab */
+/** @typedef {{ kind: string, newTab(): Promise<Tab>, close(): Promise<void> }} Visitors */
+
+/**
+ * @param {string} origin
+ * @param {boolean} wantsBrowser
+ * @returns {Promise<Visitors>}
+ */
+export async function findVisitors(origin, wantsBrowser) {
+  const browser = wantsBrowser ? await launchChromium() : undefined
+  if (browser === undefined) {
+    return {
+      kind: 'plain fetches of what a tab would ask for',
+      newTab: async () => fetchingTab(origin),
+      close: async () => {},
+    }
+  }
+  return {
+    kind: `Chromium ${browser.version()}`,
+    // Each in a profile of its own, so that no tab finds what another one has loaded.
+    newTab: async () => tabOf(await browser.newPage(), origin),
+    close: () => browser.close(),
+  }
+}
+
+async function launchChromium() {
+  const playwright = await import('playwright').catch(() => undefined)
+  const { CHROMIUM_PATH } = process.env
+  const places = CHROMIUM_PATH === undefined ? [undefined, '/usr/bin/chromium'] : [CHROMIUM_PATH]
+  for (const executablePath of places) {
+    try {
+      return await playwright?.chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    } catch {
+      // There is none, or it does not start: try the next one.
+    }
+  }
+  return undefined
+}
+
+/**
+ * @param {import('playwright').Page} tab
+ * @param {string} origin
+ * @returns {Tab}
+ */
+function tabOf(tab, origin) {
+  /** @type {Loaded[]} */
+  let loaded = []
+  tab.on('response', (response) => {
+    const { protocol, pathname } = new URL(response.url())
+    if (protocol === 'http:') loaded.push({ path: pathname, status: response.status() })
+  })
+  return {
+    async open(page) {
+      loaded = []
+      // The first page comes from the server; later ones are a click inside of the application.
+      if (tab.url() === 'about:blank') await tab.goto(origin + page)
+      else await tab.click(`nav a[href="${page}"]`)
+      await tab.waitForSelector(`main[data-page="${page}"]`, { timeout: 10_000 })
+      return { loaded, shows: await tab.innerText('h1') }
+    },
+  }
+}
+
+/**
+ * @param {string} origin
+ * @returns {Tab}
+ */
+function fetchingTab(origin) {
+  let application = ''
+  return {
+    async open(page) {
+      /** @type {Loaded[]} */
+      const loaded = []
+      const ask = async (/** @type {string} */ path) => {
+        const answer = await fetch(origin + path, { headers: { 'sec-fetch-mode': 'navigate' } })
+        loaded.push({ path, status: answer.status })
+        return answer.text()
+      }
+      if (application === '') {
+        const html = await ask(page)
+        for (const [path] of html.matchAll(/\/assets\/[\w-]+\.(?:js|css)/g)) {
+          const text = await ask(path)
+          if (path.endsWith('.js')) application = text
+        }
+      }
+      // The application names its lazy chunks as they were when it was built.
+      const name = page.slice(1) || 'today'
+      const chunks = application.match(new RegExp(`\\b${name}-[\\w-]{8}\\.(?:js|css)`, 'g')) ?? []
+      let shows = ''
+      for (const chunk of new Set(chunks)) {
+        const text = await ask(`/assets/${chunk}`)
+        shows ||= /<h1>(.*?)</.exec(text)?.[1] ?? ''
+      }
+      return { loaded, shows }
+    },
+  }
+}

@@ -1,0 +1,384 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { InlineConfig, Plugin } from 'vite'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import { type OpenedPage, openPage } from '../../../e2e/src/open-page.ts'
+import { showTab } from '../../../e2e/src/show-tab.ts'
+import serveDist from '../src/index.ts'
+import { recordingPlugins } from '../src/plugin.ts'
+import { createProject, type Project } from './support/project.ts'
+import { createRecordingLogger } from './support/recording-logger.ts'
+import { listenForFolder, type ServedFolder } from './support/serve-folder.ts'
+import { type Vite, vites } from './support/vites.ts'
+
+const modified = 'Sun, 01 Nov 2026 10:00:00 GMT'
+
+const main = `
+import { watchForUpdates } from 'virtual:serve-dist/client'
+const updates = []
+addEventListener('serve-dist:update', ({ detail }) => updates.push(detail.buildId))
+const route = () => import('./lazy.js')
+Object.assign(window, { updates, watchForUpdates, route })
+if (location.search === '?at-once') route().catch(({ name }) => { document.title = name })`
+
+const site: Record<string, string> = {
+  'index.html':
+    '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,"><script type="module" src="/main.js"></script></head></html>',
+  'main.js': main,
+  'lazy.js': 'export default "a lazy route"',
+}
+
+/** Builds the application, and answers what the scripts of the build say. */
+async function buildSite({ build }: Vite, project: Project, config: InlineConfig = {}): Promise<string> {
+  await build(project.config({ plugins: [serveDist()], ...config }))
+  const scripts = (await project.list()).filter((path) => path.endsWith('.js'))
+  return (await Promise.all(scripts.map((path) => project.read(join('dist', path))))).join('\n')
+}
+
+type Page = OpenedPage['page']
+
+describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
+  test('adds less than 1,000 bytes to a build, and nothing where it is not imported', async () => {
+    const vite = await load()
+    const used =
+      "import { watchForUpdates } from 'virtual:serve-dist/client'\nwatchForUpdates({ interval: 1e4 })\n"
+    const sizes: number[] = []
+    for (const text of ['', used]) {
+      const project = await createProject({ ...site, 'main.js': `${text}console.log('an application')` })
+      const code = await buildSite(vite, project)
+      expect(code.includes('serve-dist')).toBe(text !== '')
+      sizes.push(Buffer.byteLength(code))
+    }
+    const [without = 0, with_ = 0] = sizes
+    expect(with_ - without).toBeGreaterThan(500)
+    expect(with_ - without).toBeLessThan(1000)
+  })
+
+  test('asks below the base of a framework, which Vite does not know', async () => {
+    const vite = await load()
+    const project = await createProject(site)
+    const nuxt = recordingPlugins({}, 'nuxt', '/shop/')
+    expect(await buildSite(vite, project, { base: '/shop/_nuxt/', plugins: nuxt })).toMatch(
+      /["'`]\/shop\/__serve-dist\/build\.json["'`]/,
+    )
+    const svelteKit: Plugin = {
+      name: 'vite-plugin-sveltekit-compile',
+      config: () => ({ define: { __SVELTEKIT_PATHS_BASE__: '"/kit"' } }),
+    }
+    const plugins = [svelteKit, ...recordingPlugins({}, 'sveltekit')]
+    expect(await buildSite(vite, project, { base: './', plugins })).toMatch(
+      /["'`]\/kit\/__serve-dist\/build\.json["'`]/,
+    )
+  })
+
+  test('does nothing in development, in workers and on servers', async () => {
+    const vite = await load()
+    const project = await createProject({
+      ...site,
+      'main.js': "new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })",
+      'worker.js':
+        "import { watchForUpdates } from 'virtual:serve-dist/client'\npostMessage(watchForUpdates()())",
+    })
+    expect(await buildSite(vite, project)).not.toContain('preloadError')
+    await project.write('package.json', '{ "type": "module" }')
+    await project.write('entry.js', "export { watchForUpdates } from 'virtual:serve-dist/client'")
+    await vite.build(project.config({ plugins: [serveDist()], build: { ssr: 'entry.js', outDir: 'server' } }))
+    const rendered: object = await import(join(project.root, 'server/entry.js'))
+    expect(Reflect.get(rendered, 'watchForUpdates')()()).toBeUndefined()
+
+    const server = await vite.createServer({
+      ...project.config({ plugins: [serveDist()] }),
+      server: { port: 0, host: '127.0.0.1' },
+    })
+    onTestFinished(() => server.close())
+    const module = await server.ssrLoadModule('virtual:serve-dist/client')
+    expect(module['watchForUpdates']()()).toBeUndefined()
+    const sent = await server.transformRequest('virtual:serve-dist/client')
+    expect(sent?.code).not.toContain('addEventListener')
+  })
+
+  describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
+    let browser: Awaited<ReturnType<typeof launchChromium>>
+    beforeAll(async () => {
+      browser = await launchChromium()
+    })
+    afterAll(() => browser?.close())
+
+    /** Builds the application, and opens it where it is served. */
+    async function openSite(
+      host: ServedFolder,
+      { base = '/', config = {} }: { readonly base?: string; readonly config?: InlineConfig } = {},
+    ): Promise<OpenedPage & { readonly project: Project; readonly loads: () => number }> {
+      const project = await createProject(site)
+      await buildSite(await load(), project, config)
+      await deploy(project, 'one')
+      host.serve(join(project.root, 'dist'), base)
+      const opened = await openPage(browser)
+      let count = 0
+      opened.page.on('load', () => void (count += 1))
+      await opened.page.goto(`${host.origin}${base}`)
+      return { ...opened, project, loads: () => count }
+    }
+
+    const relative = { renderBuiltUrl: () => ({ relative: true }) }
+    test.each<[string, string, InlineConfig]>([
+      ['/', '/', {}],
+      ['/app/', '/app/', {}],
+      ['./', '/deep/down/', {}],
+      ['', '/deep/', {}],
+      ['/app/', '/app/', { experimental: relative }],
+    ])('asks below the base %j, served at %s', async (base, served, config) => {
+      const host = await listenForFolder()
+      const { page } = await openSite(host, { base: served, config: { base, ...config } })
+      expect(host.asked.filter((path) => path.includes('__serve-dist'))).toEqual([])
+      await watch(page)
+      await expect.poll(() => host.asked).toContain(`${served}__serve-dist/build.json`)
+    })
+
+    test.each<[string, (cdn: string) => InlineConfig, string]>([
+      ['its base', (cdn) => ({ base: `${cdn}/files/` }), '/files/'],
+      [
+        'renderBuiltUrl',
+        (cdn) => ({ experimental: { renderBuiltUrl: (path) => `${cdn}/files/${path}` } }),
+        '/',
+      ],
+      [
+        'renderBuiltUrl and a relative base',
+        (cdn) => ({ base: './', experimental: { renderBuiltUrl: (path) => `${cdn}/files/${path}` } }),
+        '/',
+      ],
+    ])('asks the host of the page where chunks are on a CDN by %s', async (_, configFor, base) => {
+      const [host, cdn] = [await listenForFolder(), await listenForFolder()]
+      const { page, project } = await openSite(host, { base, config: configFor(cdn.origin) })
+      cdn.serve(join(project.root, 'dist'), '/files/')
+      await page.reload()
+      await watch(page)
+      await expect.poll(() => host.asked).toContain(`${base}__serve-dist/build.json`)
+      expect(cdn.asked.filter((path) => path.includes('__serve-dist'))).toEqual([])
+    })
+
+    test('breaks no script of a format that does not know its URL', async () => {
+      const host = await listenForFolder()
+      const customLogger = createRecordingLogger()
+      const output = { format: 'iife' as const, codeSplitting: false }
+      const config = { base: './', customLogger, build: { rollupOptions: { output } } }
+      const { page, complaints } = await openSite(host, { config })
+      await watch(page)
+      expect([await updatesOf(page), complaints]).toEqual([[], []])
+    })
+
+    test('announces each other build once, when the tab becomes visible and at each interval', async () => {
+      const host = await listenForFolder()
+      const { page, project, complaints } = await openSite(host)
+      await watch(page)
+      await expect.poll(() => page.evaluate(() => Object.values(sessionStorage))).toEqual(['one'])
+      await deploy(project, 'two')
+      expect(await updatesOf(page)).toEqual([])
+      await showTab(page)
+      await expect.poll(() => updatesOf(page)).toEqual(['two'])
+      await showTab(page)
+      await deploy(project, 'one')
+      await showTab(page)
+      await watch(page, 20)
+      await deploy(project, 'three')
+      await expect.poll(() => updatesOf(page)).toEqual(['two', 'three'])
+      await deploy(project, 'two')
+      await showTab(page)
+      await page.evaluate(() => Object(globalThis).stop())
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(request.url()))
+      await showTab(page)
+      expect(await updatesOf(page)).toEqual(['two', 'three'])
+      expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
+      await page.evaluate(() => fetch('/nothing-else'))
+      expect(requests).toEqual([`${host.origin}/nothing-else`])
+    })
+
+    test('knows the page that "back" shows from the cache for what it is', async () => {
+      const host = await listenForFolder({ 'Cache-Control': 'no-cache', 'Last-Modified': modified })
+      const { page, project } = await openSite(host)
+      await watch(page)
+      await expect.poll(() => page.evaluate(() => Object.values(sessionStorage))).toEqual(['one'])
+      await page.goto('about:blank')
+      await deploy(project, 'two')
+      const asked = host.asked.filter((path) => path === '/').length
+      await page.goBack()
+      await watch(page)
+      await expect.poll(() => updatesOf(page)).toEqual(['two'])
+      expect(host.asked.filter((path) => path === '/').length).toBe(asked)
+      await page.reload()
+      await watch(page)
+      await showTab(page)
+      expect(await updatesOf(page)).toEqual([])
+    })
+
+    test.each([
+      ['nobody has', undefined],
+      ['is the page of the application', site['index.html']],
+      ['is some other JSON', '{"error":"not found"}'],
+    ])('is quiet where the file %s', async (_, text) => {
+      const host = await listenForFolder()
+      const { page, project, complaints } = await openSite(host)
+      if (text === undefined) await rm(join(project.root, 'dist/__serve-dist'), { recursive: true })
+      else await project.write('dist/__serve-dist/build.json', text)
+      await watch(page)
+      await showTab(page)
+      await expect.poll(() => host.asked.filter((path) => path.includes('__serve-dist')).length).toBe(2)
+      await deploy(project, 'one')
+      await showTab(page)
+      expect(await updatesOf(page)).toEqual([])
+      // The browser itself notes a 404 in its console.
+      expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
+    })
+
+    test('reloads once for a chunk that is gone, and again for another one later', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      const start = Date.now()
+      const lazy = await lazyOf(project)
+      await rm(join(project.root, 'dist/assets', lazy))
+      // One reload for all that fail at once; nothing is thrown meanwhile.
+      const [outcome] = await Promise.all([openRoutes(page), page.waitForEvent('load')])
+      expect(outcome).toEqual(['undefined', 'undefined'])
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      await page.clock.setFixedTime(start + 50 * 60_000)
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      expect(loads()).toBe(2)
+
+      // A later deploy: the page of this one names another chunk.
+      await project.write('lazy.js', 'export default "another route"')
+      await buildSite(await load(), project)
+      await page.reload()
+      const later = await lazyOf(project)
+      expect(later).not.toBe(lazy)
+      await rm(join(project.root, 'dist/assets', later))
+      await Promise.all([openRoutes(page), page.waitForEvent('load')])
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      expect(loads()).toBe(4)
+      // And the same one when it has been gone for long.
+      await page.clock.setFixedTime(start + 120 * 60_000)
+      await Promise.all([openRoutes(page), page.waitForEvent('load')])
+      expect(loads()).toBe(5)
+    })
+
+    test('reloads once for a page that imports at once what is gone', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      await rm(join(project.root, 'dist/assets', await lazyOf(project)))
+      await page.evaluate(() => sessionStorage.clear())
+      await page.goto(`${host.origin}/?at-once`)
+      await expect.poll(() => page.title().catch(() => '')).toBe('TypeError')
+      // The first visit, this one and its reload.
+      expect(loads()).toBe(3)
+    })
+
+    test('reloads once for a stylesheet that is gone', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      await project.write('lazy.css', 'p { color: red }')
+      await project.write('lazy.js', "import './lazy.css'\nexport default 'a lazy route'")
+      await buildSite(await load(), project)
+      await page.reload()
+      const style = (await project.list('dist/assets')).find((name) => name.endsWith('.css')) ?? ''
+      await rm(join(project.root, 'dist/assets', style))
+      await Promise.all([openRoutes(page), page.waitForEvent('load')])
+      expect(await openRoutes(page)).toContain('Error')
+      expect(loads()).toBe(3)
+    })
+
+    test('reloads once where the page may keep nothing', async () => {
+      // Of no origin, so that sessionStorage throws.
+      const host = await listenForFolder({ 'Content-Security-Policy': 'sandbox allow-scripts' })
+      const { page, project, loads } = await openSite(host)
+      expect(await page.evaluate(storageError)).toBe('SecurityError')
+      await rm(join(project.root, 'dist/assets', await lazyOf(project)))
+      await Promise.all([openRoutes(page), page.waitForEvent('load')])
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      expect(loads()).toBe(2)
+    })
+
+    test('does not reload for a chunk that was loaded, and fails by itself', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      await project.write('lazy.js', 'export default undefined.name')
+      await buildSite(await load(), project)
+      await page.reload()
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      expect(loads()).toBe(2)
+    })
+
+    test('reloads nothing, and hides no error, where the storage of the tab is full', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      await page.evaluate(fillStorage)
+      await rm(join(project.root, 'dist/assets', await lazyOf(project)))
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      expect(loads()).toBe(1)
+    })
+
+    test('does not leave the page when the browser is offline', async () => {
+      const host = await listenForFolder()
+      const { page, loads } = await openSite(host)
+      await page.context().setOffline(true)
+      expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
+      await page.context().setOffline(false)
+      expect(loads()).toBe(1)
+    })
+  })
+})
+
+/** The name of the chunk that is loaded later. */
+async function lazyOf(project: Project): Promise<string> {
+  return (await project.list('dist/assets')).find((name) => name.startsWith('lazy')) ?? ''
+}
+
+/** What becomes of two imports of the lazy chunk: the type of the module, or the name of the error. */
+function openRoutes(page: Page): Promise<string[]> {
+  // A reload may come first.
+  return page.evaluate(importTwice).catch(() => ['undefined', 'undefined'])
+}
+
+async function importTwice(): Promise<string[]> {
+  const { route } = Object(globalThis)
+  const settled = await Promise.allSettled([route(), route()])
+  return settled.map((one) => (one.status === 'rejected' ? one.reason.name : typeof one.value))
+}
+
+function fillStorage(): void {
+  for (let size = 1e7; size >= 1; size /= 2) {
+    try {
+      sessionStorage.setItem(`full ${size}`, 'x'.repeat(size))
+    } catch {
+      // Less will do.
+    }
+  }
+}
+
+function storageError(): string {
+  try {
+    return typeof sessionStorage
+  } catch (error) {
+    return error instanceof Error ? error.name : 'thrown'
+  }
+}
+
+async function deploy(project: Project, buildId: string): Promise<void> {
+  await project.write('dist/__serve-dist/build.json', JSON.stringify({ buildId }))
+}
+
+/** Calls what the page imports, once more. */
+async function watch(page: Page, interval?: number): Promise<void> {
+  await page.evaluate(
+    (options) => {
+      const { watchForUpdates, stop } = Object(globalThis)
+      stop?.()
+      Object.assign(globalThis, { stop: watchForUpdates(options) })
+    },
+    interval === undefined ? {} : { interval },
+  )
+}
+
+function updatesOf(page: Page): Promise<string[]> {
+  return page.evaluate(() => Object(globalThis).updates)
+}
