@@ -91,9 +91,9 @@ for (const { title, folder, hasManifest } of folders) {
   const costs = contenders.map((): number[] => [])
   for (let round = 0; round <= options.rounds; round += 1) {
     for (const [index, parameters] of contenders.entries()) {
-      const cost = await measureStart(options.node, parameters)
+      const { cpu } = await measureStart(options.node, parameters)
       // The first round brings the files into memory.
-      if (round > 0) costs[index]?.push(cost)
+      if (round > 0) costs[index]?.push(cpu)
     }
   }
   const [bareReader = [], bareServer = [], reading = [], held = [], streamed = []] = costs

@@ -8,8 +8,17 @@ export function ratioOf(times: readonly number[], others: readonly number[]): nu
   return median(times.map((time, round) => time / (others[round] ?? Number.NaN)))
 }
 
-/** Milliseconds of CPU time when the listening line has been read. */
-export async function measureStart(node: string, parameters: readonly string[]): Promise<number> {
+/** In milliseconds. */
+export interface StartCost {
+  /** Of all threads. */
+  readonly cpu: number
+  /** On the clock. */
+  readonly wall: number
+}
+
+/** What a process has cost when its listening line has been read. */
+export async function measureStart(node: string, parameters: readonly string[]): Promise<StartCost> {
+  const began = performance.now()
   const child = spawn(node, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     let output = ''
@@ -17,7 +26,10 @@ export async function measureStart(node: string, parameters: readonly string[]):
     child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
     for await (const text of child.stdout.setEncoding('utf8')) {
       output += String(text)
-      if (/http:\/\/\S+\n/.test(output)) return await readCpu(child.pid ?? 0)
+      if (/http:\/\/\S+\n/.test(output)) {
+        const wall = performance.now() - began
+        return { cpu: await readCpu(child.pid ?? 0), wall }
+      }
     }
     throw new Error(`${parameters.join(' ')} ended before it listened: ${output}${complaints}`)
   } finally {

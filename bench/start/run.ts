@@ -54,7 +54,7 @@ for (const node of options.nodes) {
   const costs = contenders.map((): number[] => [])
   for (let round = 0; round < options.rounds; round += 1) {
     for (const [index, { parameters }] of contenders.entries()) {
-      costs[index]?.push(await measureStart(node, parameters))
+      costs[index]?.push((await measureStart(node, parameters)).cpu)
     }
   }
   for (const [index, { title }] of contenders.entries()) {

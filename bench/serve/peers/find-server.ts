@@ -1,8 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { precompress } from '@serve-dist/precompress'
+import { openStore, publish } from '@serve-dist/store'
 import { benchDirectory } from '../bench-directory.ts'
 import { runProcess } from '../run-process.ts'
 import type { FoundServer, LaunchInput, ServerDefinition } from './server-definition.ts'
@@ -15,6 +17,27 @@ export const installMorePeers = 'to have it, npm install --prefix bench/more-pee
 
 /** Our own command, with flags. */
 export function serveDist(name: string, flags: readonly string[]): ServerDefinition {
+  return ownCommand(name, async ({ directory }) => [directory, ...flags])
+}
+
+/** Our own command from a store; of a kept build, a page alone is current. */
+export function serveDistFromStore(name: string, build: 'current' | 'kept'): ServerDefinition {
+  return ownCommand(name, async ({ directory, scratch }) => {
+    const place = join(scratch, 'store')
+    const store = await openStore(place)
+    await publish(directory, store)
+    if (build === 'kept') {
+      const next = join(scratch, 'next')
+      await mkdir(next)
+      await writeFile(join(next, 'index.html'), '<!doctype html>')
+      await precompress(next)
+      await publish(next, store)
+    }
+    return ['--store', place, '--store-cache', join(scratch, 'cache')]
+  })
+}
+
+function ownCommand(name: string, wordsOf: (input: LaunchInput) => Promise<string[]>): ServerDefinition {
   return {
     name,
     async find() {
@@ -22,11 +45,13 @@ export function serveDist(name: string, flags: readonly string[]): ServerDefinit
       const program = join(folder, 'bin/serve-dist.js')
       return {
         version: await versionIn(folder),
-        launch: async ({ directory, port, workers }) => {
+        launch: async (input) => {
+          const { port, workers } = input
           const several = workers > 1 ? ['--workers', String(workers)] : []
+          const words = await wordsOf(input)
           return {
             command: process.execPath,
-            arguments: [program, directory, '--port', String(port), ...flags, ...several],
+            arguments: [program, ...words, '--port', String(port), ...several],
           }
         },
       }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { configuredPeer, nodePeer, runtimePeer, serveDist } from './find-server.ts'
+import { configuredPeer, nodePeer, runtimePeer, serveDist, serveDistFromStore } from './find-server.ts'
 import { sveltekit, vinext } from './frameworks.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
@@ -9,6 +9,8 @@ export const servers: readonly ServerDefinition[] = [
   nodePeer('floor'),
   serveDist('serve-dist', []),
   serveDist('serve-dist-smallest', ['--prefer', 'smallest']),
+  serveDistFromStore('serve-dist-store', 'current'),
+  serveDistFromStore('serve-dist-kept', 'kept'),
   nodePeer('sirv', 'sirv'),
   nodePeer('polka-sirv', 'polka'),
   nodePeer('express', 'express'),
