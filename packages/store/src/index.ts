@@ -7,6 +7,14 @@ export type {
   StoredObject,
   Written,
 } from './backend.ts'
+export {
+  type DeltasDocument,
+  deltasKey,
+  type DeltasOfFile,
+  type DeltaVariants,
+  parseDeltas,
+  stringifyDeltas,
+} from './deltas/deltas-document.ts'
 export { fetchBlob } from './fetch-blob.ts'
 export {
   blobKey,
@@ -23,7 +31,7 @@ export {
   stringifyHistory,
 } from './layout.ts'
 export { openStore } from './open-store.ts'
-export { readGeneration, readHistory, type ReadHistory } from './read-documents.ts'
+export { readDeltas, readGeneration, readHistory, type ReadHistory } from './read-documents.ts'
 export {
   defaultRetention,
   keptGenerations,

@@ -5,13 +5,19 @@ import { DocumentReader, type Manifest, OperatorError } from '@serve-dist/manife
  *
  *   current.json             the history; the only object that ever changes
  *   generations/<id>.json    the manifest of one build; written once, after all of its blobs
- *   blobs/<sha256>           the bytes of files and of their variants; written once
+ *   blobs/<sha256>           the bytes of files, of their variants and of deltas; written once
+ *   deltas/<id>.json         which deltas the files of one build have (deltas/deltas-document.ts); written before its generation
  */
 
 /** The version of the layout that this package reads and writes. */
 export const layoutVersion = 1
 
 const buildIdForm = /^[0-9a-f]{16,64}$/
+
+/** Whether a text has the form of a build's id. */
+export function isBuildId(text: string): boolean {
+  return buildIdForm.test(text)
+}
 
 /** The key of the history. */
 export const currentKey = 'current.json'

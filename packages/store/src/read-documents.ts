@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifest'
 import type { ReadOptions, StoreBackend } from './backend.ts'
+import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-document.ts'
 import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
 import { withinTime } from './within-time.ts'
 
@@ -62,6 +63,23 @@ export async function readGeneration(
     throw new OperatorError('SD_STORE_INVALID', problem)
   }
   return manifest
+}
+
+/**
+ * Reads which deltas the files of a build have.
+ *
+ * @returns `undefined` where nobody made any: then no file of it is to be marked as a dictionary.
+ * @throws OperatorError `SD_STORE_INVALID` where it cannot be read.
+ */
+export async function readDeltas(
+  store: StoreBackend,
+  id: string,
+  { signal }: DocumentOptions = {},
+): Promise<DeltasDocument | undefined> {
+  const key = deltasKey(id)
+  const read = await readDocument(store, key, { signal })
+  if (read === undefined || read === 'unchanged') return undefined
+  return parseDeltas(read.text, `${store.place}: ${key}`)
 }
 
 interface Document {
