@@ -84,7 +84,8 @@ function readByDigest<Value>(
   read: (value: DocumentReader) => Value,
 ): ReadonlyMap<string, Value> {
   const values = reader.record((value, digest) => {
-    if (!digestForm.test(digest)) value.problem('expected a SHA-256 in 64 lower-case hexadecimal digits as key')
+    if (!digestForm.test(digest))
+      value.problem('expected a SHA-256 in 64 lower-case hexadecimal digits as key')
     return read(value)
   })
   return new Map(Object.entries(values))
