@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { isSourceMap } from '@serve-dist/manifest'
 import { namesOf } from '../site/names-of.ts'
-import { isSourceMap } from '../site/is-source-map.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Resource, Site } from '../site/site.ts'
 

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
-import { contentCodings, isPageType, mediaTypeOf, pathProblem } from '@serve-dist/manifest'
+import { contentCodings, isPageType, isSourceMap, mediaTypeOf, pathProblem } from '@serve-dist/manifest'
 import { decideResource } from '../site/decide.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import {
@@ -11,7 +11,6 @@ import {
   openRegularFile,
   realPathOf,
 } from '../files/open-regular-file.ts'
-import { isSourceMap } from '../site/is-source-map.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'

@@ -1,5 +1,4 @@
-import { isDocumentType, type Manifest, type ManifestFile } from '@serve-dist/manifest'
-import { isSourceMap } from './is-source-map.ts'
+import { isDocumentType, isSourceMap, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import { isImmutable, type ResolvedServing, servingFiles } from './resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from './site.ts'
 

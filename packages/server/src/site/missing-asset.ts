@@ -1,7 +1,6 @@
-import { mediaTypeOf } from '@serve-dist/manifest'
+import { isSourceMap, mediaTypeOf } from '@serve-dist/manifest'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import { isSourceMap } from './is-source-map.ts'
 import type { Site } from './site.ts'
 
 /** What a page loads and a bundler names, never a page or data: an application has no such path below the assets. */

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { dictionariesOf, mayHaveDelta } from './dictionaries.ts'
+import type { ManifestFile } from './manifest.ts'
+
+const script: ManifestFile = {
+  path: 'assets/index-BX1.js',
+  stem: 'assets/index-[hash].js',
+  mediaType: 'text/javascript; charset=utf-8',
+  size: 4096,
+  sha256: 'a'.repeat(64),
+  cache: 'immutable',
+  lastModified: '2026-01-31T12:00:00Z',
+  variants: [],
+}
+const { stem: _stem, ...withoutStem } = script
+
+function onlyOf(file: Partial<ManifestFile>, base = '/'): ReturnType<typeof dictionariesOf> {
+  return dictionariesOf({ base, files: [{ ...script, ...file }] })
+}
+
+function matchOf(stem: string, base?: string): string | undefined {
+  return onlyOf({ stem }, base).get(stem)?.match
+}
+
+describe('mayHaveDelta', () => {
+  test.each<[string, ManifestFile, boolean]>([
+    ['a hashed script', script, true],
+    ['without a stem', withoutStem, false],
+    ['that is revalidated', { ...script, cache: 'revalidate' }, false],
+    ['made at a start', { ...script, runtime: true }, false],
+    ['a source map', { ...script, path: 'assets/index-BX1.js.map', mediaType: 'application/json' }, false],
+    ['an image', { ...script, mediaType: 'image/png' }, false],
+    ['of 255 bytes', { ...script, size: 255 }, false],
+    ['of 256 bytes', { ...script, size: 256 }, true],
+    ['of 8 MiB', { ...script, size: 8_388_608 }, true],
+    ['of more', { ...script, size: 8_388_609 }, false],
+  ])('%s: %#', (_name, file, expected) => {
+    expect(mayHaveDelta(file)).toBe(expected)
+    expect(dictionariesOf({ base: '/', files: [file] }).size).toBe(expected ? 1 : 0)
+  })
+})
+
+describe('dictionariesOf', () => {
+  test('of two files of one stem the larger', () => {
+    const larger = { ...script, path: 'assets/index-BX2.js', size: 5000 }
+    expect(dictionariesOf({ base: '/', files: [script, larger, script] }).get('assets/index-[hash].js')).toEqual({
+      file: larger,
+      match: '/assets/index-*.js',
+      destinations: ['script'],
+    })
+  })
+
+  test('at most 300, the largest', () => {
+    const files = Array.from({ length: 400 }, (_, index) => ({
+      ...script,
+      stem: `${index}-[hash].js`,
+      size: 1000 + index,
+    }))
+    const chosen = [...dictionariesOf({ base: '/', files }).values()].map(({ file }) => file.size)
+    expect(chosen).toEqual(Array.from({ length: 300 }, (_, index) => 1399 - index))
+  })
+
+  test.each<[string, Partial<ManifestFile>, readonly string[]]>([
+    ['scripts', {}, ['script']],
+    ['scripts of workers', { worker: true }, []],
+    ['styles', { mediaType: 'text/css; charset=utf-8' }, ['style']],
+    ['else', { mediaType: 'application/wasm' }, []],
+  ])('destinations of %s', (_name, file, expected) => {
+    expect(onlyOf(file).get('assets/index-[hash].js')?.destinations).toEqual(expected)
+  })
+
+  test.each([
+    ['a-[hash].js', '/', '/a-*.js'],
+    ['[hash]/[hash].js', '/app/', '/app/*/*.js'],
+    ['(group)/a+b*c:d-[hash].js', '/', '/\\(group\\)/a\\+b\\*c*d-*.js'],
+    ['a?b{c}d\\e#f%-[hash].js', '/', '/a%3Fb%7Bc%7Dd%5Ce%23f%25-*.js'],
+    ['grüße 1-[hash].js', '/ä/', '/%C3%A4/gr%C3%BC%C3%9Fe%201-*.js'],
+    ['[id]-[hash].js', '/', '/*id*-*.js'],
+  ])('the pattern of %s under %s', (stem, base, expected) => {
+    expect(matchOf(stem, base)).toBe(expected)
+  })
+
+  // Node 24 has the browsers' own.
+  test.runIf('URLPattern' in globalThis)('the pattern is that of the links that a browser follows', () => {
+    for (const character of [...' !"$&\'()*+,-.:;<=>@[]^_`{|}~aÄ日😀']) {
+      const path = `/b/x${character}y`
+      const pattern = new URLPattern(matchOf(`x${character}y-[hash].js`, '/b/') ?? '', 'https://h.example/b/')
+      expect(pattern.hasRegExpGroups).toBe(false)
+      for (const link of [path, encodeURI(path)]) {
+        expect(pattern.test(new URL(`${link}-Ab_1-.js`, 'https://h.example')), link).toBe(true)
+        expect(pattern.test(new URL(`${link}z-Ab_1-.js`, 'https://h.example')), link).toBe(false)
+      }
+    }
+  })
+})
