@@ -43,7 +43,9 @@ describe('mayHaveDelta', () => {
 describe('dictionariesOf', () => {
   test('of two files of one stem the larger', () => {
     const larger = { ...script, path: 'assets/index-BX2.js', size: 5000 }
-    expect(dictionariesOf({ base: '/', files: [script, larger, script] }).get('assets/index-[hash].js')).toEqual({
+    expect(
+      dictionariesOf({ base: '/', files: [script, larger, script] }).get('assets/index-[hash].js'),
+    ).toEqual({
       file: larger,
       match: '/assets/index-*.js',
       destinations: ['script'],
