@@ -26,6 +26,7 @@ const all: ServingRules = {
   earlyHints: false,
   cors: ['fonts/**'],
   sourceMaps: 'deny',
+  sharedCache: true,
 }
 
 const cyclic: unknown[] = []

@@ -38,6 +38,7 @@ const readers: Read<ServingRules> = {
   earlyHints: (rule) => rule.boolean(),
   cors: readGlobs,
   sourceMaps: (rule) => rule.oneOf(sourceMapChoices),
+  sharedCache: (rule) => rule.boolean(),
 }
 
 /** The names of all rules. */

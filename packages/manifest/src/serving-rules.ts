@@ -27,6 +27,11 @@ export interface ServingRules {
   readonly cors?: readonly string[]
   /** Whether source maps of the build are answered, or are as if they were not there. */
   readonly sourceMaps?: SourceMaps
+  /**
+   * Let caches that several people share keep deltas (RFC 9842): only where each in front of the server obeys `Vary`, or
+   * browsers get what they cannot decode.
+   */
+  readonly sharedCache?: boolean
 }
 
 /** Names of fields with their values; `null` takes a default away. */

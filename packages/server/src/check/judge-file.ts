@@ -168,7 +168,7 @@ const judgedElsewhere: ReadonlySet<string> = new Set([
 
 function judgeFields(resource: Resource, path: string, answers: readonly Received[]): Observation[] {
   const found: Observation[] = []
-  if (resource.varies && !answers.every(varies)) found.push({ code: 'no-vary', path })
+  if (resource.vary !== undefined && !answers.every(varies)) found.push({ code: 'no-vary', path })
   const wanted = essenceOf(resource.mediaType)
   const other = answers.find(({ fields }) => essenceOf(fields['content-type']) !== wanted)
   if (other !== undefined)

@@ -1,7 +1,7 @@
 import { buildIdPath, firstNames } from '@serve-dist/manifest'
 import { overridesFor } from '../site/field-rules.ts'
 import { namesOf } from '../site/names-of.ts'
-import type { Answer, FieldRule, Resource, Site } from '../site/site.ts'
+import type { Answer, FieldRule, Representation, Resource, Site } from '../site/site.ts'
 import type { HttpRow, Outcome } from './explanation.ts'
 
 /** A field of an answer, and what set it. */
@@ -38,7 +38,7 @@ type Why = Pick<ExplainedField, 'why' | 'row'>
 function explainField(
   site: Site,
   { name, value }: { readonly name: string; readonly value: string },
-  { status, resource }: Outcome,
+  { status, resource, representation }: Outcome,
 ): Why {
   const override = resource?.overrides.get(name.toLowerCase())
   const isExtended = name === 'Vary' && override !== undefined && override.value !== null
@@ -49,6 +49,18 @@ function explainField(
     return {
       why: 'under this path navigations get a page, other requests do not',
       row: 'Fallbacks: Any GET or HEAD of a path that answers navigations otherwise',
+    }
+  }
+  if (name === 'Vary' && value.includes('Available-Dictionary')) {
+    return {
+      why: 'who has a file of an earlier build may get a delta, and others the variants',
+      row: 'Deltas: A file that is marked, or has deltas',
+    }
+  }
+  if (name === 'Cache-Control' && value.startsWith('private') && isDelta(representation)) {
+    return {
+      why: 'a shared cache that ignores Vary would send the delta to everybody',
+      row: 'Deltas: The freshness of a delta',
     }
   }
   if (name === 'Cache-Control' && resource !== undefined && resource.path === site.environment?.path) {
@@ -76,6 +88,10 @@ function explainField(
     return { why: 'the body is one line that names the status', row: 'Freshness: Any error' }
   }
   return defaults.get(name) ?? { why: `belongs to status ${status}`, row: 'Freshness: Any error' }
+}
+
+function isDelta(representation: Representation | undefined): boolean {
+  return representation?.coding === 'dcz' || representation?.coding === 'dcb'
 }
 
 function isGuardedScript({ mediaType, overrides }: Resource): boolean {
@@ -113,6 +129,10 @@ const defaults: ReadonlyMap<string, Why> = new Map(
     ETag: { why: 'from the SHA-256 of these very bytes', row: 'Which representation: Every representation' },
     'Last-Modified': { why: 'when these bytes were first built', row: 'Freshness: Validators' },
     Link: { why: 'what the page needs, from the graph of the bundler', row: 'Freshness: Links of a page' },
+    'Use-As-Dictionary': {
+      why: 'a browser may keep the file to decode the next build against',
+      row: 'Deltas: A hashed file that may be a dictionary',
+    },
     Location: { why: 'the place of step 2 or 3, with the query', row: 'Freshness: Redirects of yours' },
     Allow: { why: 'the methods of every file', row: 'Methods: Any other method, known path' },
     'X-Content-Type-Options': {

@@ -2,7 +2,7 @@ import { contentCodings } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import type { ByteRange } from '../protocol/byte-range.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import { rangeOf, selectRepresentation } from '../site/decide.ts'
+import { rangeOf, selectDelta, selectRepresentation } from '../site/decide.ts'
 import { evaluatePreconditions, ifRangeHolds } from '../site/evaluate-preconditions.ts'
 import type { Representation, Resource } from '../site/site.ts'
 import { type Explained, type ExplainedStep, say } from './explanation.ts'
@@ -17,8 +17,11 @@ export function explainResource(resource: Resource, request: RequestFields): Exp
   const weights = codingWeights(request.acceptEncoding)
   const whole = selectRepresentation(resource, weights)
   const range = weights.identity > 0 ? rangeOf(resource, request, whole) : undefined
-  const selected = range === undefined ? whole : resource.identity
+  const plain = range === undefined ? whole : resource.identity
+  const delta = selectDelta(resource, request, plain)
+  const selected = delta ?? plain
   steps.push(explainSelection(resource, request, whole))
+  if (request.availableDictionary !== undefined) steps.push(explainDelta(resource, request, delta))
   if (selected === undefined) return { steps, outcome: { status: 406, resource } }
   if (range !== undefined && selected !== whole) {
     steps.push(
@@ -69,6 +72,39 @@ function explainSelection(
   const chosen =
     selected === undefined ? 'no representation is acceptable' : `${selected.coding} is wanted most`
   return { step: 5, text: `${wanted}: ${chosen}`, details: [...all, ...missing], row }
+}
+
+/** Whether a dictionary that a client offers is of use, and if not, why. */
+function explainDelta(
+  { deltas }: Resource,
+  { availableDictionary = '', acceptEncoding, range }: RequestFields,
+  delta: Representation | undefined,
+): ExplainedStep {
+  const offer = `Available-Dictionary: ${availableDictionary}`
+  if (delta !== undefined) {
+    const text = `${offer}: the delta from it, ${delta.coding}, ${delta.bytes.size} bytes`
+    return say(
+      5,
+      text,
+      'Deltas: `Available-Dictionary` of a file of an earlier build; `dcz` or `dcb` by name',
+    )
+  }
+  const found = deltas?.byDictionary.get(availableDictionary)
+  if (found === undefined) {
+    const none = deltas === undefined ? 'there are no deltas of this file' : 'there is no delta from that'
+    return say(5, `${offer}: ${none}`, 'Deltas: … malformed, several, or not one of ours')
+  }
+  if (range !== undefined) return say(5, `${offer}: plays no part beside Range`, 'Deltas: … and a `Range`')
+  if (selectRepresentation({ representations: found }, codingWeights(acceptEncoding)) === undefined) {
+    const codings = found.map(({ coding }) => coding).join(' or ')
+    return say(
+      5,
+      `${offer}: Accept-Encoding has to name ${codings}`,
+      'Deltas: … and no coding for it by name',
+    )
+  }
+  const text = `${offer}: the delta is not smaller, or the page of another origin may not read it`
+  return say(5, text, 'Deltas: … for a page of another origin that may not read the file')
 }
 
 function reasonAgainst(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Fallback } from '@serve-dist/manifest'
-import { fakeBuild, fakeSite } from '../../test/support/fake-site.ts'
+import { fakeBuild, fakeSite, offerOf } from '../../test/support/fake-site.ts'
 import { requestOf } from '../../test/support/request-of.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Answer, Site } from '../site/site.ts'
@@ -26,6 +26,7 @@ const files = {
   'Straße.txt': { body: 'street', variants: { br: 's' } },
   'empty.bin': '',
 } as const
+const earlier = 'the text of an earlier build'
 const rules = {
   securityHeaders: true,
   cors: ['assets/**'],
@@ -74,6 +75,18 @@ const sites: Readonly<Record<string, Site>> = {
       kept: [fakeBuild({ ...files, 'assets/old.js': files['assets/app.js'] }, { buildId: 'a'.repeat(16) })],
     },
   ),
+  'with deltas': fakeSite(
+    {
+      ...files,
+      'assets/app.js': {
+        ...files['assets/app.js'],
+        body: '0123456789'.repeat(30),
+        stem: 'assets/[hash].js',
+        deltas: { [earlier]: { dcb: '0', dcz: '01' } },
+      },
+    },
+    { assetsDirectory: 'assets', rules, hasDeltas: true },
+  ),
   'whose times are fixed': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),
 }
 
@@ -111,7 +124,16 @@ function requests(site: Site): fc.Arbitrary<RequestFields> {
     method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST'),
     target: fc.constantFrom(...paths, ...others, ...alike),
     accept: orNothing('text/html', '*/*', 'text/html;q=0'),
-    acceptEncoding: orNothing('br', 'zstd, br;q=0.5, gzip', '*', 'identity;q=0', '*;q=0, br', ''),
+    acceptEncoding: orNothing(
+      'br',
+      'dcz, br',
+      'dcb, dcz;q=0, *;q=0',
+      'zstd, br;q=0.5, gzip',
+      '*',
+      'identity;q=0',
+      '*;q=0, br',
+      '',
+    ),
     ifMatch: tag,
     ifNoneMatch: tag,
     ifModifiedSince: date,
@@ -119,6 +141,9 @@ function requests(site: Site): fc.Arbitrary<RequestFields> {
     ifRange: orNothing('Sat, 31 Jan 2026 12:00:00 GMT', ...tags),
     range: orNothing('bytes=0-1', 'bytes=-3', 'bytes=99-', 'lines=1', 'bytes=0-1,3-4'),
     secFetchMode: orNothing('navigate', 'cors'),
+    availableDictionary: orNothing(offerOf(earlier), ':AA==:'),
+    secFetchSite: orNothing('same-origin', 'cross-site'),
+    origin: orNothing('https://other.example'),
   })
 }
 
@@ -188,6 +213,20 @@ describe('explain', () => {
   })
 
   test.each<[string, Partial<RequestFields>, RegExp]>([
+    ['is of use', {}, /: the delta from it, dcb, 1 bytes$/],
+    ['is another one', { availableDictionary: ':AA==:' }, /: there is no delta from that$/],
+    ['is for another file', { target: '/about' }, /: there are no deltas of this file$/],
+    ['meets a range', { range: 'bytes=0-1' }, /: plays no part beside Range$/],
+    ['has no coding', { acceptEncoding: 'br, *' }, /: Accept-Encoding has to name dcb or dcz$/],
+    ['is of another origin', { secFetchSite: 'cross-site', secFetchMode: 'no-cors' }, /may not read it$/],
+  ])('says why a dictionary %s', (_what, given, expected) => {
+    const fields = { acceptEncoding: 'br, dcb', availableDictionary: offerOf(earlier) }
+    const request = requestOf({ target: '/assets/app.js', ...fields, ...given })
+    const { steps } = explain(sites['with deltas'] ?? fakeSite({}), request, 'spa')
+    expect(steps.map(({ text }) => text).find((text) => text.startsWith('Available-'))).toMatch(expected)
+  })
+
+  test.each<[string, Partial<RequestFields>, RegExp]>([
     ['/assets/app.js.br', {}, /a variant of assets\/app\.js: ask for that with Accept-Encoding: br/],
     ['/ABOUT', {}, /is not \/about: names are exact/],
     ['/.env', {}, /has a hidden name/],
@@ -248,7 +287,7 @@ describe('explain', () => {
     const named = [...sources, '../command/explain-command.ts'].flatMap((name) =>
       Array.from(
         read(`./${name}`).matchAll(
-          /(['"])((?:Which|Fall|Meth|Cond|Rang|Fresh|As)[a-z]*(?: [a-z]+)?: (?:(?!\1).)+)\1/g,
+          /(['"])((?:Which|Fall|Meth|Cond|Rang|Fresh|Delt|As)[a-z]*(?: [a-z]+)?: (?:(?!\1).)+)\1/g,
         ),
         ([, , row]) => row,
       ),

@@ -3,7 +3,7 @@ import type { Representation, Resource } from '../site/site.ts'
 
 /** A row of docs/http.md: its section and its condition. A test finds each one in the document. */
 export type HttpRow =
-  `${'Which resource' | 'Fallbacks' | 'Methods' | 'Which representation' | 'Conditions' | 'Ranges' | 'Freshness' | 'Another build' | 'As middleware'}: ${string}`
+  `${'Which resource' | 'Fallbacks' | 'Methods' | 'Which representation' | 'Conditions' | 'Ranges' | 'Freshness' | 'Deltas' | 'Another build' | 'As middleware'}: ${string}`
 
 /** One step of an answer, in words. */
 export interface ExplainedStep {

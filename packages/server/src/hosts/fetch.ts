@@ -133,13 +133,16 @@ async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array
 
 function readFields({ method, url, headers }: Request): RequestFields {
   const field = (name: string): string | undefined => headers.get(name) ?? undefined
-  const origin = url.indexOf('/', url.indexOf('://') + 3)
+  const path = url.indexOf('/', url.indexOf('://') + 3)
+  const acceptEncoding = field('accept-encoding')
+  // A look at a field costs, and few requests have these.
+  const offered = /dc[bz]/i.test(acceptEncoding ?? '') ? field('available-dictionary') : undefined
   return {
     method,
     // A target has no fragment; the URL of a Request may.
-    target: origin === -1 ? '/' : url.slice(origin).replace(/#.*/s, ''),
+    target: path === -1 ? '/' : url.slice(path).replace(/#.*/s, ''),
     accept: field('accept'),
-    acceptEncoding: field('accept-encoding'),
+    acceptEncoding,
     ifMatch: field('if-match'),
     ifModifiedSince: field('if-modified-since'),
     ifNoneMatch: field('if-none-match'),
@@ -147,5 +150,8 @@ function readFields({ method, url, headers }: Request): RequestFields {
     ifUnmodifiedSince: field('if-unmodified-since'),
     range: field('range'),
     secFetchMode: field('sec-fetch-mode'),
+    availableDictionary: offered,
+    secFetchSite: offered === undefined ? undefined : field('sec-fetch-site'),
+    origin: offered === undefined ? undefined : field('origin'),
   }
 }

@@ -15,7 +15,7 @@ import { servingFiles } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
-import type { Answer, Representation, Resource, Site } from '../site/site.ts'
+import type { Answer, PlainRepresentation, Resource, Site } from '../site/site.ts'
 
 /**
  * Answers a path that the table does not have from the disk, for files that appear after boot, pages under their names
@@ -105,7 +105,7 @@ interface FoundFile {
 function describeFile(site: Site, path: string, { file, stats: found }: FoundFile): Resource {
   const size = Number(found.size)
   const mediaType = mediaTypeOf(path)
-  const identity: Representation = {
+  const identity: PlainRepresentation = {
     coding: 'identity',
     bytes: {
       file,
@@ -126,7 +126,9 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     isPage: isPageType(mediaType),
     representations: [identity],
     identity,
-    varies: false,
+    vary: undefined,
+    useAsDictionary: undefined,
+    deltas: undefined,
     // A file's time differs between replicas.
     lastModified: undefined,
     lastModifiedField: undefined,

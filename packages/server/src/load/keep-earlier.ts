@@ -69,7 +69,7 @@ export function keepEarlier(
       if (files.length === 0) return []
       const isAhead = describeTimesAhead(build.manifest) !== undefined
       const manifest = { ...build.manifest, ...(isAhead && { timesAreFixed: true as const }), files }
-      return [{ ...build, manifest, stored: bytes }]
+      return [{ manifest, stored: bytes, superseded: build.superseded }]
     })
 }
 

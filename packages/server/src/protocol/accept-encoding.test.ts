@@ -5,7 +5,7 @@ import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/suppor
 
 const unnamed = 1
 const allWeights = new Set([unnamed, ...Array.from({ length: 1001 }, (_, thousandths) => thousandths * 10)])
-const none = { zstd: 0, br: 0, gzip: 0, identity: unnamed }
+const none = { zstd: 0, br: 0, gzip: 0, dcb: 0, dcz: 0, identity: unnamed }
 
 describe('parseAcceptEncoding', () => {
   test.each([
@@ -21,24 +21,25 @@ describe('parseAcceptEncoding', () => {
     [
       'a q-value of one in each length',
       'zstd;q=1, br;q=1., gzip;q=1.000',
-      { zstd: 10000, br: 10000, gzip: 10000, identity: unnamed },
+      { ...none, zstd: 10000, br: 10000, gzip: 10000 },
     ],
     ['q=0 as a refusal', 'br;q=0, gzip', { ...none, gzip: 10000 }],
     [
       'a wildcard for what is not named',
       'br;q=0.2, *;q=0.7',
-      { zstd: 7000, br: 2000, gzip: 7000, identity: 7000 },
+      { ...none, zstd: 7000, br: 2000, gzip: 7000, identity: 7000 },
     ],
-    ['a wildcard that refuses the rest', 'br, *;q=0', { zstd: 0, br: 10000, gzip: 0, identity: 0 }],
-    [
-      'a wildcard that refuses all but identity',
-      'identity, *;q=0',
-      { zstd: 0, br: 0, gzip: 0, identity: 10000 },
-    ],
+    ['a wildcard that refuses the rest', 'br, *;q=0', { ...none, br: 10000, identity: 0 }],
+    ['a wildcard that refuses all but identity', 'identity, *;q=0', { ...none, identity: 10000 }],
     ['identity refused', 'identity;q=0', { ...none, identity: 0 }],
     ['identity wanted less', 'identity;q=0.5, gzip', { ...none, gzip: 10000, identity: 5000 }],
     ['the higher q-value of a coding named twice', 'br;q=0.1, br;q=0.9, br;q=0.5', { ...none, br: 9000 }],
     ['a coding that merely holds the name of another', 'gzipped, brotli, xbr', none],
+    [
+      'codings with a dictionary, by name alone',
+      'dcb;q=0.5, DCZ, *',
+      { zstd: 10000, br: 10000, gzip: 10000, dcb: 5000, dcz: 10000, identity: 10000 },
+    ],
     ['empty members', ',, ,gzip,,', { ...none, gzip: 10000 }],
   ])('reads %s', (_what, field, weights) => {
     expect(parseAcceptEncoding(field)).toEqual(weights)

@@ -1,5 +1,8 @@
 import type { ContentCoding } from '@serve-dist/manifest'
 
+/** Codings against a dictionary that the client has (RFC 9842 §4, §5). */
+export type DeltaCoding = 'dcb' | 'dcz'
+
 /** What a request selects between: a content coding, or none. */
 export type RepresentationCoding = ContentCoding | 'identity'
 
@@ -7,12 +10,12 @@ export type RepresentationCoding = ContentCoding | 'identity'
  * How much a client wants each coding: 0 refuses, else its q-value in ten-thousandths. Whole numbers: V8
  * would make an object of each fraction that is read by a computed name.
  */
-export type CodingWeights = Readonly<Record<RepresentationCoding, number>>
+export type CodingWeights = Readonly<Record<RepresentationCoding | DeltaCoding, number>>
 
 /** Acceptable but not named: below every q-value that a field can give. */
 const unnamedIdentity = 1
 
-const identityOnly: CodingWeights = { zstd: 0, br: 0, gzip: 0, identity: unnamedIdentity }
+const identityOnly: CodingWeights = { zstd: 0, br: 0, gzip: 0, dcb: 0, dcz: 0, identity: unnamedIdentity }
 // RFC 9110 §12.4.2: up to three digits; 1 is the most.
 const member = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
 
@@ -36,6 +39,9 @@ export function parseAcceptEncoding(field: string | undefined): CodingWeights {
     zstd: named.get('zstd') ?? others ?? 0,
     br: named.get('br') ?? others ?? 0,
     gzip: named.get('gzip') ?? others ?? 0,
+    // Who does not name them may not know dictionaries at all.
+    dcb: named.get('dcb') ?? 0,
+    dcz: named.get('dcz') ?? 0,
     identity: named.get('identity') ?? others ?? unnamedIdentity,
   }
 }

@@ -12,6 +12,11 @@ export interface RequestFields {
   readonly ifUnmodifiedSince: string | undefined
   readonly range: string | undefined
   readonly secFetchMode: string | undefined
+  /** The dictionary that the client has (RFC 9842 §2.2). */
+  readonly availableDictionary: string | undefined
+  /** As the next: read only beside `Available-Dictionary`, which alone asks for it. */
+  readonly secFetchSite: string | undefined
+  readonly origin: string | undefined
 }
 
 /** A request for `/` that has none of these fields. */
@@ -27,4 +32,7 @@ export const noRequestFields: RequestFields = {
   ifUnmodifiedSince: undefined,
   range: undefined,
   secFetchMode: undefined,
+  availableDictionary: undefined,
+  secFetchSite: undefined,
+  origin: undefined,
 }

@@ -25,6 +25,7 @@ export function createRequestFieldsReader(): (
       const value = rawHeaders[index + 1] ?? ''
       readField(request, name, value)
     }
+    if (request.availableDictionary !== undefined) readOrigin(request, rawHeaders)
     return request
   }
 }
@@ -56,7 +57,21 @@ function readField(request: Writable<RequestFields>, name: string, value: string
     case 19:
       if (isNamed(name, 'if-unmodified-since')) request.ifUnmodifiedSince ??= value
       break
+    case 20:
+      if (isNamed(name, 'available-dictionary'))
+        request.availableDictionary = joined(request.availableDictionary, value)
+      break
     default:
+  }
+}
+
+/** Few requests offer a dictionary, and most have these: they are looked for only then. */
+function readOrigin(request: Writable<RequestFields>, rawHeaders: readonly string[]): void {
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
+    if (isNamed(name, 'origin')) request.origin = joined(request.origin, value)
+    else if (isNamed(name, 'sec-fetch-site')) request.secFetchSite = joined(request.secFetchSite, value)
   }
 }
 
@@ -75,4 +90,7 @@ function clear(request: Writable<RequestFields>): void {
   request.ifUnmodifiedSince = undefined
   request.range = undefined
   request.secFetchMode = undefined
+  request.availableDictionary = undefined
+  request.secFetchSite = undefined
+  request.origin = undefined
 }

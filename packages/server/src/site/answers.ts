@@ -1,7 +1,7 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import { extendVary, overrideFields } from '../protocol/field-list.ts'
 import { madeOnce } from './made-once.ts'
-import { okAnswer } from './representation-answers.ts'
+import { okAnswer, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
 // The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
@@ -76,19 +76,14 @@ function isForPreflight(name: string): boolean {
   return name.startsWith('access-control-') || name === 'vary'
 }
 
-const plain406 = errorAnswer(406)
-const varying406 = errorAnswer(406, ['Vary', 'Accept-Encoding'])
-const plain412 = errorAnswer(412)
-const varying412 = errorAnswer(412, ['Vary', 'Accept-Encoding'])
-
 /** 406: identity is excluded, and no variant is acceptable (RFC 9110 §12.5.3). */
 export function notAcceptable(resource: Resource): Answer {
-  return resource.varies ? varying406 : plain406
+  return errorAnswer(406, varyOf(resource))
 }
 
 /** 412 (RFC 9110 §13.1). */
 export function preconditionFailed(resource: Resource): Answer {
-  return resource.varies ? varying412 : plain412
+  return errorAnswer(412, varyOf(resource))
 }
 
 /** The fields that tell a navigation from other requests (`is-navigation.ts`). */
@@ -127,6 +122,9 @@ export function partialContent(resource: Resource, { first, last }: ByteRange): 
   const { identity } = resource
   const { size, body } = identity.bytes
   const fields = [...okAnswer(identity, resource).fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
+  // A part is no dictionary.
+  const mark = fields.indexOf('Use-As-Dictionary')
+  if (mark !== -1) fields.splice(mark, 2)
   fields[fields.indexOf('Content-Length') + 1] = String(last - first + 1)
   const content: AnswerContent =
     body === undefined
@@ -137,8 +135,7 @@ export function partialContent(resource: Resource, { first, last }: ByteRange): 
 
 /** 416 with the size that a range could have been within (RFC 9110 §15.5.17). */
 export function rangeNotSatisfiable(resource: Resource): Answer {
-  const vary = resource.varies ? ['Vary', 'Accept-Encoding'] : []
-  return errorAnswer(416, ['Content-Range', `bytes */${resource.identity.bytes.size}`, ...vary])
+  return errorAnswer(416, ['Content-Range', `bytes */${resource.identity.bytes.size}`, ...varyOf(resource)])
 }
 
 function errorAnswer(status: keyof typeof reasons, more?: readonly string[]): Answer {

@@ -3,7 +3,7 @@ import { entityTagOf } from '../protocol/entity-tag.ts'
 import { overridesFor } from './field-rules.ts'
 import { withoutFreshness } from './representation-answers.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
-import type { Representation, Resource } from './site.ts'
+import type { PlainRepresentation, Resource } from './site.ts'
 
 /**
  * The JSON that names the build, for applications that ask whether there is a newer one. Rules give it fields as they do to
@@ -16,7 +16,7 @@ export function buildIdResource(
   const path = buildIdPath
   const mediaType = mediaTypeOf(path)
   const body = new TextEncoder().encode(JSON.stringify({ buildId }))
-  const identity: Representation = {
+  const identity: PlainRepresentation = {
     coding: 'identity',
     bytes: { size: body.length, body },
     // The body is the id, in a form that never changes; an id may be shorter than a digest.
@@ -30,7 +30,9 @@ export function buildIdResource(
     isPage: false,
     representations: [identity],
     identity,
-    varies: false,
+    vary: undefined,
+    useAsDictionary: undefined,
+    deltas: undefined,
     lastModified: undefined,
     lastModifiedField: undefined,
     cacheControl: 'no-cache',

@@ -1,6 +1,7 @@
 import { isPageType, type ManifestFile, type ManifestLink } from '@serve-dist/manifest'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
+import { type BuildDictionaries, buildDictionaries, dictionaryPart } from './dictionary-part.ts'
 import { overridesFor } from './field-rules.ts'
 import type { StoredBuild } from './kept-build.ts'
 import type { SitePolicy } from './resolve-policy.ts'
@@ -9,7 +10,7 @@ import { namesOf } from './names-of.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import { withoutFreshness } from './representation-answers.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
-import type { ManifestEntry, Representation, Resource, StoredBytes } from './site.ts'
+import type { ManifestEntry, PlainRepresentation, Resource, StoredBytes } from './site.ts'
 
 /** What a resource takes from its build, and from the site that it belongs to. */
 export interface ResourceContext {
@@ -19,16 +20,20 @@ export interface ResourceContext {
   readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
   readonly serving: ResolvedServing
   readonly buildId: string | undefined
+  readonly dictionaries: BuildDictionaries | undefined
 }
 
 /** @param buildId - of an earlier build than the site's. */
 export function resourceContext(
-  { manifest, stored }: StoredBuild,
+  { manifest, stored, deltas }: StoredBuild,
   serving: ResolvedServing,
   buildId?: string,
 ): ResourceContext {
   const { base, timesAreFixed } = manifest
-  return { base, timesAreFixed: timesAreFixed === true, stored, serving, buildId }
+  // Browsers get the current build's for the next one.
+  const isServedOn = buildId !== undefined || deltas === undefined
+  const dictionaries = isServedOn ? undefined : buildDictionaries(manifest, deltas, serving)
+  return { base, timesAreFixed: timesAreFixed === true, stored, serving, buildId, dictionaries }
 }
 
 /** One list for all files that need nothing else. */
@@ -37,7 +42,7 @@ const none: readonly string[] = []
 /** A file of the manifest in all its representations. */
 export function buildResource(
   file: ManifestFile,
-  { base, stored, serving, timesAreFixed, buildId }: ResourceContext,
+  { base, stored, serving, timesAreFixed, buildId, dictionaries }: ResourceContext,
 ): Resource {
   const { path, mediaType, links } = file
   // Another start gives it other bytes under the same name, and at no time that anybody knows.
@@ -45,17 +50,25 @@ export function buildResource(
   // A browser that kept it would keep the policy of then with it, and the origins of an environment of then.
   const isOfWorker = file.worker === true && serving.policy !== undefined
   const lastModified = timesAreFixed || isRuntime ? undefined : Date.parse(file.lastModified)
-  const represent = (coding: Representation['coding'], entry: ManifestEntry): Representation => {
+  const represent = (coding: PlainRepresentation['coding'], entry: ManifestEntry): PlainRepresentation => {
     const bytes = stored.get(entry)
     if (bytes === undefined) throw new TypeError(`"${path}" was not read from the disk`)
     return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
   }
   const identity = represent('identity', file)
   const urlPaths = namesOf(path).map((name) => base + name)
-  const overrides = overridesFor(serving.fieldRules, file, urlPaths)
+  const rules = overridesFor(serving.fieldRules, file, urlPaths)
+  const overrides = isRuntime ? withoutFreshness(rules) : withPolicy(rules, file, serving.policy)
   const variants = buildId === undefined ? file.variants : file.variants.filter((each) => stored.has(each))
   const inOrder = variants.map((variant) => represent(variant.coding, variant))
   inOrder.push(identity)
+  const cacheControl =
+    isImmutable(serving, file) && !isRuntime && !isOfWorker
+      ? 'public, max-age=31536000, immutable'
+      : 'no-cache'
+  const { useAsDictionary, deltas } = dictionaryPart(file, dictionaries, { cacheControl, overrides })
+  const byCoding = file.variants.length > 0 ? 'Accept-Encoding' : undefined
+  const isByDictionary = useAsDictionary !== undefined || deltas !== undefined
   return {
     kind: 'resource',
     path,
@@ -66,14 +79,13 @@ export function buildResource(
     representations:
       serving.prefer === 'smallest' ? inOrder.toSorted((a, b) => a.bytes.size - b.bytes.size) : inOrder,
     identity,
-    varies: file.variants.length > 0,
+    vary: isByDictionary ? 'Accept-Encoding, Available-Dictionary' : byCoding,
+    useAsDictionary,
+    deltas,
     lastModified,
     lastModifiedField: lastModified === undefined ? undefined : formatHttpDate(lastModified),
-    cacheControl:
-      isImmutable(serving, file) && !isRuntime && !isOfWorker
-        ? 'public, max-age=31536000, immutable'
-        : 'no-cache',
-    overrides: isRuntime ? withoutFreshness(overrides) : withPolicy(overrides, file, serving.policy),
+    cacheControl,
+    overrides,
     links: linksOf(
       base,
       links?.filter(({ inDocument }) => !inDocument),

@@ -204,7 +204,7 @@ describe('buildSite', () => {
 
     test('without variants does not vary, and is revalidated unless its name holds a hash', () => {
       const plain = resourceAt(site, '/plain.png')
-      expect(plain.varies).toBe(false)
+      expect(plain.vary).toBeUndefined()
       const { fields } = okAnswer(plain.identity, plain)
       expect(fields).not.toContain('Vary')
       expect(fields).toContain('no-cache')

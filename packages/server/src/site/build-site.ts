@@ -2,7 +2,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import { buildIdResource } from './build-id-resource.ts'
 import { buildResource, resourceContext } from './build-resource.ts'
 import { buildTable, type KeptPath } from './build-table.ts'
-import { isKeptFile, type KeptBuild, type StoredBuild } from './kept-build.ts'
+import { bytesOfDeltas, isKeptFile, type KeptBuild, type StoredBuild } from './kept-build.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, SiteEnvironment } from './site.ts'
@@ -19,12 +19,12 @@ export interface BuiltSite {
  * @param kept - earlier builds, the newest first.
  */
 export function buildSite(
-  { manifest, stored }: StoredBuild,
+  { manifest, stored, deltas }: StoredBuild,
   serving: ResolvedServing,
   kept: readonly KeptBuild[] = [],
 ): BuiltSite {
   const base = encodePath(manifest.base)
-  const context = resourceContext({ manifest, stored }, serving)
+  const context = resourceContext({ manifest, stored, deltas }, serving)
   const resources = new Map(manifest.files.map((file) => [file.path, buildResource(file, context)]))
   const { table, redirects, problems } = buildTable({
     base,
@@ -40,6 +40,7 @@ export function buildSite(
   )
   const bytes = new Set([
     ...stored.values(),
+    ...bytesOfDeltas(deltas),
     ...keptFiles.flatMap(({ representations }) => representations.map((each) => each.bytes)),
   ])
   const site: Site = {

@@ -257,6 +257,9 @@ describe('decide', () => {
         fc.tuple(fc.nat(12), fc.nat(12)).map(([first, last]) => `bytes=${first}-${last}`),
       ),
       secFetchMode: fc.constantFrom(undefined, 'navigate', 'cors'),
+      availableDictionary: fc.constantFrom(undefined, ':AA==:'),
+      secFetchSite: fc.constantFrom(undefined, 'cross-site'),
+      origin: fc.constantFrom(undefined, 'https://other.example'),
     })
     const sites = fc.constantFrom(site, withNotFound, underBase)
 
@@ -310,6 +313,7 @@ describe('decide', () => {
         'ifRange',
         'range',
         'secFetchMode',
+        'availableDictionary',
         'ifModifiedSince',
         'ifUnmodifiedSince',
       ]) {

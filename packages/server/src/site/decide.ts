@@ -78,7 +78,9 @@ export function decideResource(resource: Resource, request: RequestFields): Answ
   const weights = codingWeights(request.acceptEncoding)
   const whole = selectRepresentation(resource, weights)
   const range = weights.identity > 0 ? rangeOf(resource, request, whole) : undefined
-  const selected = range === undefined ? whole : resource.identity
+  const plain = range === undefined ? whole : resource.identity
+  const selected =
+    request.availableDictionary === undefined ? plain : (selectDelta(resource, request, plain) ?? plain)
   if (selected === undefined) return notAcceptable(resource)
 
   // 6. The preconditions.
@@ -97,10 +99,13 @@ export function decideResource(resource: Resource, request: RequestFields): Answ
  * The representation that the client wants most, the server's order deciding among equals; `undefined`
  * when none is acceptable (406).
  */
-export function selectRepresentation(resource: Resource, weights: CodingWeights): Representation | undefined {
+export function selectRepresentation(
+  { representations }: { readonly representations: readonly Representation[] },
+  weights: CodingWeights,
+): Representation | undefined {
   let selected: Representation | undefined
   let highest = 0
-  for (const representation of resource.representations) {
+  for (const representation of representations) {
     const weight = weights[representation.coding]
     if (weight > highest) {
       selected = representation
@@ -108,6 +113,39 @@ export function selectRepresentation(resource: Resource, weights: CodingWeights)
     }
   }
   return selected
+}
+
+/**
+ * The delta from the one dictionary that a request offers (RFC 9842 §2.2), where it is smaller than what is sent without;
+ * whatever else the field says is as if it were not there.
+ */
+export function selectDelta(
+  { deltas, overrides }: Resource,
+  request: RequestFields,
+  plain: Representation | undefined,
+): Representation | undefined {
+  const { availableDictionary, range, acceptEncoding } = request
+  if (deltas === undefined || availableDictionary === undefined || range !== undefined) return undefined
+  const representations = deltas.byDictionary.get(availableDictionary) ?? []
+  const delta = selectRepresentation({ representations }, codingWeights(acceptEncoding))
+  if (delta === undefined || (plain !== undefined && delta.bytes.size >= plain.bytes.size)) return undefined
+  return isReadable(request, overrides.get('access-control-allow-origin')?.value) ? delta : undefined
+}
+
+/**
+ * Whether who asks may read the answer: the size of a delta would tell others something of it (RFC 9842 §9.3.3).
+ *
+ * @param allowed - the `Access-Control-Allow-Origin` of the answer.
+ */
+function isReadable(
+  { secFetchSite, secFetchMode, origin }: RequestFields,
+  allowed: string | null | undefined,
+): boolean {
+  if (secFetchSite === undefined || secFetchSite === 'same-origin') return true
+  if (secFetchMode !== 'cors') {
+    return secFetchMode === undefined || secFetchMode === 'navigate' || secFetchMode === 'same-origin'
+  }
+  return origin !== undefined && (allowed === '*' || allowed === origin)
 }
 
 /** The range of the identity that a request asks for, where it counts; `whole` is what is sent without it. */

@@ -1,4 +1,5 @@
 import { isDocumentType, isSourceMap, type Manifest, type ManifestFile } from '@serve-dist/manifest'
+import type { DeltaCoding } from '../protocol/accept-encoding.ts'
 import { isImmutable, type ResolvedServing, servingFiles } from './resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from './site.ts'
 
@@ -6,6 +7,22 @@ import type { ManifestEntry, StoredBytes } from './site.ts'
 export interface StoredBuild {
   readonly manifest: Manifest
   readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
+  /** Absent where nobody makes deltas of it, and of the builds that will follow. */
+  readonly deltas?: StoredDeltas | undefined
+}
+
+/** Deltas in memory, by the digest of the file, then of the dictionary. */
+export type StoredDeltas = ReadonlyMap<string, ReadonlyMap<string, readonly StoredDelta[]>>
+
+export interface StoredDelta {
+  readonly coding: DeltaCoding
+  /** Of its bytes. */
+  readonly sha256: string
+  readonly bytes: StoredBytes
+}
+
+export function bytesOfDeltas(deltas: StoredDeltas = new Map()): readonly StoredBytes[] {
+  return [...deltas.values()].flatMap((from) => [...from.values()].flat().map(({ bytes }) => bytes))
 }
 
 /**

@@ -14,13 +14,14 @@ export const okAnswer: MakeAnswer = madeOnce((representation, resource) => {
     ...metadataOf(resource, representation),
     ...varyOf(resource),
     ...freshnessOf(resource, representation),
+    ...dictionaryOf(resource),
     ...(coding === 'identity' ? ['Accept-Ranges', 'bytes'] : []),
     ...noSniff,
     ...(resource.links.length === 0 ? [] : ['Link', resource.links.join(', ')]),
   ]
   return {
     status: 200,
-    fields: overrideFields(fields, resource.overrides),
+    fields: overrideFields(fields, overridesOf(resource, representation)),
     content: contentOf(bytes),
     ...(resource.earlyHints.length > 0 && { earlyHints: resource.earlyHints }),
     ...savedBy(resource, representation),
@@ -31,8 +32,8 @@ export const okAnswer: MakeAnswer = madeOnce((representation, resource) => {
 export const notModifiedAnswer: MakeAnswer = madeOnce((representation, resource) => ({
   status: 304,
   fields: overrideFields(
-    [...varyOf(resource), ...freshnessOf(resource, representation)],
-    without(resource.overrides, isRepresentationMetadata),
+    [...varyOf(resource), ...freshnessOf(resource, representation), ...dictionaryOf(resource)],
+    without(overridesOf(resource, representation), isRepresentationMetadata),
   ),
   content: { kind: 'none' },
 }))
@@ -56,13 +57,29 @@ function metadataOf({ mediaType }: Resource, { coding, bytes }: Representation):
   return ['Content-Type', mediaType, 'Content-Length', String(bytes.size), ...encoding]
 }
 
-function varyOf({ varies }: Resource): string[] {
-  return varies ? ['Vary', 'Accept-Encoding'] : []
+export function varyOf({ vary }: Pick<Resource, 'vary'>): string[] {
+  return vary === undefined ? [] : ['Vary', vary]
 }
 
-function freshnessOf({ lastModifiedField, cacheControl }: Resource, { entityTag }: Representation): string[] {
+function freshnessOf(resource: Resource, representation: Representation): string[] {
+  const { lastModifiedField, cacheControl } = resource
   const lastModified = lastModifiedField === undefined ? [] : ['Last-Modified', lastModifiedField]
-  return ['ETag', entityTag, ...lastModified, 'Cache-Control', cacheControl]
+  const kept = isPrivate(resource, representation) ? 'private, max-age=31536000, immutable' : cacheControl
+  return ['ETag', representation.entityTag, ...lastModified, 'Cache-Control', kept]
+}
+
+/** A cache that ignored `Vary` would send a delta to browsers that cannot decode it. */
+function isPrivate({ deltas }: Resource, { coding }: Representation): boolean {
+  return deltas?.inSharedCaches === false && (coding === 'dcz' || coding === 'dcb')
+}
+
+function overridesOf(resource: Resource, representation: Representation): FieldOverrides {
+  const { overrides } = resource
+  return isPrivate(resource, representation) ? withoutFreshness(overrides) : overrides
+}
+
+function dictionaryOf({ useAsDictionary }: Resource): string[] {
+  return useAsDictionary === undefined ? [] : ['Use-As-Dictionary', useAsDictionary]
 }
 
 function contentOf(bytes: StoredBytes): AnswerContent {

@@ -36,6 +36,8 @@ export interface ResolvedServing {
   readonly earlyHints: boolean
   readonly redirects: readonly RedirectRule[]
   readonly sourceMaps: SourceMaps
+  /** Whether caches that several people share may keep deltas. */
+  readonly sharedCache: boolean
   /** Globs of files that never change under their names. */
   readonly immutable: readonly string[]
   readonly fieldRules: readonly FieldRule[]
@@ -65,6 +67,7 @@ export function resolveServing({
     // Within a source the first rule that matches counts; so does the stronger source.
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
     sourceMaps: sourceMapsOf(rules),
+    sharedCache: last('sharedCache') ?? false,
     immutable: rules.flatMap((source) => source.immutable ?? []),
     fieldRules: collectFieldRules(headersFile, rules, policy),
     policy,

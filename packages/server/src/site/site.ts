@@ -9,7 +9,7 @@ import {
   type RedirectStatus,
   type Selection,
 } from '@serve-dist/manifest'
-import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
+import type { DeltaCoding, RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
 
@@ -119,14 +119,18 @@ export interface Resource {
   /** Whether it is an HTML document. */
   readonly isPage: boolean
   /** In the server's order of preference, identity among them. */
-  readonly representations: readonly Representation[]
-  readonly identity: Representation
+  readonly representations: readonly PlainRepresentation[]
+  readonly identity: PlainRepresentation
   /** Milliseconds since the epoch, whole seconds; `undefined` when the build's times are fixed. */
   readonly lastModified: number | undefined
   /** `Last-Modified` as it is sent (RFC 9110 §8.8.2). */
   readonly lastModifiedField: string | undefined
-  /** Whether a request's `Accept-Encoding` changes the answer: then every answer has `Vary`. */
-  readonly varies: boolean
+  /** The fields of a request that change the answer, if any do: then every answer has this `Vary`. */
+  readonly vary: string | undefined
+  /** Its `Use-As-Dictionary`, where browsers may keep it for later builds (RFC 9842 §2.1). */
+  readonly useAsDictionary: string | undefined
+  /** Representations for clients that have a file of an earlier build. */
+  readonly deltas: Deltas | undefined
   readonly cacheControl: string
   /** The fields that rules give it. */
   readonly overrides: FieldOverrides
@@ -188,10 +192,23 @@ interface PolicyRule {
 
 /** The bytes of a resource in one coding. */
 export interface Representation {
-  readonly coding: RepresentationCoding
+  readonly coding: RepresentationCoding | DeltaCoding
   readonly bytes: StoredBytes
   /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
   readonly entityTag: string
+}
+
+/** One that needs nothing which the client has. */
+export interface PlainRepresentation extends Representation {
+  readonly coding: RepresentationCoding
+}
+
+/** Deltas of a file, all in memory. */
+export interface Deltas {
+  /** By the `Available-Dictionary` that asks for them (RFC 9842 §2.2), the smallest first. */
+  readonly byDictionary: ReadonlyMap<string, readonly Representation[]>
+  /** Whether caches that several people share may keep them. */
+  readonly inSharedCaches: boolean
 }
 
 /** Bytes as boot found them on the disk. */

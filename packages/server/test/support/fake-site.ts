@@ -10,7 +10,8 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../../src/site/build-site.ts'
-import type { KeptBuild } from '../../src/site/kept-build.ts'
+import type { DeltaCoding } from '../../src/protocol/accept-encoding.ts'
+import type { KeptBuild, StoredDelta, StoredDeltas } from '../../src/site/kept-build.ts'
 import type { ManifestEntry, Resource, Site, StoredBytes } from '../../src/site/site.ts'
 import type { SitePolicy } from '../../src/site/resolve-policy.ts'
 import { resolveServing } from '../../src/site/resolve-serving.ts'
@@ -21,6 +22,9 @@ export interface FakeFile {
   /** Bodies by coding; nothing decodes them, so any text will do. */
   readonly variants?: Partial<Readonly<Record<ContentCoding, string>>>
   readonly mediaType?: string
+  readonly stem?: string
+  /** Deltas by the text of the dictionary. */
+  readonly deltas?: Readonly<Record<string, Partial<Readonly<Record<DeltaCoding, string>>>>>
   readonly cache?: CacheClass
   readonly lastModified?: string
   readonly isStreamed?: boolean
@@ -46,12 +50,14 @@ export interface FakeSiteOptions extends FakeBuildOptions {
   readonly policy?: SitePolicy
   /** Earlier builds, the newest first. */
   readonly kept?: readonly KeptBuild[]
+  /** Whether somebody makes deltas of the builds. */
+  readonly hasDeltas?: boolean
 }
 
 /** Builds the table of files that are given as text, for tests of pure functions. */
 export function fakeSite(
   files: FakeFiles,
-  { prefer = 'order', rules = {}, policy, kept, ...build }: FakeSiteOptions = {},
+  { prefer = 'order', rules = {}, policy, kept, hasDeltas = false, ...build }: FakeSiteOptions = {},
 ): Site {
   const serving = resolveServing({
     directory: '/build',
@@ -60,7 +66,8 @@ export function fakeSite(
     rules: [{ prefer }, rules],
     policy,
   })
-  return buildSite(fakeBuild(files, build), serving, kept).site
+  const deltas = hasDeltas ? deltasOf(files) : undefined
+  return buildSite({ ...fakeBuild(files, build), deltas }, serving, kept).site
 }
 
 /** A build that has no disk: its manifest and its bytes. */
@@ -118,11 +125,36 @@ function describe(path: string, file: FakeFile, stored: Map<ManifestEntry, Store
     cache: file.cache ?? 'revalidate',
     lastModified: file.lastModified ?? defaultTime,
     variants: inOrder,
+    ...(file.stem !== undefined && { stem: file.stem }),
     ...(file.worker && { worker: file.worker }),
     ...(file.runtime && { runtime: file.runtime }),
   }
   stored.set(described, store(path, body, isHeld))
   return described
+}
+
+function deltasOf(files: FakeFiles): StoredDeltas {
+  const described = Object.values(files).flatMap((file) => (typeof file === 'string' ? [] : [file]))
+  return new Map(
+    described.map(({ body, deltas = {} }) => [
+      digestOf(body),
+      new Map(
+        Object.entries(deltas).map(([dictionary, { dcb, dcz }]) => [
+          digestOf(dictionary),
+          [...fakeDeltas('dcb', dcb), ...fakeDeltas('dcz', dcz)],
+        ]),
+      ),
+    ]),
+  )
+}
+
+function fakeDeltas(coding: DeltaCoding, text: string | undefined): StoredDelta[] {
+  return text === undefined ? [] : [{ coding, sha256: digestOf(text), bytes: store('', text, true) }]
+}
+
+/** The `Available-Dictionary` of who has this text. */
+export function offerOf(dictionary: string): string {
+  return `:${createHash('sha256').update(dictionary).digest('base64')}:`
 }
 
 function store(path: string, text: string, isHeld: boolean): StoredBytes {

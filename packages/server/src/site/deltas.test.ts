@@ -1,0 +1,299 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { RequestFields } from '../protocol/request-fields.ts'
+import {
+  fakeBuild,
+  fakeSite,
+  type FakeSiteOptions,
+  offerOf,
+  resourceAt,
+} from '../../test/support/fake-site.ts'
+import { requestOf } from '../../test/support/request-of.ts'
+import { decide } from './decide.ts'
+import { entityTagOf } from '../protocol/entity-tag.ts'
+import type { Answer, Site } from './site.ts'
+import { hash } from 'node:crypto'
+
+const [old, older, oldest] = ['old', 'older', 'oldest']
+const body = '0123456789'.repeat(40)
+const script = {
+  body,
+  stem: 'assets/a-[hash].js',
+  mediaType: 'text/javascript; charset=utf-8',
+  cache: 'immutable',
+  variants: { br: 'b'.repeat(60), gzip: 'g'.repeat(70) },
+} as const
+const files = {
+  'index.html': 'page',
+  'assets/a-2.js': {
+    ...script,
+    deltas: {
+      [old]: { dcz: 'z'.repeat(20), dcb: 'y'.repeat(10) },
+      [older]: { dcz: 'x'.repeat(20) },
+      // No gain beside brotli, which not everybody takes.
+      [oldest]: { dcz: 'w'.repeat(65) },
+    },
+  },
+  'assets/alone-1.js': { ...script, body: `${body}alone`, stem: 'assets/alone-[hash].js', variants: {} },
+  'assets/s-1.css': { ...script, body: `${body}css`, stem: 'assets/(s) [hash].css', mediaType: 'text/css' },
+  'assets/data-1.json': {
+    ...script,
+    body: `${body}json`,
+    stem: 'assets/data-[hash].json',
+    mediaType: 'application/json',
+  },
+  'assets/w-1.js': { ...script, body: `${body}worker`, stem: 'assets/w-[hash].js', worker: true },
+} as const
+const target = '/assets/a-2.js'
+const lastModified = 'Sat, 31 Jan 2026 12:00:00 GMT'
+const bothFields = 'Accept-Encoding, Available-Dictionary'
+
+const cors = { cors: ['assets/**'] }
+const forOne = { headers: { 'assets/**': { 'Access-Control-Allow-Origin': 'https://one.example' } } }
+
+function siteWith(options: FakeSiteOptions = {}): Site {
+  return fakeSite(files, { hasDeltas: true, assetsDirectory: 'assets', ...options })
+}
+
+function ask(site: Site, given: Partial<RequestFields>): Answer | undefined {
+  return decide(site, requestOf({ target, acceptEncoding: 'br, dcb, dcz', ...given }), 'none')
+}
+
+function fieldsOf(answer: Answer | undefined): Record<string, string> {
+  const fields = answer?.fields ?? []
+  return Object.fromEntries(
+    fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : [])),
+  )
+}
+
+function shown(answer: Answer | undefined): readonly unknown[] {
+  const { 'Content-Encoding': coding = 'identity', Vary: vary } = fieldsOf(answer)
+  return [answer?.status, coding, vary]
+}
+
+/** What RFC 9842 says, apart from the server's own code: the text of the delta, if one is to be sent. */
+function modelled(
+  request: RequestFields,
+  allowed: string | undefined,
+): { coding: string; text: string } | undefined {
+  const {
+    method,
+    range,
+    availableDictionary,
+    acceptEncoding = '',
+    secFetchSite,
+    secFetchMode,
+    origin,
+  } = request
+  if ((method !== 'GET' && method !== 'HEAD') || range !== undefined) return undefined
+  const isReadable =
+    secFetchSite === undefined ||
+    secFetchSite === 'same-origin' ||
+    secFetchMode === undefined ||
+    ['navigate', 'same-origin'].includes(secFetchMode) ||
+    (secFetchMode === 'cors' && origin !== undefined && (allowed === '*' || allowed === origin))
+  if (!isReadable) return undefined
+  const weights: Record<string, number> = {}
+  for (const member of acceptEncoding.toLowerCase().split(', ')) {
+    const [coding = '', q = 'q=1'] = member.split(';')
+    weights[coding] = Number(q.slice(2))
+  }
+  const other = weights['*'] ?? 0
+  const brotli = weights['br'] ?? other
+  const gzip = weights['gzip'] ?? other
+  const identity = weights['identity'] ?? weights['*'] ?? 0.00001
+  const best = Math.max(brotli, gzip, identity)
+  const plainBytes = best === 0 ? Infinity : brotli === best ? 60 : gzip === best ? 70 : 400
+  const found = [old, older, oldest].find((dictionary) => offerOf(dictionary) === availableDictionary)
+  const deltas: Readonly<Record<string, string>> = files['assets/a-2.js'].deltas[found ?? ''] ?? {}
+  const [first] = Object.entries(deltas)
+    .map(([coding, text]) => ({ coding, text, weight: weights[coding] ?? 0 }))
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, two) => two.weight - one.weight || one.text.length - two.text.length)
+  return first !== undefined && first.text.length < plainBytes ? first : undefined
+}
+
+function statusOf(request: RequestFields, tag: string): number {
+  const { ifMatch, ifNoneMatch, ifModifiedSince } = request
+  if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== tag) return 412
+  if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch === tag ? 304 : 200
+  return ifModifiedSince === lastModified ? 304 : 200
+}
+
+/** Everything but what only dictionaries bring. */
+function withoutMarks(answer: Answer | undefined): unknown {
+  const { Vary: _vary, 'Use-As-Dictionary': _mark, ...fields } = fieldsOf(answer)
+  return { ...answer, fields }
+}
+
+describe('decide, of a build with deltas', () => {
+  const resource = resourceAt(siteWith(), target)
+  const tagOf = (text: string): string => entityTagOf(hash('sha256', text))
+  const tags = [resource.identity.entityTag, ...['b'.repeat(60), 'z'.repeat(20), 'y'.repeat(10)].map(tagOf)]
+  const codings = ['br', 'gzip', 'dcz', 'dcz', 'dcb', 'dcb', 'DCZ', 'identity', '*', 'dcx']
+  const orNothing = (...texts: readonly string[]): fc.Arbitrary<string | undefined> =>
+    fc.constantFrom(...Array.from({ length: 3 * texts.length }, () => undefined), ...texts)
+  const offer = offerOf(old)
+  const requests = fc.record<RequestFields>({
+    method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'POST', 'OPTIONS'),
+    target: fc.constantFrom(target, target, target, '/assets/alone-1.js', '/', '/assets/none.js'),
+    accept: fc.constant(undefined),
+    acceptEncoding: fc.oneof(
+      fc.constantFrom(undefined, 'br, dcb, dcz', 'gzip, dcz, br;q=0.9', 'dcb, *;q=0'),
+      fc
+        .uniqueArray(
+          fc.tuple(fc.constantFrom(...codings), fc.constantFrom('', '', ';q=0', ';q=0.5', ';q=1')),
+          {
+            selector: ([coding]) => coding.toLowerCase(),
+          },
+        )
+        .map((members) => members.map((member) => member.join('')).join(', ')),
+    ),
+    ifMatch: orNothing('*', '"x"', ...tags),
+    ifModifiedSince: orNothing(lastModified, 'Thu, 01 Jan 2026 12:00:00 GMT', 'never'),
+    ifNoneMatch: orNothing('*', '"x"', ...tags),
+    ifRange: orNothing(lastModified, ...tags),
+    ifUnmodifiedSince: fc.constant(undefined),
+    range: orNothing('bytes=0-9', 'bytes=999-', 'lines=1-2'),
+    secFetchMode: orNothing('cors', 'no-cors', 'navigate', 'same-origin'),
+    secFetchSite: orNothing('same-origin', 'same-site', 'cross-site', 'none', 'same-origin, same-origin'),
+    origin: orNothing('https://one.example', 'https://two.example', 'null'),
+    availableDictionary: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(offer, offerOf(older), offerOf(oldest)) },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom(
+          undefined,
+          offerOf('foreign'),
+          offerOf(body),
+          `${offer}, ${offer}`,
+          `${offer};a`,
+          offer.slice(1, -1),
+          offer.slice(0, -2),
+          offer.toLowerCase(),
+          offer.replaceAll(':', '"'),
+          '::',
+          '',
+        ),
+      },
+      { weight: 1, arbitrary: fc.string() },
+    ),
+  })
+
+  test('sends a delta to whom it is for, and to all others what they get without', () => {
+    const sites = [
+      { options: {}, allowed: undefined },
+      { options: { rules: cors }, allowed: '*' },
+      { options: { rules: forOne }, allowed: 'https://one.example' },
+    ].map(({ options, allowed }) => ({
+      allowed,
+      site: siteWith(options),
+      without: siteWith({ ...options, hasDeltas: false }),
+    }))
+    let sent = 0
+    fc.assert(
+      fc.property(fc.constantFrom(...sites), requests, ({ allowed, site, without }, request) => {
+        const answer = decide(site, request, 'spa')
+        const delta = request.target === target ? modelled(request, allowed) : undefined
+        if (request.target === target && (answer?.status ?? 0) !== 204 && answer?.status !== 405) {
+          expect(fieldsOf(answer)['Vary']).toBe(bothFields)
+        }
+        if (delta === undefined) {
+          expect(withoutMarks(answer)).toEqual(withoutMarks(decide(without, request, 'spa')))
+          return
+        }
+        const { 'Content-Encoding': coding, ETag: tag, 'Cache-Control': kept, ...others } = fieldsOf(answer)
+        expect(answer?.status).toBe(statusOf(request, tagOf(delta.text)))
+        if (answer?.status === 412) return
+        sent += 1
+        expect([tag, kept]).toEqual([tagOf(delta.text), 'private, max-age=31536000, immutable'])
+        expect(others).toMatchObject({ Vary: bothFields, 'Use-As-Dictionary': expect.any(String) })
+        expect(others).not.toHaveProperty('Accept-Ranges')
+        if (answer?.status === 304) return
+        expect(coding).toBe(delta.coding)
+        expect(answer?.content).toEqual({ kind: 'memory', bytes: Buffer.from(delta.text) })
+      }),
+      { numRuns: 4000 },
+    )
+    expect(sent).toBeGreaterThan(100)
+  })
+
+  test.each<[string, Partial<RequestFields>, readonly unknown[]]>([
+    ['who offers it', {}, [200, 'dcb', bothFields]],
+    ['who takes one coding', { acceptEncoding: 'br, dcz' }, [200, 'dcz', bothFields]],
+    ['who refuses all else', { acceptEncoding: 'dcz, *;q=0' }, [200, 'dcz', bothFields]],
+    ['who names none', { acceptEncoding: '*' }, [200, 'br', bothFields]],
+    ['who refuses', { acceptEncoding: 'br, dcz;q=0, dcb;q=0' }, [200, 'br', bothFields]],
+    ['a range', { range: 'bytes=0-9' }, [206, 'identity', bothFields]],
+    ['another dictionary', { availableDictionary: offerOf('x') }, [200, 'br', bothFields]],
+    ['two', { availableDictionary: `${offer}, ${offer}` }, [200, 'br', bothFields]],
+    ['another origin', { secFetchSite: 'cross-site', secFetchMode: 'no-cors' }, [200, 'br', bothFields]],
+    [
+      'a file that was not in the build before',
+      { target: '/assets/alone-1.js' },
+      [200, 'identity', bothFields],
+    ],
+    ['nobody that a coding satisfies', { acceptEncoding: '*;q=0' }, [406, 'identity', bothFields]],
+    ['a page', { target: '/' }, [200, 'identity', undefined]],
+  ])('to %s', (_what, given, expected) => {
+    expect(shown(ask(siteWith(), { availableDictionary: offer, ...given }))).toEqual(expected)
+  })
+
+  test.each([
+    [target, 'match="/assets/a-*.js", match-dest=("script")'],
+    ['/assets/s-1.css', 'match="/assets/\\\\(s\\\\)%20*.css", match-dest=("style")'],
+    ['/assets/data-1.json', 'match="/assets/data-*.json"'],
+    ['/assets/w-1.js', 'match="/assets/w-*.js"'],
+    ['/', undefined],
+  ])('marks %s', (path, expected) => {
+    const site = siteWith()
+    const mark = (given: Partial<RequestFields>): string | undefined =>
+      fieldsOf(ask(site, { target: path, ...given }))['Use-As-Dictionary']
+    expect(mark({})).toBe(expected)
+    expect(mark({ method: 'HEAD' })).toBe(expected)
+    expect(mark({ ifNoneMatch: '*' })).toBe(expected)
+    expect(mark({ range: 'bytes=0-0' })).toBeUndefined()
+  })
+
+  test.each<[string, FakeSiteOptions]>([
+    ['a rule has them revalidated', { rules: { cacheControl: { '**': 'no-cache' } } }],
+    ['a rule takes the field away', { rules: { headers: { '**': { 'Cache-Control': null } } } }],
+    ['nobody makes deltas', { hasDeltas: false }],
+  ])('marks nothing where %s', (_what, options) => {
+    const site = siteWith(options)
+    const answer = ask(site, { availableDictionary: offer })
+    expect(shown(answer)).toEqual([200, 'br', 'Accept-Encoding'])
+    expect(fieldsOf(answer)).not.toHaveProperty('Use-As-Dictionary')
+  })
+
+  test('no rule lets shared caches keep a delta but sharedCache', () => {
+    const headers = { 'CDN-Cache-Control': 'max-age=9', Expires: '0', 'X-Of': 'a rule' }
+    const rules = {
+      cacheControl: { '**': 'public, max-age=9, immutable' },
+      headers: { '**': headers },
+    }
+    const deltaOf = (site: Site): Record<string, string> =>
+      fieldsOf(ask(site, { availableDictionary: offer }))
+    const ours = deltaOf(siteWith({ rules }))
+    expect(ours).toMatchObject({ 'Cache-Control': 'private, max-age=31536000, immutable', 'X-Of': 'a rule' })
+    expect(Object.keys(ours)).not.toEqual(expect.arrayContaining(['CDN-Cache-Control']))
+    expect(Object.keys(ours)).not.toEqual(expect.arrayContaining(['Expires']))
+    expect(deltaOf(siteWith({ rules: { ...rules, sharedCache: true } }))).toMatchObject({
+      'Cache-Control': 'public, max-age=9, immutable',
+      'Content-Encoding': 'dcb',
+      ...headers,
+    })
+    const shared = deltaOf(siteWith({ rules: { sharedCache: true } }))
+    expect(shared['Cache-Control']).toBe('public, max-age=31536000, immutable')
+  })
+
+  test('marks no files of earlier builds', () => {
+    const earlier = { 'assets/k-1.js': { ...script, stem: 'assets/k-[hash].js' } }
+    const kept = [{ ...fakeBuild(earlier, { buildId: 'a'.repeat(32) }), deltas: new Map() }]
+    expect(shown(ask(siteWith({ kept }), { target: '/assets/k-1.js' }))).toEqual([
+      200,
+      'br',
+      'Accept-Encoding',
+    ])
+  })
+})

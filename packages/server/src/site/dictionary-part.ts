@@ -1,0 +1,69 @@
+import {
+  dictionariesOf,
+  type Dictionary,
+  type Manifest,
+  type ManifestFile,
+  mayHaveDelta,
+} from '@serve-dist/manifest'
+import { entityTagOf } from '../protocol/entity-tag.ts'
+import type { StoredDelta, StoredDeltas } from './kept-build.ts'
+import type { ResolvedServing } from './resolve-serving.ts'
+import type { Deltas, Resource } from './site.ts'
+
+/** What the files of a build share of dictionaries. */
+export interface BuildDictionaries {
+  /** By stem. */
+  readonly marked: ReadonlyMap<string, Dictionary>
+  readonly deltas: StoredDeltas
+  readonly inSharedCaches: boolean
+}
+
+export function buildDictionaries(
+  manifest: Manifest,
+  deltas: StoredDeltas,
+  { sharedCache }: Pick<ResolvedServing, 'sharedCache'>,
+): BuildDictionaries {
+  return { marked: dictionariesOf(manifest), deltas, inSharedCaches: sharedCache }
+}
+
+/** What of a resource has to do with dictionaries (RFC 9842). */
+type DictionaryPart = Pick<Resource, 'useAsDictionary' | 'deltas'>
+
+const nothing: DictionaryPart = { useAsDictionary: undefined, deltas: undefined }
+
+/** Whether a file is kept as a dictionary, and its deltas: nothing, where its answers may not be kept for good. */
+export function dictionaryPart(
+  file: ManifestFile,
+  build: BuildDictionaries | undefined,
+  { cacheControl, overrides }: Pick<Resource, 'cacheControl' | 'overrides'>,
+): DictionaryPart {
+  const rule = overrides.get('cache-control')
+  const isForGood = /\bimmutable\b/i.test((rule === undefined ? cacheControl : rule.value) ?? '')
+  if (build === undefined || !isForGood || !mayHaveDelta(file)) return nothing
+  const { marked, deltas, inSharedCaches } = build
+  const dictionary = marked.get(file.stem ?? '')
+  const found = deltas.get(file.sha256)
+  return {
+    useAsDictionary: dictionary?.file === file ? useAsDictionaryOf(dictionary) : undefined,
+    deltas: found && { byDictionary: byDictionary(found), inSharedCaches },
+  }
+}
+
+/** RFC 9842 §2.1; a string and an inner list of strings (RFC 9651 §3.3.3, §3.1.1). */
+function useAsDictionaryOf({ match, destinations }: Dictionary): string {
+  const quote = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+  const matchDest = destinations.length === 0 ? '' : `, match-dest=(${destinations.map(quote).join(' ')})`
+  return `match=${quote(match)}${matchDest}`
+}
+
+/** RFC 9842 §2.2: the digest as a byte sequence (RFC 9651 §3.3.5), the one form in which a browser writes it. */
+function byDictionary(found: ReadonlyMap<string, readonly StoredDelta[]>): Deltas['byDictionary'] {
+  return new Map(
+    Array.from(found, ([sha256, deltas]) => [
+      `:${btoa(String.fromCharCode(...(sha256.match(/../g) ?? []).map((octet) => Number.parseInt(octet, 16))))}:`,
+      deltas
+        .map(({ coding, bytes, ...delta }) => ({ coding, bytes, entityTag: entityTagOf(delta.sha256) }))
+        .toSorted((one, other) => one.bytes.size - other.bytes.size),
+    ]),
+  )
+}
