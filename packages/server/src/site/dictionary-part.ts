@@ -51,9 +51,12 @@ export function dictionaryPart(
 
 /** RFC 9842 §2.1; a string and an inner list of strings (RFC 9651 §3.3.3, §3.1.1). */
 function useAsDictionaryOf({ match, destinations }: Dictionary): string {
-  const quote = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
   const matchDest = destinations.length === 0 ? '' : `, match-dest=(${destinations.map(quote).join(' ')})`
   return `match=${quote(match)}${matchDest}`
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** RFC 9842 §2.2: the digest as a byte sequence (RFC 9651 §3.3.5), the one form in which a browser writes it. */
