@@ -15,6 +15,7 @@ export {
   parseDeltas,
   stringifyDeltas,
 } from './deltas/deltas-document.ts'
+export type { DeltaCoding } from './deltas/delta-codec.ts'
 export { fetchBlob } from './fetch-blob.ts'
 export {
   blobKey,
@@ -45,5 +46,5 @@ export type { Pruned } from './prune/pruned.ts'
 export { purge, type PurgeSummary } from './prune/purge.ts'
 export { publish } from './publish/publish.ts'
 export type { PublishOptions, PublishProgress } from './publish/publish-options.ts'
-export type { Amount, Download, PublishSummary } from './publish/publish-summary.ts'
+export type { Amount, ChangedFile, DeltasSummary, Download, PublishSummary } from './publish/publish-summary.ts'
 export { rollback, type RollbackOptions, type RollbackSummary } from './rollback.ts'

@@ -14,11 +14,6 @@ export const layoutVersion = 1
 
 const buildIdForm = /^[0-9a-f]{16,64}$/
 
-/** Whether a text has the form of a build's id. */
-export function isBuildId(text: string): boolean {
-  return buildIdForm.test(text)
-}
-
 /** The key of the history. */
 export const currentKey = 'current.json'
 

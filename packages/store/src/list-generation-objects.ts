@@ -1,11 +1,24 @@
 import type { ListedObject, StoreBackend } from './backend.ts'
+import { deltasPrefix } from './deltas/deltas-document.ts'
 import { generationsPrefix } from './layout.ts'
 
-/** The generations that are there, whether the history names them or not, by their ids. */
-export async function listGenerationObjects(store: StoreBackend): Promise<ReadonlyMap<string, ListedObject>> {
+/** Objects of builds, by the builds' ids. */
+export type ObjectsOfBuilds = ReadonlyMap<string, ListedObject>
+
+/** The generations that are there, whether the history names them or not. */
+export async function listGenerationObjects(store: StoreBackend): Promise<ObjectsOfBuilds> {
+  return await listDocuments(store, generationsPrefix)
+}
+
+/** The documents of deltas that are there, whether their generations are or not. */
+export async function listDeltasObjects(store: StoreBackend): Promise<ObjectsOfBuilds> {
+  return await listDocuments(store, deltasPrefix)
+}
+
+async function listDocuments(store: StoreBackend, prefix: string): Promise<ObjectsOfBuilds> {
   const objects = new Map<string, ListedObject>()
-  for await (const object of store.list(generationsPrefix)) {
-    const id = /^([0-9a-f]{16,64})\.json$/.exec(object.key.slice(generationsPrefix.length))?.[1]
+  for await (const object of store.list(prefix)) {
+    const id = /^([0-9a-f]{16,64})\.json$/.exec(object.key.slice(prefix.length))?.[1]
     if (id !== undefined) objects.set(id, object)
   }
   return objects

@@ -1,7 +1,9 @@
 import type { StoreBackend } from './backend.ts'
 import { bytesOf } from './bytes-of.ts'
+import { readDeltaBlobs } from './deltas/read-delta-blobs.ts'
 import { readHead } from './history/swap-history.ts'
-import type { HistoryRow } from './layout.ts'
+import type { HistoryRow, NamedBlob } from './layout.ts'
+import { listDeltasObjects } from './list-generation-objects.ts'
 import { readGenerations } from './read-generations.ts'
 
 /** A build that a store keeps. */
@@ -16,7 +18,7 @@ export interface Generation {
   readonly isRestored: boolean
   /** Distinct contents, those of variants left out. */
   readonly files: number
-  /** Of its files and their variants, each content once. */
+  /** Of its files, their variants and deltas, each content once. */
   readonly bytes: number
   /** How many of them no other build has. */
   readonly ownBytes: number
@@ -36,12 +38,20 @@ export async function listGenerations(store: StoreBackend): Promise<readonly Gen
   const { history } = (await readHead(store)).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
   const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), readsAtOnce)
+  const documents = await listDeltasObjects(store)
+  const withDeltas = [...rows.keys()].filter((id) => documents.has(id))
+  const deltas = await readDeltaBlobs(store, withDeltas, readsAtOnce)
   const holders = new Map<string, number>()
-  for (const { blobs } of generations.values()) {
+  const blobsOf = (id: string): readonly NamedBlob[] => [
+    ...(generations.get(id)?.blobs ?? []),
+    ...(deltas.blobs.get(id) ?? []),
+  ]
+  for (const id of rows.keys()) {
+    const blobs = blobsOf(id)
     for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)
   }
   const describe = ({ id, number, published, superseded, restores }: HistoryRow): Generation => {
-    const { blobs, originals } = generations.get(id) ?? { blobs: [], originals: new Set() }
+    const blobs = blobsOf(id)
     const problem = missing.has(id) ? 'the store has no manifest of it' : unreadable.get(id)?.message
     return {
       id,
@@ -49,7 +59,7 @@ export async function listGenerations(store: StoreBackend): Promise<readonly Gen
       published,
       ...(superseded !== undefined && { superseded }),
       isRestored: restores !== undefined,
-      files: originals.size,
+      files: generations.get(id)?.originals.size ?? 0,
       bytes: bytesOf(blobs),
       ownBytes: bytesOf(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
       ...(problem !== undefined && { problem }),

@@ -1,14 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  deltaBlobsOf,
-  type DeltasDocument,
-  deltasKey,
-  idOfDeltasKey,
-  parseDeltas,
-  stringifyDeltas,
-} from './deltas-document.ts'
+import { deltaBlobsOf, type DeltasDocument, parseDeltas, stringifyDeltas } from './deltas-document.ts'
 
 const [a, b, c] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)]
 
@@ -61,14 +54,5 @@ describe('deltaBlobsOf', () => {
       [b, new Map([[a, { dcz, dcb: { sha256: a, size: 6 } }]])],
     ])
     expect(deltaBlobsOf({ version: 1, files })).toEqual([dcz, { sha256: a, size: 6 }])
-  })
-})
-
-describe('idOfDeltasKey', () => {
-  test('finds the id of a document, and none in other keys', () => {
-    expect(idOfDeltasKey(deltasKey(a))).toBe(a)
-    for (const key of [a, `deltas/${a}`, `deltas/${a}.json.part`, `blobs/${a}`, 'deltas/x.json']) {
-      expect(idOfDeltasKey(key)).toBeUndefined()
-    }
   })
 })

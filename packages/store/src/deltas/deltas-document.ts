@@ -1,11 +1,11 @@
 import { DocumentReader, OperatorError } from '@serve-dist/manifest'
-import { isBuildId, type NamedBlob } from '../layout.ts'
+import type { NamedBlob } from '../layout.ts'
 
 /** The version of the format that this package reads and writes. */
 const deltasVersion = 1
 
 /** The prefix of the keys of documents of deltas. */
-const deltasPrefix = 'deltas/'
+export const deltasPrefix = 'deltas/'
 
 const digestForm = /^[0-9a-f]{64}$/
 
@@ -30,12 +30,6 @@ export interface DeltaVariants {
 /** @param id - of the build. */
 export function deltasKey(id: string): string {
   return `${deltasPrefix}${id}.json`
-}
-
-/** The id of the build whose document a key is of. */
-export function idOfDeltasKey(key: string): string | undefined {
-  const id = key.startsWith(deltasPrefix) ? key.slice(deltasPrefix.length).replace(/\.json$/, '') : ''
-  return isBuildId(id) && key === deltasKey(id) ? id : undefined
 }
 
 /** The blobs of deltas, each once. */

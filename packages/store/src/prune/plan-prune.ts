@@ -1,9 +1,11 @@
 import { count, firstNames, formatBytes } from '@serve-dist/manifest'
+import { deltasKey } from '../deltas/deltas-document.ts'
+import { readDeltaBlobs } from '../deltas/read-delta-blobs.ts'
 import { generationKey, type History } from '../layout.ts'
 import { keptGenerations, type Retention } from '../history/kept-generations.ts'
 import { withOnly } from '../history/next-history.ts'
 import type { ListedBlobs } from '../list-blobs.ts'
-import { listGenerationObjects } from '../list-generation-objects.ts'
+import { listDeltasObjects, listGenerationObjects } from '../list-generation-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { type GenerationBlobs, readGenerations } from '../read-generations.ts'
 
@@ -55,23 +57,35 @@ export async function planPrune(
   const generations = new Map([...known, ...read.generations])
   const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
   const there = withOnly(history, new Set([...rows].filter(isThere)))
-  const blobs = new Map([...generations].map(([id, generation]) => [id, generation.blobs]))
+  const documents = await listDeltasObjects(store)
+  const withDeltas = [...rows, ...young].filter((id) => documents.has(id))
+  const deltas = await readDeltaBlobs(store, withDeltas, concurrency)
+  const blobs = new Map(
+    [...generations].map(([id, generation]) => [id, [...generation.blobs, ...(deltas.blobs.get(id) ?? [])]]),
+  )
   const { ids: kept, bytes, isAboveCap } = keptGenerations(there, blobs, retention, now)
 
   const named = new Set<string>()
   for (const id of [...kept, ...young]) {
-    for (const { sha256 } of generations.get(id)?.blobs ?? []) named.add(sha256)
+    for (const { sha256 } of blobs.get(id) ?? []) named.add(sha256)
   }
-  const pruned = [...stored.keys()].filter((id) => !kept.includes(id) && !young.includes(id))
+  const isKept = (id: string): boolean => kept.includes(id) || young.includes(id)
+  const pruned = [...stored.keys()].filter((id) => !isKept(id))
+  // A publish that is under way writes its document before its generation.
+  const orphans = [...documents].filter(([id, object]) => !isKept(id) && (stored.has(id) || isOld(object)))
   // What a generation that cannot be read names, nobody knows; a later release may have published it.
-  const unknown = new Map([...read.unreadable].filter(([id]) => kept.includes(id) || young.includes(id)))
+  const unknown = new Map([...read.unreadable, ...deltas.unreadable].filter(([id]) => isKept(id)))
   const doomed =
     unknown.size > 0 ? [] : [...listed].filter(([sha256, object]) => !named.has(sha256) && isOld(object))
   return {
     history: withOnly(there, new Set(kept)),
     kept,
     generations,
-    keys: [...pruned.map(generationKey), ...doomed.map(([, { key }]) => key)],
+    keys: [
+      ...pruned.map(generationKey),
+      ...orphans.map(([id]) => deltasKey(id)),
+      ...doomed.map(([, { key }]) => key),
+    ],
     warnings: warningsOf({ bytes, isAboveCap, missing: read.missing, unknown }, retention),
   }
 }

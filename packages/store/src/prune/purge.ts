@@ -1,11 +1,13 @@
 import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, mostTries, resolveChangeOptions } from '../change-options.ts'
+import { deltasKey } from '../deltas/deltas-document.ts'
+import { readDeltaBlobs } from '../deltas/read-delta-blobs.ts'
 import { expectConditions } from '../expect-conditions.ts'
 import { findGeneration } from '../find-generation.ts'
 import { withOnly } from '../history/next-history.ts'
 import { readHead, readQuietHead } from '../history/swap-history.ts'
-import { blobKey, generationKey, type History, type HistoryRow } from '../layout.ts'
+import { blobKey, generationKey, type History, type HistoryRow, type NamedBlob } from '../layout.ts'
 import { listBlobs, type ListedBlobs } from '../list-blobs.ts'
 import { listGenerationObjects } from '../list-generation-objects.ts'
 import { observeStore, type ObservedStore } from '../observe-store.ts'
@@ -90,16 +92,19 @@ async function planPurge(
 ): Promise<PurgePlan> {
   const others = new Set(history.history.map((row) => row.id).filter((other) => other !== id))
   const { generations, unreadable } = await readGenerations(store, [id, ...others], concurrency)
-  for (const [other, error] of unreadable) if (other !== id) throw error
-  const named = new Set(
-    [...others].flatMap((other) => generations.get(other)?.blobs ?? []).map(({ sha256 }) => sha256),
-  )
-  const blobs = generations.get(id)?.blobs ?? []
+  const deltas = await readDeltaBlobs(store, [id, ...others], concurrency)
+  for (const [other, error] of [...unreadable, ...deltas.unreadable]) if (other !== id) throw error
+  const namedBy = (build: string): readonly NamedBlob[] => [
+    ...(generations.get(build)?.blobs ?? []),
+    ...(deltas.blobs.get(build) ?? []),
+  ]
+  const named = new Set([...others].flatMap(namedBy).map(({ sha256 }) => sha256))
+  const blobs = namedBy(id)
   const own = blobs.filter(({ sha256 }) => !named.has(sha256))
   const keys = own.filter(({ sha256 }) => listed.has(sha256)).map(({ sha256 }) => blobKey(sha256))
   return {
     next: withOnly(history, others),
-    keys: [...keys, generationKey(id)],
+    keys: [...keys, deltasKey(id), generationKey(id)],
     sharedBlobs: blobs.length - own.length,
   }
 }

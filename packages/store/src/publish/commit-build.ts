@@ -1,5 +1,8 @@
 import { type Manifest, OperatorError, reasonOf, stringifyManifest } from '@serve-dist/manifest'
 import { mostTries } from '../change-options.ts'
+import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
+import { type MadeDeltas, readSoundDeltas } from '../deltas/make-deltas.ts'
+import { deltasThere } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'
 import { type Head, readQuietHead } from '../history/swap-history.ts'
 import { blobsOf, generationKey, type History, type NamedBlob } from '../layout.ts'
@@ -41,10 +44,15 @@ export interface Commit extends CommitPlan {
  * stays as long as the swap succeeds (docs/decisions/024-stores.md).
  *
  * @param start - the history before the first blob was sent.
+ * @param deltas - those that were made of it.
  */
 export async function commitBuild(
   store: ObservedStore,
-  { build, start }: { readonly build: Build; readonly start: Head },
+  {
+    build,
+    start,
+    deltas,
+  }: { readonly build: Build; readonly start: Head; readonly deltas: MadeDeltas | undefined },
   options: ResolvedPublishOptions,
 ): Promise<Commit> {
   const { signal, isForced } = options
@@ -57,6 +65,7 @@ export async function commitBuild(
     const gone = build.blobs.filter((blob) => !isListed(listed, blob))
     await sendBlobs(store, { ...build, blobs: gone }, options)
     sentAgain.push(...gone)
+    await putDeltas(store, { build, head, listed, deltas }, signal)
     await putGeneration(store, { build, head }, signal)
     const planned = await planCommit(store, { build, head, listed }, options)
     const { history: next, keys } = planned.plan
@@ -97,6 +106,21 @@ function expectSameCurrent(
     'SD_STORE_CONFLICT',
     `${place}: build ${found.id} was ${verb} meanwhile (${found.published}) and is current; publish again, which sends only what is missing, or pass --force`,
   )
+}
+
+/** The document of a build that was published stays: servers keep what they have read. */
+async function putDeltas(
+  store: ObservedStore,
+  { build: { manifest }, head, listed, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (deltas?.files === undefined || deltas.isThere) return
+  const id = manifest.buildId
+  const wasPublished = head.history.history.some((row) => row.id === id)
+  if (wasPublished && (await readSoundDeltas(store, id)) !== undefined) return
+  const files = deltasThere(deltas.files, (blob) => isListed(listed, blob))
+  const text = Buffer.from(stringifyDeltas({ version: 1, files }))
+  await store.put(deltasKey(id), text, signal === undefined ? {} : { signal })
 }
 
 /** A generation that is named, and can be read, stays as it is. */

@@ -1,3 +1,4 @@
+import { mismatch, OperatorError } from '@serve-dist/manifest'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 
@@ -21,6 +22,18 @@ export interface PublishOptions extends ChangeOptions {
    * @default false
    */
   readonly isVerified?: boolean | undefined
+  /**
+   * Whether changed files get deltas against those of earlier builds, which servers of the store answer (RFC 9842).
+   *
+   * @default true, where the codecs of this Node can
+   */
+  readonly makesDeltas?: boolean | undefined
+  /**
+   * Milliseconds after which no other delta is begun; with 0 those alone are kept that were made for earlier builds.
+   *
+   * @default 30 seconds
+   */
+  readonly deltaBudget?: number | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
 }
 
@@ -37,17 +50,30 @@ export interface ResolvedPublishOptions extends ResolvedChangeOptions {
   readonly retention: Retention
   readonly isForced: boolean
   readonly isVerified: boolean
+  readonly makesDeltas: boolean
+  readonly deltaBudget: number
   readonly onProgress: (progress: PublishProgress) => void
 }
 
-/** Fills in the defaults. */
+/**
+ * Fills in the defaults.
+ *
+ * @throws OperatorError `SD_OPTION_INVALID`.
+ */
 export function resolvePublishOptions(options: PublishOptions): ResolvedPublishOptions {
   const { retention = {}, isForced = false, isVerified = false, onProgress = () => {} } = options
+  const { makesDeltas = true, deltaBudget = 30_000 } = options
+  if (!(deltaBudget >= 0)) {
+    const problem = `deltaBudget: ${mismatch('milliseconds, 0 or more', deltaBudget)}`
+    throw new OperatorError('SD_OPTION_INVALID', problem)
+  }
   return {
     ...resolveChangeOptions(options),
     retention: resolveRetention(retention),
     isForced,
     isVerified,
+    makesDeltas,
+    deltaBudget,
     onProgress,
   }
 }

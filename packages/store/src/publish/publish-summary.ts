@@ -1,5 +1,7 @@
-import type { Manifest } from '@serve-dist/manifest'
+import { dictionariesOf, type ManifestFile } from '@serve-dist/manifest'
 import { bytesOf } from '../bytes-of.ts'
+import type { DeltaCoding } from '../deltas/delta-codec.ts'
+import { type MadeDeltas, smallestForm } from '../deltas/make-deltas.ts'
 import type { NamedBlob } from '../layout.ts'
 import { type Pruned, prunedOf, undeleted } from '../prune/pruned.ts'
 import type { Commit, CommitPlan } from './commit-build.ts'
@@ -15,11 +17,34 @@ export interface Amount {
   readonly bytes: number
 }
 
-/** Files as a browser loads them. */
+/** What a browser that has loaded all of one build would load to have all of the next. */
 export interface Download {
   readonly files: number
+  /** Of the files in their smallest forms. */
   readonly bytes: number
+  /** The same where the browser takes deltas; absent where the build has none. */
+  readonly bytesWithDeltas?: number
+  /** What it saves most bytes of first. */
+  readonly changes: readonly ChangedFile[]
 }
+
+/** A file with content that the build before did not have; all sizes in bytes. */
+export interface ChangedFile {
+  readonly path: string
+  /** In its smallest form, without deltas. */
+  readonly bytes: number
+  readonly zstd?: number
+  readonly br?: number
+  /** The smallest delta against the file of the build before; absent where there is none. */
+  readonly delta?: number
+  readonly coding?: DeltaCoding
+}
+
+/** What became of deltas. */
+export type DeltasSummary = Pick<
+  MadeDeltas,
+  'codings' | 'isThere' | 'made' | 'bytes' | 'reused' | 'tooLarge' | 'leftOut' | 'milliseconds'
+>
 
 /** What a publish did, or would do: plain data. */
 export interface PublishSummary {
@@ -40,6 +65,8 @@ export interface PublishSummary {
    * was not in that one, each in its smallest form, without source maps. Absent where no manifest of another is there.
    */
   readonly download?: Download
+  /** Absent where nobody wanted any. */
+  readonly deltas?: DeltasSummary
   /** What earlier builds that are kept have besides. */
   readonly kept: Amount
   /** The ids of all builds that the store has now, newest first. */
@@ -56,10 +83,12 @@ export interface PublishSummary {
 export function summarize({
   build: { manifest, blobs },
   sent,
+  deltas,
   commit,
 }: {
   readonly build: Build
   readonly sent: readonly SourceBlob[]
+  readonly deltas: MadeDeltas | undefined
   /** Of a dry run a plan. */
   readonly commit: Commit | CommitPlan
 }): Omit<PublishSummary, 'requests' | 'milliseconds'> {
@@ -88,22 +117,63 @@ export function summarize({
     isDryRun,
     new: amountOf(fresh.values(), originals),
     reused: amountOf(reused, originals),
-    ...(earlier !== undefined && { download: downloadOf(manifest, earlier.originals) }),
+    ...(earlier !== undefined && {
+      download: downloadOf(
+        manifest.files.filter((file) => isLoaded(file) && !earlier.originals.has(file.sha256)),
+        { replaced, deltas },
+      ),
+    }),
+    ...(deltas !== undefined && { deltas: deltasSummaryOf(deltas) }),
     kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),
     generations: plan.kept,
     pruned: prunedOf(isDryRun ? new Set(plan.keys) : commit.deletion.deleted, listed),
-    warnings: [...plan.warnings, ...(failure === undefined ? [] : [undeleted(failure)])],
+    warnings: [...(deltas?.warnings ?? []), ...plan.warnings, ...(failure === undefined ? [] : [undeleted(failure)])],
   }
 }
 
-function downloadOf({ files }: Manifest, had: ReadonlySet<string>): Download {
-  const changed = files.filter(
-    ({ path, sha256, runtime }) => runtime !== true && !path.endsWith('.map') && !had.has(sha256),
-  )
-  const sizes = changed.map(({ size, variants }) =>
-    Math.min(size, ...variants.map((variant) => variant.size)),
-  )
-  return { files: changed.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+function isLoaded({ path, runtime }: ManifestFile): boolean {
+  return runtime !== true && !path.endsWith('.map')
+}
+
+function downloadOf(
+  changed: readonly ManifestFile[],
+  { replaced, deltas }: { readonly replaced: string | undefined; readonly deltas: MadeDeltas | undefined },
+): Download {
+  const had = deltas?.earlier.find(({ manifest }) => manifest.buildId === replaced)?.manifest
+  const dictionaries = had === undefined ? undefined : dictionariesOf(had)
+  const describe = (file: ManifestFile): ChangedFile => {
+    const sizeIn = (coding: string): number | undefined =>
+      file.variants.find((variant) => variant.coding === coding)?.size
+    const [zstd, br] = [sizeIn('zstd'), sizeIn('br')]
+    const from = dictionaries?.get(file.stem ?? '')?.file.sha256 ?? ''
+    const { dcz, dcb } = deltas?.files?.get(file.sha256)?.get(from) ?? {}
+    const isBrotli = dcb !== undefined && (dcz === undefined || dcb.size < dcz.size)
+    const delta = isBrotli ? dcb : dcz
+    return {
+      path: file.path,
+      bytes: smallestForm(file),
+      ...(zstd !== undefined && { zstd }),
+      ...(br !== undefined && { br }),
+      ...(delta !== undefined && { delta: delta.size, coding: isBrotli ? 'dcb' : 'dcz' }),
+    }
+  }
+  const saved = ({ bytes, delta = bytes }: ChangedFile): number => bytes - delta
+  const changes = changed
+    .map(describe)
+    .toSorted((one, other) => saved(other) - saved(one) || other.bytes - one.bytes)
+  const bytes = changes.reduce((sum, change) => sum + change.bytes, 0)
+  const savedBytes = changes.reduce((sum, change) => sum + saved(change), 0)
+  return {
+    files: changes.length,
+    bytes,
+    ...(savedBytes > 0 && { bytesWithDeltas: bytes - savedBytes }),
+    changes,
+  }
+}
+
+function deltasSummaryOf(deltas: MadeDeltas): DeltasSummary {
+  const { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds } = deltas
+  return { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds }
 }
 
 function amountOf(blobs: Iterable<NamedBlob>, originals: Pick<ReadonlySet<string>, 'has'>): Amount {

@@ -1,6 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
+import { makeDeltas } from '../deltas/make-deltas.ts'
 import { expectConditions } from '../expect-conditions.ts'
 import { readHead } from '../history/swap-history.ts'
 import { isListed, listBlobs } from '../list-blobs.ts'
@@ -13,7 +14,7 @@ import { readBuild, type SourceBlob } from './read-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /**
- * Makes a build the current one of a store: sends the blobs that are not there, then its generation, then swaps the
+ * Makes a build the current one of a store: sends the blobs that are not there, makes deltas, writes its generation, then swaps the
  * history, and then deletes what retention lets go. Whatever ends it before the swap, the build that was current still is;
  * and what was sent by then, the next publish need not send.
  *
@@ -47,12 +48,15 @@ export async function publish(
   }
   await sendBlobs(observed, { directory, blobs: sent }, resolved)
 
-  // 3. The generation, the history, and what retention lets go.
+  // 3. What changed, as to who has an earlier build.
+  const deltas = await makeDeltas(observed, { build, history: start.history, listed }, resolved)
+
+  // 4. The generation, the history, and what retention lets go.
   const commit = isDryRun
     ? await planCommit(observed, { build, head: start, listed }, resolved)
-    : await commitBuild(observed, { build, start }, resolved)
+    : await commitBuild(observed, { build, start, deltas }, resolved)
   return {
-    ...summarize({ build, sent, commit }),
+    ...summarize({ build, sent, deltas, commit }),
     requests: observed.requests,
     milliseconds: Math.round(performance.now() - began),
   }

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import zlib from 'node:zlib'
+import type { DeltaVariants } from './deltas-document.ts'
+
+/** A content coding that needs a dictionary (RFC 9842 §4, §5). */
+export type DeltaCoding = keyof DeltaVariants
+
+/** An earlier file, and the one that is to be decoded with it. */
+export interface DeltaSource {
+  readonly dictionary: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+interface Codec {
+  /** What comes before the digest of the dictionary. */
+  readonly magic: Uint8Array
+  /** @returns `undefined` where the bytes can be no dictionary of it. */
+  encode(source: DeltaSource): Uint8Array | undefined
+  decode(encoded: Uint8Array, dictionary: Uint8Array, size: number): Uint8Array
+}
+
+const digestLength = 32
+
+const codecs: Readonly<Record<DeltaCoding, Codec>> = {
+  dcz: {
+    magic: Buffer.from('5e2a4d1820000000', 'hex'),
+    encode({ dictionary, bytes }) {
+      if (startsWith(dictionary, zstdDictionaryMagic)) return undefined
+      // RFC 9842 §5: a decoder may refuse a window above the larger of 8 MiB and 1.25 times the dictionary.
+      const largest = Math.floor(Math.log2(Math.max(8 * 1024 * 1024, dictionary.length * 1.25)))
+      return zlib.zstdCompressSync(bytes, {
+        dictionary,
+        params: {
+          [zlib.constants.ZSTD_c_compressionLevel]: 19,
+          [zlib.constants.ZSTD_c_windowLog]: Math.min(windowLog({ dictionary, bytes }), largest),
+        },
+      })
+    },
+    decode: (encoded, dictionary, size) =>
+      zlib.zstdDecompressSync(encoded, { dictionary, maxOutputLength: size }),
+  },
+  dcb: {
+    magic: Buffer.from('ff444342', 'hex'),
+    encode({ dictionary, bytes }) {
+      const options = {
+        dictionary,
+        params: {
+          [zlib.constants.BROTLI_PARAM_QUALITY]: 11,
+          [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+          [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(windowLog({ dictionary, bytes }), 24),
+        },
+      }
+      return zlib.brotliCompressSync(bytes, options)
+    },
+    decode(encoded, dictionary, size) {
+      const options = { dictionary, maxOutputLength: size }
+      return zlib.brotliDecompressSync(encoded, options)
+    },
+  },
+}
+
+/** What begins so is no raw content (RFC 8878 §6): libzstd would read tables out of it, and a browser does not. */
+const zstdDictionaryMagic = Buffer.from('37a430ec', 'hex')
+
+/** All codings, in the order in which they are made. */
+const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
+
+/** How far the encoder must look back to see all of both; both codecs take 10 at least. */
+function windowLog({ dictionary, bytes }: DeltaSource): number {
+  return Math.max(10, Math.ceil(Math.log2(dictionary.length + bytes.length)))
+}
+
+let available: readonly DeltaCoding[] | undefined
+
+/**
+ * The codings that this Node can make. It is found by trying: versions that know no dictionaries ignore them in silence
+ * (docs/decisions/029-deltas.md has which).
+ */
+export function availableDeltaCodings(): readonly DeltaCoding[] {
+  available ??= deltaCodings.filter(worksWithDictionaries)
+  return available
+}
+
+/** What does not compress by itself is nearly nothing beside its own copy. */
+function worksWithDictionaries(coding: DeltaCoding): boolean {
+  const blocks = Array.from({ length: 128 }, (_, index) => createHash('sha256').update(`${index}`).digest())
+  const bytes = Buffer.concat(blocks)
+  try {
+    const delta = encodeDelta(coding, { dictionary: bytes, bytes })
+    return delta !== undefined && delta.length < codecs[coding].magic.length + digestLength + 64
+  } catch {
+    // Its Node has no such function, or its library no dictionaries.
+    return false
+  }
+}
+
+/**
+ * Makes a delta as it is sent, header included, and decodes it with its dictionary.
+ *
+ * @returns `undefined` where the earlier file can be no dictionary.
+ * @throws where what was decoded has other bytes.
+ */
+export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Array | undefined {
+  const { magic, encode, decode } = codecs[coding]
+  const { dictionary, bytes } = source
+  const encoded = encode(source)
+  if (encoded === undefined) return undefined
+  if (Buffer.compare(decode(encoded, dictionary, bytes.length), bytes) !== 0) {
+    throw new Error(`${coding} was decoded to other bytes`)
+  }
+  return Buffer.concat([magic, createHash('sha256').update(dictionary).digest(), encoded])
+}
+
+function startsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
+  return Buffer.compare(bytes.subarray(0, beginning.length), beginning) === 0
+}

@@ -1,0 +1,18 @@
+import { parentPort } from 'node:worker_threads'
+import { reasonOf } from '@serve-dist/manifest'
+import { encodeDelta } from './delta-codec.ts'
+import type { DeltaAnswer, DeltaTask } from './start-delta-thread.ts'
+
+parentPort?.on('message', (task: DeltaTask) => parentPort?.postMessage(work(task), []))
+
+function work({ codings, dictionary, bytes }: DeltaTask): DeltaAnswer {
+  try {
+    const deltas = codings.flatMap((coding) => {
+      const delta = encodeDelta(coding, { dictionary, bytes })
+      return delta === undefined ? [] : [[coding, delta] as const]
+    })
+    return { deltas: Object.fromEntries(deltas) }
+  } catch (error) {
+    return { problem: reasonOf(error) }
+  }
+}

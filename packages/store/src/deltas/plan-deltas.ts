@@ -1,0 +1,77 @@
+import { dictionariesOf, type Manifest, type ManifestFile, mayHaveDelta } from '@serve-dist/manifest'
+import type { NamedBlob } from '../layout.ts'
+import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-document.ts'
+
+/** A build that browsers may have files of. */
+export interface EarlierBuild {
+  readonly manifest: Manifest
+  readonly deltas: DeltasDocument | undefined
+}
+
+/** A file, and an earlier one that is to be its dictionary. */
+export interface DeltaPair {
+  readonly file: ManifestFile
+  readonly dictionary: NamedBlob
+}
+
+/** What deltas a build is to have. */
+export interface DeltasPlan {
+  /** Those that were made for an earlier build. */
+  readonly carried: DeltasDocument['files']
+  /** Those to be made, in their order: what most visitors have comes first, and of that the largest. */
+  readonly pairs: readonly DeltaPair[]
+}
+
+/**
+ * Finds which files of a build get deltas.
+ *
+ * @param earlier - newest first.
+ * @param isThere - whether the store has a blob.
+ */
+export function planDeltas(
+  manifest: Manifest,
+  earlier: readonly EarlierBuild[],
+  isThere: (blob: NamedBlob) => boolean,
+): DeltasPlan {
+  const largestFirst = manifest.files.filter(mayHaveDelta).toSorted((one, other) => other.size - one.size)
+  // Of several, the newest counts.
+  const oldestFirst = earlier.flatMap(({ deltas }) => deltas?.files ?? []).toReversed()
+  const known = largestFirst.map(
+    ({ sha256 }) => [sha256, new Map(oldestFirst.flatMap((files) => [...(files.get(sha256) ?? [])]))] as const,
+  )
+  const carried = deltasThere(new Map(known), isThere)
+  const pairs: DeltaPair[] = []
+  const planned = new Set<string>()
+  for (const build of earlier) {
+    const dictionaries = dictionariesOf(build.manifest)
+    for (const file of largestFirst) {
+      const dictionary = dictionaries.get(file.stem ?? '')?.file
+      if (dictionary === undefined || dictionary.sha256 === file.sha256) continue
+      const name = `${file.sha256} ${dictionary.sha256}`
+      if (planned.has(name) || carried.get(file.sha256)?.has(dictionary.sha256) === true) continue
+      planned.add(name)
+      pairs.push({ file, dictionary })
+    }
+  }
+  return { carried, pairs }
+}
+
+/** A document without what the store does not have. */
+export function deltasThere(
+  files: DeltasDocument['files'],
+  isThere: (blob: NamedBlob) => boolean,
+): DeltasDocument['files'] {
+  const left = new Map<string, DeltasOfFile>()
+  for (const [sha256, deltas] of files) {
+    const there = new Map<string, DeltaVariants>()
+    for (const [from, { dcz, dcb }] of deltas) {
+      const variants = {
+        ...(dcz !== undefined && isThere(dcz) && { dcz }),
+        ...(dcb !== undefined && isThere(dcb) && { dcb }),
+      }
+      if (Object.keys(variants).length > 0) there.set(from, variants)
+    }
+    if (there.size > 0) left.set(sha256, there)
+  }
+  return left
+}

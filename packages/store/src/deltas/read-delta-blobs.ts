@@ -1,0 +1,33 @@
+import { OperatorError } from '@serve-dist/manifest'
+import type { StoreBackend } from '../backend.ts'
+import { forEachAtOnce } from '../for-each-at-once.ts'
+import type { NamedBlob } from '../layout.ts'
+import { readDeltas } from '../read-documents.ts'
+import { deltaBlobsOf } from './deltas-document.ts'
+
+/** The deltas of builds, as far as their documents could be read. */
+export interface DeltaBlobs {
+  readonly blobs: ReadonlyMap<string, readonly NamedBlob[]>
+  /** Why others could not be read, by their ids: nobody knows which blobs they name. */
+  readonly unreadable: ReadonlyMap<string, OperatorError>
+}
+
+/** Reads which deltas builds have. */
+export async function readDeltaBlobs(
+  store: StoreBackend,
+  ids: Iterable<string>,
+  concurrency: number,
+): Promise<DeltaBlobs> {
+  const blobs = new Map<string, readonly NamedBlob[]>()
+  const unreadable = new Map<string, OperatorError>()
+  await forEachAtOnce(new Set(ids), concurrency, async (id) => {
+    try {
+      const document = await readDeltas(store, id)
+      if (document !== undefined) blobs.set(id, deltaBlobsOf(document))
+    } catch (error) {
+      if (!(error instanceof OperatorError) || error.code !== 'SD_STORE_INVALID') throw error
+      unreadable.set(id, error)
+    }
+  })
+  return { blobs, unreadable }
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type { StoreBackend } from './backend.ts'
+import { blobKey, type NamedBlob } from './layout.ts'
+import type { DocumentOptions } from './read-documents.ts'
+import { withinTime } from './within-time.ts'
+
+/** Milliseconds for one: what takes longer hangs. */
+const longestRead = 60_000
+
+/**
+ * Reads a blob into memory.
+ *
+ * @returns `undefined` where there is none, or it has other bytes than its name says.
+ */
+export async function readBlob(
+  store: StoreBackend,
+  { sha256, size }: NamedBlob,
+  { signal: given }: DocumentOptions = {},
+): Promise<Uint8Array | undefined> {
+  const key = blobKey(sha256)
+  const step = { place: store.place, verb: 'read', key } as const
+  return await withinTime(step, { milliseconds: longestRead, signal: given }, async (signal) => {
+    const object = await store.read(key, { signal })
+    if (object === undefined || object === 'unchanged') return undefined
+    if (object.size !== size) {
+      object.body.destroy()
+      return undefined
+    }
+    const bytes = await buffer(object.body)
+    return createHash('sha256').update(bytes).digest('hex') === sha256 ? bytes : undefined
+  })
+}
