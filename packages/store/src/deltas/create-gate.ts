@@ -6,9 +6,8 @@ export function createGate(limit: number): Gate {
   let held = 0
   const waiting: (() => void)[] = []
   return async (weight, work) => {
-    while (held > 0 && held + weight > limit) {
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
+    const isFull = (): boolean => held > 0 && held + weight > limit
+    while (isFull()) await new Promise<void>((resolve) => waiting.push(resolve))
     held += weight
     try {
       return await work()

@@ -101,14 +101,14 @@ function worksWithDictionaries(coding: DeltaCoding): boolean {
  * @throws where what was decoded has other bytes.
  */
 export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Array | undefined {
-  const { magic, encode, decode } = codecs[coding]
+  const codec = codecs[coding]
   const { dictionary, bytes } = source
-  const encoded = encode(source)
+  const encoded = codec.encode(source)
   if (encoded === undefined) return undefined
-  if (Buffer.compare(decode(encoded, dictionary, bytes.length), bytes) !== 0) {
+  if (Buffer.compare(codec.decode(encoded, dictionary, bytes.length), bytes) !== 0) {
     throw new Error(`${coding} was decoded to other bytes`)
   }
-  return Buffer.concat([magic, createHash('sha256').update(dictionary).digest(), encoded])
+  return Buffer.concat([codec.magic, createHash('sha256').update(dictionary).digest(), encoded])
 }
 
 function startsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {

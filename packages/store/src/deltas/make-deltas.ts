@@ -57,7 +57,11 @@ const none = { made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, millisecon
  */
 export async function makeDeltas(
   store: StoreBackend,
-  { build, history, listed }: { readonly build: Build; readonly history: History; readonly listed: ListedBlobs },
+  {
+    build,
+    history,
+    listed,
+  }: { readonly build: Build; readonly history: History; readonly listed: ListedBlobs },
   options: ResolvedPublishOptions,
 ): Promise<MadeDeltas | undefined> {
   if (!options.makesDeltas) return undefined
@@ -85,10 +89,7 @@ export async function makeDeltas(
 }
 
 /** The deltas of a build; one that cannot be read is as good as none. */
-export async function readSoundDeltas(
-  store: StoreBackend,
-  id: string,
-): Promise<DeltasDocument | undefined> {
+export async function readSoundDeltas(store: StoreBackend, id: string): Promise<DeltasDocument | undefined> {
   return await orNothing(readDeltas(store, id))
 }
 
@@ -189,7 +190,8 @@ async function makePairs(
     await threads.end()
   }
   const [problem] = problems
-  const warnings = problem === undefined ? [] : [`${count(problems.length, 'delta')} could not be made: ${problem}`]
+  const warnings =
+    problem === undefined ? [] : [`${count(problems.length, 'delta')} could not be made: ${problem}`]
   return { deltas, made: deltas.length, bytes, tooLarge, leftOut, warnings }
 }
 
@@ -225,8 +227,8 @@ interface Threads {
 }
 
 /** So many threads, each started when there is work for it. */
-function createThreads(count: number): Threads {
-  const gate = createGate(count)
+function createThreads(most: number): Threads {
+  const gate = createGate(most)
   const idle: DeltaThread[] = []
   const all = new Set<DeltaThread>()
   return {

@@ -34,12 +34,14 @@ export function planDeltas(
   isThere: (blob: NamedBlob) => boolean,
 ): DeltasPlan {
   const largestFirst = manifest.files.filter(mayHaveDelta).toSorted((one, other) => other.size - one.size)
+  const known = new Map<string, DeltasOfFile>()
   // Of several, the newest counts.
-  const oldestFirst = earlier.flatMap(({ deltas }) => deltas?.files ?? []).toReversed()
-  const known = largestFirst.map(
-    ({ sha256 }) => [sha256, new Map(oldestFirst.flatMap((files) => [...(files.get(sha256) ?? [])]))] as const,
-  )
-  const carried = deltasThere(new Map(known), isThere)
+  for (const { deltas } of earlier.toReversed()) {
+    for (const { sha256 } of largestFirst) {
+      known.set(sha256, new Map([...(known.get(sha256) ?? []), ...(deltas?.files.get(sha256) ?? [])]))
+    }
+  }
+  const carried = deltasThere(known, isThere)
   const pairs: DeltaPair[] = []
   const planned = new Set<string>()
   for (const build of earlier) {

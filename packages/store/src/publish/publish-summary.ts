@@ -1,10 +1,9 @@
-import { dictionariesOf, type ManifestFile } from '@serve-dist/manifest'
 import { bytesOf } from '../bytes-of.ts'
-import type { DeltaCoding } from '../deltas/delta-codec.ts'
-import { type MadeDeltas, smallestForm } from '../deltas/make-deltas.ts'
+import type { MadeDeltas } from '../deltas/make-deltas.ts'
 import type { NamedBlob } from '../layout.ts'
 import { type Pruned, prunedOf, undeleted } from '../prune/pruned.ts'
 import type { Commit, CommitPlan } from './commit-build.ts'
+import { type Download, downloadOf } from './download.ts'
 import type { Build, SourceBlob } from './read-build.ts'
 
 /** So much of a build. */
@@ -15,29 +14,6 @@ export interface Amount {
   readonly files: number
   /** Of the blobs. */
   readonly bytes: number
-}
-
-/** What a browser that has loaded all of one build would load to have all of the next. */
-export interface Download {
-  readonly files: number
-  /** Of the files in their smallest forms. */
-  readonly bytes: number
-  /** The same where the browser takes deltas; absent where the build has none. */
-  readonly bytesWithDeltas?: number
-  /** What it saves most bytes of first. */
-  readonly changes: readonly ChangedFile[]
-}
-
-/** A file with content that the build before did not have; all sizes in bytes. */
-export interface ChangedFile {
-  readonly path: string
-  /** In its smallest form, without deltas. */
-  readonly bytes: number
-  readonly zstd?: number
-  readonly br?: number
-  /** The smallest delta against the file of the build before; absent where there is none. */
-  readonly delta?: number
-  readonly coding?: DeltaCoding
 }
 
 /** What became of deltas. */
@@ -118,56 +94,17 @@ export function summarize({
     new: amountOf(fresh.values(), originals),
     reused: amountOf(reused, originals),
     ...(earlier !== undefined && {
-      download: downloadOf(
-        manifest.files.filter((file) => isLoaded(file) && !earlier.originals.has(file.sha256)),
-        { replaced, deltas },
-      ),
+      download: downloadOf(manifest, { had: earlier.originals, replaced, deltas }),
     }),
     ...(deltas !== undefined && { deltas: deltasSummaryOf(deltas) }),
     kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),
     generations: plan.kept,
     pruned: prunedOf(isDryRun ? new Set(plan.keys) : commit.deletion.deleted, listed),
-    warnings: [...(deltas?.warnings ?? []), ...plan.warnings, ...(failure === undefined ? [] : [undeleted(failure)])],
-  }
-}
-
-function isLoaded({ path, runtime }: ManifestFile): boolean {
-  return runtime !== true && !path.endsWith('.map')
-}
-
-function downloadOf(
-  changed: readonly ManifestFile[],
-  { replaced, deltas }: { readonly replaced: string | undefined; readonly deltas: MadeDeltas | undefined },
-): Download {
-  const had = deltas?.earlier.find(({ manifest }) => manifest.buildId === replaced)?.manifest
-  const dictionaries = had === undefined ? undefined : dictionariesOf(had)
-  const describe = (file: ManifestFile): ChangedFile => {
-    const sizeIn = (coding: string): number | undefined =>
-      file.variants.find((variant) => variant.coding === coding)?.size
-    const [zstd, br] = [sizeIn('zstd'), sizeIn('br')]
-    const from = dictionaries?.get(file.stem ?? '')?.file.sha256 ?? ''
-    const { dcz, dcb } = deltas?.files?.get(file.sha256)?.get(from) ?? {}
-    const isBrotli = dcb !== undefined && (dcz === undefined || dcb.size < dcz.size)
-    const delta = isBrotli ? dcb : dcz
-    return {
-      path: file.path,
-      bytes: smallestForm(file),
-      ...(zstd !== undefined && { zstd }),
-      ...(br !== undefined && { br }),
-      ...(delta !== undefined && { delta: delta.size, coding: isBrotli ? 'dcb' : 'dcz' }),
-    }
-  }
-  const saved = ({ bytes, delta = bytes }: ChangedFile): number => bytes - delta
-  const changes = changed
-    .map(describe)
-    .toSorted((one, other) => saved(other) - saved(one) || other.bytes - one.bytes)
-  const bytes = changes.reduce((sum, change) => sum + change.bytes, 0)
-  const savedBytes = changes.reduce((sum, change) => sum + saved(change), 0)
-  return {
-    files: changes.length,
-    bytes,
-    ...(savedBytes > 0 && { bytesWithDeltas: bytes - savedBytes }),
-    changes,
+    warnings: [
+      ...(deltas?.warnings ?? []),
+      ...plan.warnings,
+      ...(failure === undefined ? [] : [undeleted(failure)]),
+    ],
   }
 }
 

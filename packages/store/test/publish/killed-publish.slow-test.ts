@@ -7,11 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../server/test/support/soak/soak-random.ts'
 import { publish } from '../../src/index.ts'
 import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { newerNode } from '../support/newer-node.ts'
 import { copierOf, type SharedStore, startBackends, type TestedBackend } from '../support/open-stores.ts'
 import { differences, expireDeletion, faultsOf, rowsOf, unnamedIn } from '../support/read-store.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
 const kills = 100
+/** One that makes deltas. */
+const node = newerNode('node24') ?? process.execPath
 /** So many processes run at once. */
 const atOnce = 4
 
@@ -38,7 +41,7 @@ async function publishMortally(
   death: Readonly<Record<string, string>>,
 ): Promise<number> {
   const program = fileURLToPath(new URL('../support/mortal-publish.mjs', import.meta.url))
-  const child = spawn(process.execPath, [program, after.directory, where, JSON.stringify(options)], {
+  const child = spawn(node, [program, after.directory, where, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment, ...death },
   })

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Random } from '../../../server/test/support/soak/soak-random.ts'
+import { newerNode } from './newer-node.ts'
 
 /** What a process is to do with a store. */
 export interface StoreCommand {
@@ -27,6 +28,8 @@ interface Actor {
 
 type Message = { readonly step: number } | { readonly done: string; readonly message?: string }
 
+/** One that makes deltas. */
+const node = newerNode('node24') ?? process.execPath
 /** So long, in milliseconds, a process may do nothing before the other is let go on: it waits for that other. */
 const patience = 20
 
@@ -35,7 +38,7 @@ export function startInterleaving(environment: Readonly<Record<string, string>>)
   let wake: (() => void) | undefined
   const actors = [0, 1].map((): Actor => {
     const program = fileURLToPath(new URL('stepping-worker.mjs', import.meta.url))
-    const child = fork(program, { env: { ...process.env, ...environment }, execArgv: [] })
+    const child = fork(program, { env: { ...process.env, ...environment }, execArgv: [], execPath: node })
     const actor: Actor = { child, asked: [], end: undefined }
     child.on('message', (message: Message) => {
       if ('done' in message) actor.end = message.done

@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, manifestPath, stringifyManifest } from '@serve-dist/manifest'
 import { buildFixture, type FixtureFiles } from '../../../server/test/support/build-fixture.ts'
 import { manifestOf } from './read-store.ts'
 
@@ -7,7 +11,10 @@ export interface MadeBuild {
   readonly id: string
 }
 
-const script = 'export const answer = () => "forty-two";\n'.repeat(40)
+/** Compresses badly alone, and well against another of the kind. */
+const script = Array.from({ length: 40 }, (_, line) => {
+  return `export const answer${line} = '${createHash('sha256').update(`${line}`).digest('base64')}'\n`
+}).join('')
 
 /** The files of a small application: a page and a script that change, a script and a picture that do not. */
 function filesOfVersion(version: number, more: FixtureFiles = {}): FixtureFiles {
@@ -28,7 +35,19 @@ function filesOfVersion(version: number, more: FixtureFiles = {}): FixtureFiles 
 /** Makes a real build: written, compressed and described. */
 export async function makeBuild(files: FixtureFiles): Promise<MadeBuild> {
   const directory = await buildFixture(files, { codings: ['br', 'gzip'] })
-  return { directory, id: (await manifestOf(directory)).buildId }
+  const manifest = withStems(await manifestOf(directory))
+  await writeFile(join(directory, manifestPath), stringifyManifest(manifest))
+  return { directory, id: manifest.buildId }
+}
+
+/** As the plugin describes what a bundler names `app-<hash>.js`. */
+function withStems(manifest: Manifest): Manifest {
+  const files = manifest.files.map((file) => {
+    const stem = file.path.replace(/-\w+(?=\.\w+$)/, '-[hash]')
+    return stem === file.path ? file : { ...file, stem, cache: 'immutable' as const }
+  })
+  const named = stringifyManifest({ ...manifest, buildId: '', files })
+  return { ...manifest, buildId: createHash('sha256').update(named).digest('hex').slice(0, 32), files }
 }
 
 /** Makes the build of a version. */

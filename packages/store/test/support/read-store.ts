@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
 import type { StoreBackend } from '../../src/backend.ts'
+import { deltaBlobsOf, deltasKey, parseDeltas } from '../../src/deltas/deltas-document.ts'
 import {
   blobKey,
   blobsOf,
@@ -44,7 +45,14 @@ async function faultsOfGeneration(store: StoreBackend, id: string): Promise<read
     const isSame = bytes.length === size && digestOf(bytes) === sha256
     return isSame ? [] : [`${sha256} has other bytes`]
   }
-  return (await Promise.all(blobsOf(parseManifest(decode(text))).map(faultOf))).flat()
+  const named = [...blobsOf(parseManifest(decode(text))), ...(await deltasOf(store, id))]
+  return (await Promise.all(named.map(faultOf))).flat()
+}
+
+/** The blobs of the deltas of a build. */
+async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
+  const text = await bytesAt(store, deltasKey(id))
+  return text === undefined ? [] : deltaBlobsOf(parseDeltas(decode(text), store.place))
 }
 
 /** How a generation differs from the build's folder, read as who serves it does; pages and source maps too. */
@@ -101,7 +109,8 @@ export async function unnamedIn(store: StoreBackend): Promise<readonly string[]>
   for (const { id } of await rowsOf(store)) {
     const text = await bytesAt(store, generationKey(id))
     if (text === undefined) continue
-    named.add(generationKey(id))
+    named.add(generationKey(id)).add(deltasKey(id))
+    for (const { sha256 } of await deltasOf(store, id)) named.add(blobKey(sha256))
     for (const { sha256 } of blobsOf(parseManifest(decode(text)))) named.add(blobKey(sha256))
   }
   return (await keysIn(store, '')).filter((key) => !named.has(key))

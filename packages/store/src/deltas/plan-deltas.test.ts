@@ -1,0 +1,140 @@
+import { dictionariesOf, type Manifest, type ManifestFile, mayHaveDelta } from '@serve-dist/manifest'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { NamedBlob } from '../layout.ts'
+import type { DeltasDocument } from './deltas-document.ts'
+import { deltasThere, type EarlierBuild, planDeltas } from './plan-deltas.ts'
+
+const digests = fc.constantFrom(...'0123456789'.split('').map((digit) => digit.repeat(64)))
+/** One content has one size. */
+const sizeOf = (sha256: string): number => 200 + Number(sha256[0]) * 1000
+
+const files: fc.Arbitrary<ManifestFile> = fc
+  .record({
+    name: fc.constantFrom('a', 'b', 'c'),
+    sha256: digests,
+    cache: fc.constantFrom('immutable' as const, 'immutable' as const, 'revalidate' as const),
+    mediaType: fc.constantFrom('text/javascript', 'text/css', 'image/png'),
+  })
+  .map(({ name, sha256, cache, mediaType }) => ({
+    path: `assets/${name}-${sha256.slice(0, 8)}`,
+    stem: `assets/${name}-[hash]`,
+    mediaType,
+    size: sizeOf(sha256),
+    sha256,
+    cache,
+    lastModified: '2026-01-01T00:00:00Z',
+    variants: [],
+  }))
+
+const manifests: fc.Arbitrary<Manifest> = fc
+  .uniqueArray(files, { selector: ({ path }) => path, maxLength: 12 })
+  .map((all) => ({
+    version: 1,
+    buildId: 'b'.repeat(32),
+    base: '/',
+    appType: 'spa',
+    assetsDirectory: 'assets',
+    lastModified: '2026-01-01T00:00:00Z',
+    files: all,
+  }))
+
+const blobs: fc.Arbitrary<NamedBlob> = digests.map((sha256) => ({ sha256, size: 9 }))
+const documents: fc.Arbitrary<DeltasDocument> = fc
+  .array(
+    fc.tuple(
+      digests,
+      fc
+        .array(fc.tuple(digests, fc.oneof(fc.record({ dcz: blobs }), fc.record({ dcz: blobs, dcb: blobs }))))
+        .map((entries) => new Map(entries)),
+    ),
+  )
+  .map((entries) => ({ version: 1, files: new Map(entries) }))
+
+const builds: fc.Arbitrary<EarlierBuild> = fc.record({
+  manifest: manifests,
+  deltas: fc.option(documents, { nil: undefined }),
+})
+
+const inputs = fc.tuple(manifests, fc.array(builds, { maxLength: 3 }), fc.uniqueArray(digests))
+
+describe('planDeltas', () => {
+  test('makes or carries over one delta for each file and each other content that a browser may keep for it', () => {
+    fc.assert(
+      fc.property(inputs, ([manifest, earlier, there]) => {
+        const { carried, pairs } = planDeltas(manifest, earlier, ({ sha256 }) => there.includes(sha256))
+        const wanted = new Set<string>()
+        for (const file of manifest.files.filter(mayHaveDelta)) {
+          for (const build of earlier) {
+            const dictionary = dictionariesOf(build.manifest).get(file.stem ?? '')?.file
+            if (dictionary === undefined || dictionary.sha256 === file.sha256) continue
+            if (carried.get(file.sha256)?.has(dictionary.sha256) !== true) {
+              wanted.add(`${file.sha256} ${dictionary.sha256}`)
+            }
+          }
+        }
+        const planned = pairs.map(({ file, dictionary }) => `${file.sha256} ${dictionary.sha256}`)
+        expect(planned.toSorted()).toEqual([...wanted].toSorted())
+      }),
+    )
+  })
+
+  test('carries over, of the newest that has it, what the store has, for files that the build has', () => {
+    fc.assert(
+      fc.property(inputs, ([manifest, earlier, there]) => {
+        const isThere = ({ sha256 }: NamedBlob): boolean => there.includes(sha256)
+        const { carried } = planDeltas(manifest, earlier, isThere)
+        const eligible = manifest.files.filter(mayHaveDelta).map(({ sha256 }) => sha256)
+        for (const [sha256, deltas] of carried) {
+          expect(eligible).toContain(sha256)
+          for (const [from, variants] of deltas) {
+            const newest = earlier.find((build) => build.deltas?.files.get(sha256)?.has(from) === true)
+            const known = newest?.deltas?.files.get(sha256)?.get(from)
+            expect(known).toMatchObject(variants)
+            expect(Object.values(variants).every(isThere)).toBe(true)
+          }
+        }
+      }),
+    )
+  })
+
+  test('begins with the last build, and in it with the largest file', () => {
+    fc.assert(
+      fc.property(inputs, ([manifest, earlier]) => {
+        const { pairs } = planDeltas(manifest, earlier, () => false)
+        const places = pairs.map(({ file, dictionary }) => {
+          const build = earlier.findIndex(
+            (each) => dictionariesOf(each.manifest).get(file.stem ?? '')?.file.sha256 === dictionary.sha256,
+          )
+          return [build, -file.size] as const
+        })
+        expect(places.every(([build]) => build >= 0)).toBe(true)
+        expect(places).toEqual(places.toSorted((one, other) => one[0] - other[0] || one[1] - other[1]))
+      }),
+    )
+  })
+})
+
+function list(document: DeltasDocument['files']): readonly string[] {
+  return [...document].flatMap(([file, deltas]) =>
+    [...deltas].flatMap(([from, variants]) =>
+      Object.entries(variants).map(([coding, blob]) => `${file} ${from} ${coding} ${blob.sha256}`),
+    ),
+  )
+}
+
+describe('deltasThere', () => {
+  test('keeps what is there, and no file or dictionary without any', () => {
+    fc.assert(
+      fc.property(documents, fc.uniqueArray(digests), (document, there) => {
+        const left = deltasThere(document.files, ({ sha256 }) => there.includes(sha256))
+        const isThere = (line: string): boolean => there.includes(line.split(' ')[3] ?? '')
+        expect(list(left)).toEqual(list(document.files).filter(isThere))
+        for (const deltas of left.values()) {
+          expect(deltas.size).toBeGreaterThan(0)
+          for (const variants of deltas.values()) expect(Object.keys(variants)).not.toEqual([])
+        }
+      }),
+    )
+  })
+})

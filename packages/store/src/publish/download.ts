@@ -1,0 +1,70 @@
+import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
+import type { DeltaCoding } from '../deltas/delta-codec.ts'
+import type { DeltaVariants } from '../deltas/deltas-document.ts'
+import { type MadeDeltas, smallestForm } from '../deltas/make-deltas.ts'
+
+/** What a browser that has loaded all of one build would load to have all of the next. */
+export interface Download {
+  readonly files: number
+  /** Of the files in their smallest forms. */
+  readonly bytes: number
+  /** The same where the browser takes deltas; absent where the build has none. */
+  readonly bytesWithDeltas?: number
+  /** What it saves most bytes of first. */
+  readonly changes: readonly ChangedFile[]
+}
+
+/** A file with content that the build before did not have; all sizes in bytes. */
+export interface ChangedFile {
+  readonly path: string
+  /** In its smallest form, without deltas. */
+  readonly bytes: number
+  readonly zstd?: number
+  readonly br?: number
+  /** The smallest delta against the file of the build before; absent where there is none. */
+  readonly delta?: number
+  readonly coding?: DeltaCoding
+}
+
+/** What a browser had before. */
+interface Earlier {
+  /** The digests of the files of the build that is replaced. */
+  readonly had: ReadonlySet<string>
+  readonly replaced: string | undefined
+  readonly deltas: MadeDeltas | undefined
+}
+
+/** What of a build a browser has not yet; source maps it does not load. */
+export function downloadOf({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
+  const earlier = deltas?.earlier.find(({ manifest }) => manifest.buildId === replaced)?.manifest
+  const dictionaries = dictionariesOf(earlier ?? { base: '/', files: [] })
+  const changes = files
+    .filter(({ path, sha256, runtime }) => runtime !== true && !path.endsWith('.map') && !had.has(sha256))
+    .map((file) => {
+      const dictionary = dictionaries.get(file.stem ?? '')?.file.sha256
+      return describe(file, deltas?.files?.get(file.sha256)?.get(dictionary ?? ''))
+    })
+    .toSorted((one, other) => savedOf(other) - savedOf(one) || other.bytes - one.bytes)
+  const bytes = changes.reduce((sum, change) => sum + change.bytes, 0)
+  const saved = changes.reduce((sum, change) => sum + savedOf(change), 0)
+  return { files: changes.length, bytes, ...(saved > 0 && { bytesWithDeltas: bytes - saved }), changes }
+}
+
+function describe(file: ManifestFile, { dcz, dcb }: DeltaVariants = {}): ChangedFile {
+  const sizeIn = (coding: string): number | undefined =>
+    file.variants.find((variant) => variant.coding === coding)?.size
+  const [zstd, br] = [sizeIn('zstd'), sizeIn('br')]
+  const isBrotli = dcb !== undefined && (dcz === undefined || dcb.size < dcz.size)
+  const delta = isBrotli ? dcb : dcz
+  return {
+    path: file.path,
+    bytes: smallestForm(file),
+    ...(zstd !== undefined && { zstd }),
+    ...(br !== undefined && { br }),
+    ...(delta !== undefined && { delta: delta.size, coding: isBrotli ? 'dcb' : 'dcz' }),
+  }
+}
+
+function savedOf({ bytes, delta = bytes }: ChangedFile): number {
+  return bytes - delta
+}

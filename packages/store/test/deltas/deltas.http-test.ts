@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomInt } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { StoreBackend } from '../../src/backend.ts'
+import { availableDeltaCodings } from '../../src/deltas/delta-codec.ts'
+import { listGenerations, prune, publish, purge, readDeltas } from '../../src/index.ts'
+import { blobKey } from '../../src/layout.ts'
+import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { type NewerNode, newerNode } from '../support/newer-node.ts'
+import { makeBlobsOld, type SharedStore, startBackends } from '../support/open-stores.ts'
+import { publishWith, tryPublishWith } from '../support/publish-with.ts'
+import { differences, faultsOf, keysIn, manifestOf, unnamedIn } from '../support/read-store.ts'
+
+const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const node = newerNode('node24') ?? ''
+const run = promisify(execFile)
+
+const { backends, stop } = await startBackends()
+afterAll(stop)
+
+let first: MadeBuild
+let second: MadeBuild
+let third: MadeBuild
+
+beforeAll(async () => {
+  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
+})
+
+async function fileOf(build: MadeBuild, name: RegExp): Promise<{ path: string; sha256: string }> {
+  const file = (await manifestOf(build.directory)).files.find(({ path }) => name.test(path))
+  if (file === undefined) throw new Error(`${name} is in each build`)
+  return file
+}
+
+/** The digest of the script that each version changes. */
+async function scriptOf(build: MadeBuild): Promise<string> {
+  return (await fileOf(build, /app-\d\.js$/)).sha256
+}
+
+/** A folder with these builds, published by a Node that makes deltas. */
+async function storeOf(...builds: readonly MadeBuild[]): Promise<SharedStore> {
+  const [folder] = backends
+  if (folder === undefined) throw new Error('a folder is always there')
+  const shared = await folder.open()
+  for (const { directory } of builds) await publishWith(node, { directory, where: shared.where })
+  return shared
+}
+
+async function deltaKeysOf(store: StoreBackend, id: string): Promise<readonly string[]> {
+  const files = (await readDeltas(store, id))?.files ?? new Map<string, never>()
+  return [...files.values()].flatMap((deltas) =>
+    [...deltas.values()].flatMap(({ dcz, dcb }) =>
+      [dcz, dcb].flatMap((blob) => (blob === undefined ? [] : [blobKey(blob.sha256)])),
+    ),
+  )
+}
+
+describe.skipIf(node === '')('the codec of deltas', () => {
+  test.each<[NewerNode, string]>([
+    ['node22', 'dcz'],
+    ['node24', 'dcz,dcb'],
+  ])(
+    `of %s makes %s, which decodes to the same bytes (SERVE_DIST_SEED=${seed})`,
+    async (name, codings) => {
+      const program = fileURLToPath(new URL('../support/try-codec.mjs', import.meta.url))
+      const { stdout } = await run(newerNode(name) ?? '', [program, String(seed)])
+      expect(stdout.trim()).toBe(codings)
+    },
+    // Files of 8 MiB.
+    60_000,
+  )
+})
+
+describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (backend) => {
+  const environment = { ...process.env, ...backend.environment }
+
+  test('makes one against each of the last builds, and says what visitors of the last one download', async () => {
+    const { store, where } = await backend.open()
+    const publishOnce = async ({ directory }: MadeBuild): Promise<Awaited<ReturnType<typeof publishWith>>> =>
+      await publishWith(node, { directory, where, environment })
+    const cold = await publishOnce(first)
+    expect(cold.deltas).toMatchObject({ codings: ['dcz', 'dcb'], made: 0, leftOut: 0 })
+    await publishOnce(second)
+    const summary = await publishOnce(third)
+    expect(summary.deltas).toMatchObject({ made: 2, reused: 0, tooLarge: 0, isThere: false })
+    expect(summary.warnings).toEqual([])
+
+    const { files } = (await readDeltas(store, third.id)) ?? {}
+    const deltas = files?.get(await scriptOf(third))
+    expect([...(files?.keys() ?? [])]).toEqual([await scriptOf(third)])
+    expect(new Set(deltas?.keys())).toEqual(new Set([await scriptOf(first), await scriptOf(second)]))
+    const sizes = Object.values(deltas?.get(await scriptOf(second)) ?? {}).map(({ size }) => size)
+    const [change] = summary.download?.changes ?? []
+    expect(change).toMatchObject({ path: 'assets/app-3.js', delta: Math.min(...sizes) })
+    const saved = (change?.bytes ?? 0) - (change?.delta ?? 0)
+    expect(saved).toBeGreaterThan(1000)
+    expect(summary.download?.bytesWithDeltas).toBe((summary.download?.bytes ?? 0) - saved)
+    for (const build of [first, second, third]) expect(await differences(store, build)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
+    expect(await unnamedIn(store)).toEqual([])
+  })
+})
+
+describe.skipIf(node === '')('deltas', () => {
+  test('begin with the digest of their dictionary', async () => {
+    const { store, folder } = await storeOf(first, second)
+    const { dcz, dcb } =
+      (await readDeltas(store, second.id))?.files.get(await scriptOf(second))?.get(await scriptOf(first)) ??
+      {}
+    const old = await readFile(join(first.directory, 'assets/app-1.js'))
+    const digest = createHash('sha256').update(old).digest('hex')
+    const read = async (sha256 = ''): Promise<string> =>
+      (await readFile(join(folder, blobKey(sha256)))).toString('hex')
+    expect(await read(dcz?.sha256)).toMatch(new RegExp(`^5e2a4d1820000000${digest}28b52ffd`))
+    expect(await read(dcb?.sha256)).toMatch(new RegExp(`^ff444342${digest}`))
+  })
+
+  test('of files that did not change are those of the build before', async () => {
+    const { store, where } = await storeOf(first, second)
+    const page = await makeVersion(2, { 'about.html': '<!doctype html>' })
+    const summary = await publishWith(node, { directory: page.directory, where })
+    expect(summary.deltas).toMatchObject({ made: 0, reused: 1 })
+    expect(await deltaKeysOf(store, page.id)).toEqual(await deltaKeysOf(store, second.id))
+    await purge(store, second.id)
+    expect(await faultsOf(store)).toEqual([])
+    expect(await deltaKeysOf(store, page.id)).toHaveLength(2)
+  })
+
+  test('that there is no time for are left out, and counted', async () => {
+    const { store, where } = await storeOf(first)
+    const { directory, id } = second
+    const summary = await publishWith(node, { directory, where }, { deltaBudget: 0 })
+    expect(summary.deltas).toMatchObject({ made: 0, leftOut: 1 })
+    expect((await readDeltas(store, id))?.files.size).toBe(0)
+    expect(summary.download).not.toHaveProperty('bytesWithDeltas')
+  })
+
+  test('are made by a Node with zstd alone in that coding', async () => {
+    const { store, where } = await storeOf(first)
+    const summary = await publishWith(newerNode('node22') ?? '', { directory: second.directory, where })
+    expect(summary.deltas).toMatchObject({ codings: ['dcz'], made: 1 })
+    expect(await deltaKeysOf(store, second.id)).toHaveLength(1)
+  })
+
+  test('are not made, nor promised, where nobody wants them', async () => {
+    const { store, where } = await storeOf(first)
+    const summary = await publishWith(node, { directory: second.directory, where }, { makesDeltas: false })
+    expect(summary).not.toHaveProperty('deltas')
+    expect(await readDeltas(store, second.id)).toBeUndefined()
+  })
+
+  test('are foretold by a dry run, which makes none', async () => {
+    const { store, where } = await storeOf(first)
+    const before = await keysIn(store, '')
+    const summary = await publishWith(node, { directory: second.directory, where }, { isDryRun: true })
+    expect(summary).toMatchObject({ isDryRun: true, deltas: { made: 1 } })
+    expect(await keysIn(store, '')).toEqual(before)
+  })
+
+  test('of a build that was published stay; one that has none gets them', async () => {
+    const { store, where } = await storeOf(first, second, first)
+    const again = await publishWith(node, { directory: second.directory, where })
+    expect(again.deltas).toMatchObject({ isThere: true, made: 0 })
+    expect(await deltaKeysOf(store, second.id)).toHaveLength(2)
+
+    const late = await storeOf(first)
+    await publish(second.directory, late.store, { makesDeltas: false })
+    expect(await publishWith(node, { directory: second.directory, where: late.where })).toMatchObject({
+      wasCurrent: true,
+      deltas: { isThere: false, made: 1 },
+    })
+    expect(await deltaKeysOf(late.store, second.id)).toHaveLength(2)
+  })
+
+  test('are not made against bytes that are gone or spoilt, and the build is published', async () => {
+    const { store, where, folder } = await storeOf(first)
+    await writeFile(join(folder, blobKey(await scriptOf(first))), 'spoilt')
+    const summary = await publishWith(node, { directory: second.directory, where })
+    expect(summary).toMatchObject({ id: second.id, deltas: { made: 0 } })
+    expect(summary.warnings).toEqual([expect.stringContaining('assets/app-2.js: the store does not have')])
+    expect((await readDeltas(store, second.id))?.files.size).toBe(0)
+  })
+
+  test('are not made of a file that has changed since it was sent', async () => {
+    const changed = await makeVersion(4)
+    const { store, where } = await storeOf(first)
+    const file = join(changed.directory, 'assets/app-4.js')
+    const text = await readFile(file, 'utf8')
+    await store.put(blobKey(await scriptOf(changed)), Buffer.from(text))
+    await writeFile(file, text.replace('answer0', 'answerO'))
+    const outcome = await tryPublishWith(node, { directory: changed.directory, where })
+    expect(outcome).toMatchObject({ code: 'SD_MANIFEST_MISMATCH' })
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('go with their build, and before them what a publish left that was killed', async () => {
+    const shared = await storeOf(first, second, third)
+    const { store } = shared
+    const keys = await deltaKeysOf(store, second.id)
+    await store.put(`deltas/${'f'.repeat(32)}.json`, Buffer.from('{"version":1,"files":{}}'))
+    expect((await listGenerations(store))[1]?.ownBytes).toBeGreaterThan(0)
+    await makeBlobsOld(shared)
+    await prune(store, { generations: 0, age: 0 }, { protectedFor: -60_000 })
+    expect(await keysIn(store, 'deltas/')).toEqual([`deltas/${third.id}.json`])
+    const left = await keysIn(store, 'blobs/')
+    expect(left.filter((key) => keys.includes(key))).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
+    expect(await unnamedIn(store)).toEqual([])
+  })
+
+  test('that nobody can read keep all blobs, and stop a purge', async () => {
+    const { store } = await storeOf(first, second, third)
+    const before = await keysIn(store, 'blobs/')
+    await store.put(`deltas/${second.id}.json`, Buffer.from('{"version":2}'))
+    const { warnings } = await prune(store, {}, { protectedFor: -60_000 })
+    expect(warnings).toEqual([expect.stringContaining('no blob was pruned')])
+    expect(await keysIn(store, 'blobs/')).toEqual(before)
+    await expect(purge(store, first.id)).rejects.toMatchObject({ code: 'SD_STORE_INVALID' })
+  })
+})
+
+test.skipIf(availableDeltaCodings().length > 0)(
+  'a Node whose codecs ignore dictionaries makes no deltas, and no document',
+  async () => {
+    const { store } = await storeOf()
+    await publish(first.directory, store)
+    const summary = await publish(second.directory, store)
+    expect(summary.deltas).toMatchObject({ codings: [], made: 0 })
+    expect(await keysIn(store, 'deltas/')).toEqual([])
+  },
+)
