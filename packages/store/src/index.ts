@@ -46,11 +46,6 @@ export type { Pruned } from './prune/pruned.ts'
 export { purge, type PurgeSummary } from './prune/purge.ts'
 export { publish } from './publish/publish.ts'
 export type { PublishOptions, PublishProgress } from './publish/publish-options.ts'
-export type {
-  Amount,
-  ChangedFile,
-  DeltasSummary,
-  Download,
-  PublishSummary,
-} from './publish/publish-summary.ts'
+export type { ChangedFile, Download } from './publish/download.ts'
+export type { Amount, DeltasSummary, PublishSummary } from './publish/publish-summary.ts'
 export { rollback, type RollbackOptions, type RollbackSummary } from './rollback.ts'

@@ -1,7 +1,7 @@
 import { type Manifest, OperatorError, reasonOf, stringifyManifest } from '@serve-dist/manifest'
 import { mostTries } from '../change-options.ts'
 import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
-import { type MadeDeltas, readSoundDeltas } from '../deltas/make-deltas.ts'
+import { type MadeDeltas, readSoundDeltas } from './make-deltas.ts'
 import { deltasThere } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'
 import { type Head, readQuietHead } from '../history/swap-history.ts'

@@ -1,5 +1,5 @@
 import { bytesOf } from '../bytes-of.ts'
-import type { MadeDeltas } from '../deltas/make-deltas.ts'
+import type { MadeDeltas } from './make-deltas.ts'
 import type { NamedBlob } from '../layout.ts'
 import { type Pruned, prunedOf, undeleted } from '../prune/pruned.ts'
 import type { Commit, CommitPlan } from './commit-build.ts'

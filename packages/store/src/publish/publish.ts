@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
-import { makeDeltas } from '../deltas/make-deltas.ts'
+import { makeDeltas } from './make-deltas.ts'
 import { expectConditions } from '../expect-conditions.ts'
 import { readHead } from '../history/swap-history.ts'
 import { isListed, listBlobs } from '../list-blobs.ts'
