@@ -98,6 +98,7 @@ export interface ServeFlags {
   readonly storeCache?: string
   readonly storeCacheSize: number
   readonly storeInterval: number
+  readonly noDeltas?: boolean
   readonly accessLog?: AccessLogFormat
   readonly ops?: OpsAddress
   readonly trustProxy?: string
@@ -385,6 +386,11 @@ export const serveFlags: FlagTable<ServeFlags> = {
     default: storeDefaults.storeInterval,
     defaultText: '5s',
     read: parseDuration,
+    unused: withoutStore,
+  },
+  noDeltas: {
+    help: 'send nobody what has changed since an earlier build, though the store has it (RFC 9842)',
+    group: store,
     unused: withoutStore,
   },
 }

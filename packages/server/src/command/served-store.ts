@@ -29,6 +29,9 @@ export function storeOf({
   storeCache,
   storeCacheSize,
   storeInterval,
+  noDeltas,
 }: GivenFlags): StoreOptions | undefined {
-  return store === undefined ? undefined : defined({ store, storeCache, storeCacheSize, storeInterval })
+  if (store === undefined) return undefined
+  const deltas = noDeltas === true ? false : undefined
+  return defined({ store, storeCache, storeCacheSize, storeInterval, deltas })
 }

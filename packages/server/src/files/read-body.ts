@@ -5,8 +5,10 @@ import { type ExpectedFile, expectDigest, expectSize } from './inspect-file.ts'
 import { linklessFlags } from './open-regular-file.ts'
 import type { StoredBytes } from '../site/site.ts'
 
+type ExpectedBody = Pick<ExpectedFile, 'size' | 'sha256'>
+
 /** Reads a body that is to be held; it waits only for one that takes long. */
-export type BodyReader = (file: string, expected: ExpectedFile) => StoredBytes | Promise<StoredBytes>
+export type BodyReader = (file: string, expected: ExpectedBody) => StoredBytes | Promise<StoredBytes>
 
 /**
  * Makes a function that reads bodies that live and die together, and compares them byte for byte with what
@@ -27,7 +29,7 @@ export function createBodyReader(): BodyReader {
   }
 
   /** `undefined` for what has to be looked at more closely: it is empty, no file, of another size, or read in part. */
-  function readAtOnce(file: string, { size, sha256 }: ExpectedFile): StoredBytes | undefined {
+  function readAtOnce(file: string, { size, sha256 }: ExpectedBody): StoredBytes | undefined {
     const descriptor = openSync(file, linklessFlags)
     try {
       // One more byte than is wanted: a file that has grown shows without a look at its state.
@@ -50,7 +52,7 @@ export function createBodyReader(): BodyReader {
   }
 }
 
-async function readInTurns(file: string, { size, sha256 }: ExpectedFile): Promise<StoredBytes> {
+async function readInTurns(file: string, { size, sha256 }: ExpectedBody): Promise<StoredBytes> {
   const descriptor = openSync(file, linklessFlags)
   try {
     expectSize(descriptor, size)

@@ -1,6 +1,7 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
+import type { StoredDeltas } from '../site/kept-build.ts'
 import type { ManifestEntry, Site, StoredBytes, StoreView } from '../site/site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
@@ -67,6 +68,13 @@ export interface SourceBuild {
     files: readonly ExpectedFile[],
     inspection: Omit<Inspection, 'cure'>,
   ): Promise<ReadonlyMap<ManifestEntry, StoredBytes>>
+  /**
+   * Brings the deltas of its files into memory, as many as there is room for. It never rejects.
+   *
+   * @param room - in bytes.
+   * @returns `undefined` where nobody makes deltas of it.
+   */
+  holdDeltas?(room: number): Promise<StoredDeltas | undefined>
   /** Where builds of before come from the same source: which, and what stands for bytes that are not in memory. */
   readonly kept?: KeptBySource
   /** What only a start tells of a site. */

@@ -10,7 +10,7 @@ import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import type { MadeEnvironment } from './make-environment-module.ts'
 import { type EarlierBuild, keepEarlier } from './keep-earlier.ts'
 import { readServingFiles } from './read-serving-files.ts'
-import type { StoredBuild } from '../site/kept-build.ts'
+import { listDeltas, type StoredBuild } from '../site/kept-build.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
 import { resolveServing, servingFiles, sourceMapsOf } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
@@ -67,6 +67,7 @@ const mostAttempts = 3
  *    (`runtime-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
+ *    Then bring the deltas of the build that there is room for (`mirror/hold-deltas.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
  * 6. Build the table that requests are answered from (`site/build-site.ts`).
  * 7. Warn of rules that never count, and of files that the manifest does not list (`judge-unlisted.ts`).
@@ -173,10 +174,13 @@ async function loadDescribed(
       ...(ahead !== undefined && { timesAreFixed: true }),
       files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
     }
-    const current = { manifest, stored: files }
+    const deltas = await build.holdDeltas?.(memoryBudget - bytesHeld(files.values()))
+    const current = { manifest, stored: files, deltas }
+    const changes = listDeltas(deltas)
     const join = (kept: KeptBySource | undefined, before: readonly EarlierBuild[]): JoinedSite => {
       const builds = kept?.builds(before) ?? before
-      const limits = { memoryBudget, openFiles, now: Date.now(), coldBytesOf: kept?.coldBytesOf }
+      const room = memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes))
+      const limits = { memoryBudget: room, openFiles, now: Date.now(), coldBytesOf: kept?.coldBytesOf }
       const earlier = keepEarlier(current, serving, builds, limits)
       const { site, problems } = buildSite(current, serving, earlier)
       const summary = { ...site.summary, unlistedFiles: found.unlisted.length }
@@ -205,7 +209,7 @@ async function loadDescribed(
     return {
       ...joined,
       hasManifest,
-      identity: `${identify(site, files.values())}\n${keptIdentity}`,
+      identity: `${identify(site, files.values())}\n${keptIdentity}\n${deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join()}`,
       build: current,
       keptIdentity,
       withKept(kept, before) {
@@ -235,6 +239,12 @@ function identify({ directory, environment, buildId }: Site, files: Iterable<Sto
     }
   }
   return [directory, buildId, environment?.sha256 ?? '', ...streamed].join('\n')
+}
+
+function bytesHeld(stored: Iterable<StoredBytes>): number {
+  let held = 0
+  for (const { body } of stored) held += body?.length ?? 0
+  return held
 }
 
 /** Every file that the manifest describes, variants among them. */

@@ -21,6 +21,11 @@ export interface StoreOptions {
    * @default 5000
    */
   readonly storeInterval?: number
+  /**
+   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842).
+   * @default true
+   */
+  readonly deltas?: boolean
 }
 
 /** `StoreOptions` with nothing left open but the place of the cache. */
@@ -30,9 +35,10 @@ export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'store
 }
 
 /** The defaults; the command's help shows the same. */
-export const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval'> = {
+export const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
   storeCacheSize: 2 * 1024 ** 3,
   storeInterval: 5000,
+  deltas: true,
 }
 
 const aPath = (what: string): ReturnType<typeof expecting> =>
@@ -44,6 +50,7 @@ export const storeChecks: OptionChecks<StoreOptions> = {
   storeCache: aPath('the path of a folder'),
   storeCacheSize: expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined),
   storeInterval: numberOf('milliseconds'),
+  deltas: expecting('true or false', (value) => typeof value === 'boolean'),
 }
 
 /**
@@ -56,8 +63,9 @@ export function resolveStoreOptions({
   storeCache,
   storeCacheSize,
   storeInterval,
+  deltas,
 }: StoreOptions): ResolvedStoreOptions {
-  const given = { store, storeCache, storeCacheSize, storeInterval }
+  const given = { store, storeCache, storeCacheSize, storeInterval, deltas }
   const resolved = readOptions<ResolvedStoreOptions>(
     given,
     { store, storeCache: undefined, ...storeDefaults },
@@ -75,6 +83,7 @@ export function withoutStore<Options extends Partial<StoreOptions>>(
     storeCache: _cache,
     storeCacheSize: _size,
     storeInterval: _interval,
+    deltas: _deltas,
     ...others
   } = options
   return others

@@ -1,6 +1,7 @@
 import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { openStore } from '@serve-dist/store'
 import { openCacheFolder } from '../mirror/cache-folder.ts'
+import { holdDeltas } from '../mirror/hold-deltas.ts'
 import { coldBytes, inspectBlobs } from '../mirror/inspect-blobs.ts'
 import type { Generation } from '../mirror/cached-generation.ts'
 import { type CachedBuilds, type Mirror, openMirror } from '../mirror/open-mirror.ts'
@@ -55,14 +56,14 @@ export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
 }
 
 async function openStoreMirror(
-  { store, storeCache, storeCacheSize }: ResolvedStoreOptions,
+  { store, storeCache, storeCacheSize, deltas }: ResolvedStoreOptions,
   onWarning: (message: string) => void,
 ): Promise<Mirror> {
   const backend = await openStore(store)
   const endpoint = (await backend.endpoint?.()) ?? ''
   const cache = await openCacheFolder(storeCache, `${endpoint} ${backend.place}`)
   const upstream = upstreamOf(backend)
-  const mirror = openMirror({ upstream, cache, cacheSize: storeCacheSize, onNotice: onWarning })
+  const mirror = openMirror({ upstream, cache, cacheSize: storeCacheSize, deltas, onNotice: onWarning })
   try {
     await mirror.refresh()
   } catch (error) {
@@ -124,7 +125,8 @@ function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): Kep
   }
 }
 
-function openGeneration(mirror: CachedBuilds, { manifest, file }: Generation): SourceBuild {
+function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBuild {
+  const { manifest, file } = generation
   return {
     directory: mirror.place,
     // No path below a file leads anywhere.
@@ -134,6 +136,7 @@ function openGeneration(mirror: CachedBuilds, { manifest, file }: Generation): S
     readManifest: async () => manifest,
     findUnlisted: () => [],
     inspect: (files, inspection) => inspectBlobs(mirror, files, inspection),
+    holdDeltas: (room) => holdDeltas(mirror, generation, room),
     kept: keptGenerations(mirror, mirror.generations.slice(1)),
     describeStart: async () => undefined,
   }

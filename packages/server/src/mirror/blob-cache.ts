@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
-import { blobKey, blobsOf, currentKey, type NamedBlob } from '@serve-dist/store'
+import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
 import { atMost } from '../files/at-most.ts'
 import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.ts'
 import { largestAtOnce } from '../files/digest-file.ts'
@@ -23,7 +23,7 @@ export interface BlobCacheOptions {
   readonly cacheSize: number
   /** Builds of which no blob is taken away. */
   readonly needed: () => readonly Generation[]
-  /** Builds whose manifests stay. */
+  /** Builds whose manifests and deltas stay. */
   readonly listed: () => readonly Generation[]
 }
 
@@ -125,8 +125,9 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
   /** @returns the bytes that it took away. */
   async function evict(most: (held: number) => number): Promise<number> {
-    const manifests = new Set([join(cache, currentKey), ...listed().map(({ file }) => file)])
-    const swept = await sweepCache(cache, (file) => manifests.has(file))
+    const documents = listed().flatMap(({ id, file }) => [file, join(cache, deltasKey(id))])
+    const kept = new Set([join(cache, currentKey), ...documents])
+    const swept = await sweepCache(cache, (file) => kept.has(file))
     const blobs = swept.map(({ sha256, size, used }) => {
       const lastUse = lastUses.get(sha256) ?? 0
       return { sha256, size, used: Math.max(used, lastUse) }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isMissing, type Manifest, parseManifest, stringifyManifest } from '@serve-dist/manifest'
-import { generationKey } from '@serve-dist/store'
+import {
+  type DeltasDocument,
+  deltasKey,
+  generationKey,
+  parseDeltas,
+  stringifyDeltas,
+} from '@serve-dist/store'
 import { readOptional } from '../files/read-optional.ts'
 
 /** A build that a store keeps. */
@@ -30,6 +36,21 @@ export async function cacheGeneration(cache: string, id: string, manifest: Manif
   const file = join(cache, generationKey(id))
   await replaceFile(file, stringifyManifest(manifest))
   return { id, manifest, file }
+}
+
+/** As {@link readCachedGeneration}, of the deltas of a build. */
+export async function readCachedDeltas(cache: string, id: string): Promise<DeltasDocument | undefined> {
+  const file = join(cache, deltasKey(id))
+  const text = await readOptional(file)
+  try {
+    return text === undefined ? undefined : parseDeltas(text, file)
+  } catch {
+    return undefined
+  }
+}
+
+export async function cacheDeltas(cache: string, id: string, document: DeltasDocument): Promise<void> {
+  await replaceFile(join(cache, deltasKey(id)), stringifyDeltas(document))
 }
 
 /** Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew. */

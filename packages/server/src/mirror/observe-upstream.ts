@@ -4,7 +4,10 @@ import type { StoreState } from '../site/site.ts'
 import type { Upstream } from './upstream.ts'
 
 /** A store, and what its answers show of it. */
-export interface ObservedUpstream extends Pick<Upstream, 'place' | 'readGeneration' | 'fetchBlob'> {
+export interface ObservedUpstream extends Pick<
+  Upstream,
+  'place' | 'readGeneration' | 'readDeltas' | 'fetchBlob'
+> {
   readonly state: StoreState
   /** How often it was asked for its history. */
   readonly looks: number
@@ -63,6 +66,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
       return looks
     },
     readGeneration: (id) => ask(() => upstream.readGeneration(id)),
+    readDeltas: (id) => ask(() => upstream.readDeltas(id)),
     async fetchBlob(blob, to) {
       const result = await ask(() => upstream.fetchBlob(blob, to))
       if (result === 'missing') await ask(askForHistory)

@@ -24,7 +24,7 @@ async function openFixture(): Promise<Fixture> {
   const store = await openStore(join(folder, 'store'))
   const cache = await openCacheFolder(join(folder, 'cache'), store.place)
   const open = (cacheSize = 1e9): Mirror =>
-    openMirror({ upstream: upstreamOf(store), cache, cacheSize, onNotice: () => {} })
+    openMirror({ upstream: upstreamOf(store), cache, cacheSize, deltas: true, onNotice: () => {} })
   return { store, cache, open }
 }
 

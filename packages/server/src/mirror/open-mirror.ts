@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { OperatorError } from '@serve-dist/manifest'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import {
   blobsOf,
   currentKey,
+  type DeltasDocument,
   type History,
   type NamedBlob,
   parseHistory,
@@ -13,7 +14,14 @@ import { readOptional } from '../files/read-optional.ts'
 import type { StoreView } from '../site/site.ts'
 import { openBlobCache } from './blob-cache.ts'
 import { bringBlob } from './bring-blob.ts'
-import { cacheGeneration, type Generation, readCachedGeneration, replaceFile } from './cached-generation.ts'
+import {
+  cacheDeltas,
+  cacheGeneration,
+  type Generation,
+  readCachedDeltas,
+  readCachedGeneration,
+  replaceFile,
+} from './cached-generation.ts'
 import { nothingPublished, observeUpstream } from './observe-upstream.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -24,6 +32,8 @@ export interface MirrorOptions {
   readonly cache: string
   /** Bytes of blobs that it may hold, but for those that are needed. */
   readonly cacheSize: number
+  /** Whether deltas are answered, where there are any. */
+  readonly deltas: boolean
   /** Called when the store is away, and when it is back. */
   readonly onNotice: (text: string) => void
 }
@@ -46,6 +56,12 @@ export interface CachedBuilds extends FileProvider {
    * @throws OperatorError where it does not answer.
    */
   peek(): Promise<readonly Generation[]>
+  /**
+   * The deltas of a build. It never rejects.
+   *
+   * @returns `undefined` where nobody makes any of it, or they cannot be had.
+   */
+  readDeltas(id: string): Promise<DeltasDocument | undefined>
   /** The file of a blob, whether it is there or not. */
   fileOf(sha256: string): string
   /** Makes sure that the file of a blob is there, with its bytes. */
@@ -76,7 +92,7 @@ export interface Mirror extends CachedBuilds, StoreView {
   noteServed(id: string): void
 }
 
-export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptions): Mirror {
+export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: MirrorOptions): Mirror {
   let generations: readonly Generation[] = []
   let served: Generation | undefined
   let fetched: Generation | undefined
@@ -138,6 +154,19 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
     fileOf: blobs.fileOf,
     fetch: blobs.fetch,
 
+    async readDeltas(id) {
+      if (!deltas) return undefined
+      try {
+        const cached = await readCachedDeltas(cache, id)
+        const found = cached ?? (await store.readDeltas(id))
+        if (cached === undefined && found !== undefined) await cacheDeltas(cache, id, found)
+        return found
+      } catch (error) {
+        const isAway = error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE'
+        if (!isAway) onNotice(`no deltas are answered: ${reasonOf(error)}`)
+        return undefined
+      }
+    },
     async look() {
       try {
         return idsOf(await store.readLatest())

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { blobKey, type NamedBlob } from '@serve-dist/store'
 import { bringBlob } from './bring-blob.ts'
-import { type Generation, readCachedGeneration } from './cached-generation.ts'
+import { type Generation, readCachedDeltas, readCachedGeneration } from './cached-generation.ts'
 import type { CachedBuilds } from './open-mirror.ts'
 import type { AskStore } from './share-mirror.ts'
 
@@ -50,6 +50,10 @@ export async function openSharedMirror(ask: AskStore): Promise<CachedBuilds> {
       generations = await generationsOf((await ask({ kind: 'builds', isStart: false })).ids)
     },
     peek: async () => await thoseThere((await ask({ kind: 'peek' })).ids),
+    async readDeltas(id) {
+      const { isThere } = await ask({ kind: 'deltas', id }).catch(() => ({ isThere: false }))
+      return isThere ? await readCachedDeltas(cache, id).catch(() => undefined) : undefined
+    },
     fileOf: (sha256) => join(cache, blobKey(sha256)),
     fetch,
     comparisons: new Map(),

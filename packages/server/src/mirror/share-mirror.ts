@@ -8,6 +8,8 @@ export type StoreQuestion =
   | { readonly kind: 'builds'; readonly isStart: boolean }
   /** Puts the manifest of a build in its place in the cache. */
   | { readonly kind: 'generation'; readonly id: string }
+  /** Puts the deltas of a build in their place in the cache; they are not there where none are to be answered. */
+  | { readonly kind: 'deltas'; readonly id: string }
   /** Puts a blob in its place in the cache. */
   | { readonly kind: 'blob'; readonly blob: NamedBlob }
   /** Looks which builds the store has now, at most once a second for all who ask. */
@@ -56,6 +58,8 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
       case 'load':
         await load()
         return true
+      case 'deltas':
+        return (await mirror.readDeltas(question.id)) !== undefined
       case 'blob':
         return (await mirror.fetch(question.blob)) === 'fetched'
       default:

@@ -21,7 +21,7 @@ export async function sweepCache(
 ): Promise<readonly CachedBlob[]> {
   const blobs: CachedBlob[] = []
   const now = Date.now()
-  for (const folder of [cache, join(cache, 'generations'), join(cache, 'blobs')]) {
+  for (const folder of [cache, join(cache, 'generations'), join(cache, 'deltas'), join(cache, 'blobs')]) {
     for (const [index, name] of (await readdir(folder).catch(() => [])).entries()) {
       if (index % atOnce === atOnce - 1) await setImmediate()
       const file = join(folder, name)

@@ -1,5 +1,13 @@
 import type { Manifest } from '@serve-dist/manifest'
-import { fetchBlob, type NamedBlob, type ReadHistory, readGeneration, readHistory } from '@serve-dist/store'
+import {
+  type DeltasDocument,
+  fetchBlob,
+  type NamedBlob,
+  readDeltas,
+  type ReadHistory,
+  readGeneration,
+  readHistory,
+} from '@serve-dist/store'
 import type { StoreBackend } from '@serve-dist/store'
 
 /** Brings blobs: a store, or the process that alone asks the store. */
@@ -19,6 +27,8 @@ export interface Upstream extends BlobProvider {
   readHistory(unless?: string): Promise<ReadHistory | 'unchanged' | undefined>
   /** As `readGeneration`. */
   readGeneration(id: string): Promise<Manifest>
+  /** As `readDeltas`. */
+  readDeltas(id: string): Promise<DeltasDocument | undefined>
 }
 
 /** A store that this process asks itself. */
@@ -27,6 +37,7 @@ export function upstreamOf(store: StoreBackend): Upstream {
     place: store.place,
     readHistory: (unless) => readHistory(store, unless),
     readGeneration: (id) => readGeneration(store, id),
+    readDeltas: (id) => readDeltas(store, id),
     fetchBlob: (blob, to) => fetchBlob(store, blob, to),
   }
 }

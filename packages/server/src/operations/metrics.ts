@@ -20,7 +20,7 @@ export interface Metrics extends RequestObserver {
 
 /** Seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd'])
+const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd', 'dcb', 'dcz'])
 
 /**
  * Starts to count requests and to watch the process.

@@ -153,6 +153,7 @@ export function placeOf({
   storeCache,
   storeCacheSize,
   storeInterval,
+  deltas,
 }: Pick<ResolvedServeOptions, 'directory' | keyof StoreOptions>): BuildPlace {
   if (store === undefined) return directory
   return {
@@ -160,6 +161,7 @@ export function placeOf({
     ...(storeCache !== undefined && { storeCache }),
     ...(storeCacheSize !== undefined && { storeCacheSize }),
     ...(storeInterval !== undefined && { storeInterval }),
+    ...(deltas !== undefined && { deltas }),
   }
 }
 

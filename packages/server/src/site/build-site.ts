@@ -2,7 +2,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import { buildIdResource } from './build-id-resource.ts'
 import { buildResource, resourceContext } from './build-resource.ts'
 import { buildTable, type KeptPath } from './build-table.ts'
-import { bytesOfDeltas, isKeptFile, type KeptBuild, type StoredBuild } from './kept-build.ts'
+import { isKeptFile, type KeptBuild, listDeltas, type StoredBuild } from './kept-build.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, SiteEnvironment } from './site.ts'
@@ -40,7 +40,7 @@ export function buildSite(
   )
   const bytes = new Set([
     ...stored.values(),
-    ...bytesOfDeltas(deltas),
+    ...listDeltas(deltas).map((delta) => delta.bytes),
     ...keptFiles.flatMap(({ representations }) => representations.map((each) => each.bytes)),
   ])
   const site: Site = {

@@ -21,8 +21,9 @@ export interface StoredDelta {
   readonly bytes: StoredBytes
 }
 
-export function bytesOfDeltas(deltas: StoredDeltas = new Map()): readonly StoredBytes[] {
-  return [...deltas.values()].flatMap((from) => [...from.values()].flat().map(({ bytes }) => bytes))
+/** All deltas of a build, in one list. */
+export function listDeltas(deltas: StoredDeltas = new Map()): readonly StoredDelta[] {
+  return [...deltas.values()].flatMap((from) => [...from.values()].flat())
 }
 
 /**

@@ -1,0 +1,224 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { createHook } from 'node:async_hooks'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import { blobKey, openStore, rollback } from '@serve-dist/store'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { LiveSite } from '../../src/load/open-live-site.ts'
+import type { Site } from '../../src/site/site.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
+import { entityTagOf } from '../../src/protocol/entity-tag.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { parseMetrics } from '../support/parse-metrics.ts'
+import { madeUpDelta, offerOf, publishDeltas, sha256Of } from '../support/publish-deltas.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import type { RawResponse } from '../support/parse-response.ts'
+import { type Place, type Started, start } from '../support/start-from-store.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const [one, two, three] = ['one', 'two', 'three'].map((seed) => compressibleText(4000, seed))
+const script = (text = ''): string => `/*${text}*/`
+const files = (number: number, text = ''): Record<string, string> => ({
+  'index.html': `page ${number}`,
+  [`assets/a-${number}.js`]: script(text),
+})
+const a2 = '/assets/a-2.js'
+const codings = { 'Accept-Encoding': 'gzip, br, zstd, dcb, dcz' }
+const both = 'Accept-Encoding, Available-Dictionary'
+
+async function makePlace(): Promise<Place> {
+  const folder = await temporaryDirectory()
+  return { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+}
+
+/** Two builds, of which the second has a delta from the first. */
+async function makeStore(): Promise<Place> {
+  const place = await makePlace()
+  await publishDeltas(place.store, files(1, one))
+  await publishDeltas(place.store, files(2, two), { 'assets/a-2.js': [script(one)] })
+  return place
+}
+
+async function ask(
+  { server }: Started,
+  target: string,
+  fields: Record<string, string> = {},
+): Promise<RawResponse> {
+  return await rawRequest(Number(new URL(server.url).port), { target, fields: { ...codings, ...fields } })
+}
+
+function others({ fields }: RawResponse): unknown {
+  return fields.filter(([name]) => !['Date', 'Vary', 'Use-As-Dictionary'].includes(name))
+}
+
+const offering = { 'Available-Dictionary': offerOf(script(one)) }
+
+async function codingOf(
+  started: Started,
+  target: string,
+  offered = script(one),
+): Promise<string | undefined> {
+  const { field } = await ask(started, target, { 'Available-Dictionary': offerOf(offered) })
+  return field('Content-Encoding')
+}
+
+describe('a server of a store with deltas', () => {
+  test('sends who has an earlier file the delta from it, and all others what they got before', async () => {
+    const place = await makeStore()
+    const [started, without] = [await start(place), await start(place, { deltas: false })]
+    const { status, field, body } = await ask(started, a2, offering)
+    expect([status, field('Content-Encoding')]).toEqual([200, 'dcb'])
+    expect(body.equals(madeUpDelta(script(one), 'dcb'))).toBe(true)
+    expect(field('ETag')).toBe(entityTagOf(sha256Of(body)))
+    expect(field('Cache-Control')).toBe('private, max-age=31536000, immutable')
+    expect([field('Vary'), field('Use-As-Dictionary')]).toEqual([
+      both,
+      'match="/assets/a-*.js", match-dest=("script")',
+    ])
+    const again = await ask(started, a2, { ...offering, 'If-None-Match': field('ETag') ?? '' })
+    expect([again.status, again.field('Vary')]).toEqual([304, both])
+
+    const [plain, before] = [await ask(started, a2), await ask(without, a2, offering)]
+    expect(plain.body.equals(before.body)).toBe(true)
+    expect(others(plain)).toEqual(others(before))
+    expect([before.field('Vary'), before.field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
+  })
+
+  test('marks no file and sends no delta where the publisher makes none', async () => {
+    const place = await makePlace()
+    await publishTo(place.store, files(1, one))
+    const { field } = await ask(await start(place), '/assets/a-1.js', offering)
+    expect([field('Vary'), field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
+  })
+
+  test('has the deltas of the build that is current, after a swap and a rollback', async () => {
+    const place = await makeStore()
+    const started = await start(place)
+    await publishDeltas(place.store, files(3, three), { 'assets/a-3.js': [script(two)] })
+    const serves = async (page: string): Promise<void> =>
+      await vi.waitFor(async () => expect((await ask(started, '/')).body.toString()).toBe(page), 5000)
+    await serves('page 3')
+    expect(await codingOf(started, '/assets/a-3.js', script(two))).toBe('dcb')
+    // The second build's files are kept, and neither marked nor sent as deltas.
+    const kept = await ask(started, a2, offering)
+    expect([kept.field('Content-Encoding'), kept.field('Vary')]).toEqual(['zstd', 'Accept-Encoding'])
+    await rollback(await openStore(place.store))
+    await serves('page 2')
+    expect(await codingOf(started, a2)).toBe('dcb')
+  })
+
+  test('holds the smallest deltas, as many as there is room for', async () => {
+    const place = await makeStore()
+    const bytes = (memoryBudget: number): Promise<Started> => start(place, { site: { memoryBudget } })
+    const [dcb, dcz] = [madeUpDelta(script(one), 'dcb'), madeUpDelta(script(one), 'dcz')]
+    expect(await codingOf(await bytes(0), a2)).toBe('zstd')
+    expect((await ask(await bytes(0), a2)).field('Use-As-Dictionary')).toBeDefined()
+    // The page, in its two forms or one, is held before any delta.
+    const { summary } = await siteOf(place, { memoryBudget: 1e9, largestBody: 100 })
+    const page = summary.bytesInMemory - dcb.length - dcz.length
+    const site = await siteOf(place, { memoryBudget: page + dcb.length, largestBody: 100 })
+    const held = [...site.files.values()].flatMap(({ deltas }) =>
+      [...(deltas?.byDictionary.values() ?? [])].flat(),
+    )
+    expect(held.map(({ coding }) => coding)).toEqual(['dcb'])
+  })
+
+  test('starts without deltas that are lost or spoilt, and sends the others', async () => {
+    const place = await makeStore()
+    const blobs = (['dcb', 'dcz'] as const).map((coding) =>
+      join(place.store, blobKey(sha256Of(madeUpDelta(script(one), coding)))),
+    )
+    const [dcb = '', dcz = ''] = blobs
+    await rm(dcb)
+    await writeFile(dcb, 'spoilt')
+    expect(await codingOf(await start(place), a2)).toBe('dcz')
+    await rm(dcz)
+    await rm(place.storeCache, { recursive: true })
+    expect(await codingOf(await start(place), a2)).toBe('zstd')
+  })
+
+  test('starts without deltas where their document cannot be read, and says so', async () => {
+    const place = await makeStore()
+    const store = await openStore(place.store)
+    for await (const { key } of store.list('deltas/')) await store.put(key, Buffer.from('{"version":2}'))
+    const started = await start(place)
+    expect(await codingOf(started, a2)).toBe('zstd')
+    expect(started.warnings.join()).toMatch(/no deltas are answered: .*expected version 1/s)
+  })
+
+  test('boots with deltas from the cache while the store is away', async () => {
+    const place = await makeStore()
+    const { server } = await start(place)
+    await server.close()
+    await rm(place.store, { recursive: true })
+    expect(await codingOf(await start(place), a2)).toBe('dcb')
+  })
+
+  test('answers alike from a copy of its site', async () => {
+    const place = await makeStore()
+    const site = await siteOf(place, {})
+    expect(structuredClone(site).table.get(a2)).toEqual(site.table.get(a2))
+  })
+
+  test('answers a thousand clients with other dictionaries as if they had not asked', async () => {
+    const started = await start(await makeStore())
+    let encoders = 0
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'ZLIB') encoders += 1
+      },
+    }).enable()
+    onTestFinished(() => void hook.disable())
+    const { body, field } = await ask(started, a2)
+    const right = offerOf(script(one))
+    const wrong = [
+      (index: number) => offerOf(`foreign ${index}`),
+      () => offerOf(script(two)),
+      (index: number) => `${right}, ${offerOf(String(index))}`,
+      (index: number) => right.slice(0, index % right.length),
+      (index: number) => `${right};n=${index}`,
+      (index: number) => ':'.repeat(index + 1),
+      (index: number) => `:${'A'.repeat(index)}=:`,
+      (index: number) => `"${right}${index}"`,
+    ]
+    for (let index = 0; index < 1000; index += 50) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, at) => {
+          const make = wrong[(index + at) % wrong.length]
+          return ask(started, a2, { 'Available-Dictionary': make?.(index + at) ?? '' })
+        }),
+      )
+      for (const answer of answers) {
+        expect([answer.status, answer.field('Content-Encoding'), answer.field('ETag')]).toEqual([
+          200,
+          'zstd',
+          field('ETag'),
+        ])
+        expect(answer.body.equals(body)).toBe(true)
+      }
+    }
+    expect(await codingOf(started, a2)).toBe('dcb')
+    expect(encoders).toBe(0)
+    brotliCompressSync('The hook sees encoders.')
+    expect(encoders).toBe(1)
+  })
+
+  test('counts deltas by their coding, and what they save', async () => {
+    const started = await start(await makeStore(), {
+      operations: { ops: { host: '127.0.0.1', port: 0 } },
+    })
+    const { body } = await ask(started, a2, offering)
+    const url = new URL('/metrics', started.server.opsUrl)
+    const metrics = parseMetrics(await (await fetch(url)).text())
+    const labels = 'status="2xx",coding="dcb",cache="immutable"'
+    expect(metrics.get(`serve_dist_requests_total{${labels}}`)).toBe(1)
+    expect(metrics.get('serve_dist_saved_bytes_total')).toBe(script(two).length - body.length)
+  })
+})
+
+async function siteOf(place: Place, options: { memoryBudget?: number; largestBody?: number }): Promise<Site> {
+  const live: LiveSite = await openLiveSite({ ...place, ...options })
+  live.close()
+  return live.current
+}
