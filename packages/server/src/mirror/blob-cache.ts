@@ -41,6 +41,12 @@ export interface BlobCache {
    * @throws OperatorError where one is not to be had.
    */
   fetchLacking(blobs: readonly NamedBlob[]): Promise<void>
+  /**
+   * Writes something else into the cache, with room made for it where the disk is full.
+   *
+   * @throws OperatorError where there is none to be made.
+   */
+  intoRoom<Result>(size: number, write: () => Promise<Result>): Promise<Result>
   /** Somebody reads a blob: it is not the one to be given up next. */
   noteUse(sha256: string): void
   /** Takes away what is too much, and what killed processes have left. */
@@ -74,7 +80,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
   async function download(blob: NamedBlob): Promise<'fetched' | 'missing'> {
     const { sha256, size } = blob
-    const result = await fetchIntoRoom(blob)
+    const result = await intoRoom(size, () => upstream.fetchBlob(blob, fileOf(sha256)))
     if (result === 'missing') return result
     // It was compared while it was written, and what is small is read in no time.
     if (size > largestAtOnce) noteDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
@@ -85,12 +91,12 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     return result
   }
 
-  async function fetchIntoRoom(blob: NamedBlob): Promise<'fetched' | 'missing'> {
+  async function intoRoom<Result>(size: number, write: () => Promise<Result>): Promise<Result> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await upstream.fetchBlob(blob, fileOf(blob.sha256))
+        return await write()
       } catch (error) {
-        if (tries === mostTries || !(await mendDisk(error, blob.size))) throw error
+        if (tries === mostTries || !(await mendDisk(error, size))) throw error
       }
     }
   }
@@ -165,6 +171,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
       await Promise.all(Array.from({ length: fetchesAtOnce }, fetchNext))
     },
 
+    intoRoom,
     noteUse(sha256) {
       lastUses.set(sha256, Date.now())
     },

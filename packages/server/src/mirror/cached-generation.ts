@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isMissing, type Manifest, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import {
+  isMissing,
+  type Manifest,
+  OperatorError,
+  parseManifest,
+  reasonOf,
+  stringifyManifest,
+} from '@serve-dist/manifest'
 import { generationKey } from '@serve-dist/store'
 import { readOptional } from '../files/read-optional.ts'
 
@@ -32,7 +39,11 @@ export async function cacheGeneration(cache: string, id: string, manifest: Manif
   return { id, manifest, file }
 }
 
-/** Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew. */
+/**
+ * Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew.
+ *
+ * @throws OperatorError
+ */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const aside = `${file}.${randomUUID()}.part`
   try {
@@ -42,6 +53,8 @@ export async function replaceFile(file: string, text: string): Promise<void> {
       await writeFile(aside, text, { flag: 'wx' })
     })
     await rename(aside, file)
+  } catch (cause) {
+    throw new OperatorError('SD_WRITE_FAILED', `${file}: cannot be written (${reasonOf(cause)})`, { cause })
   } finally {
     await unlink(aside).catch(() => {})
   }

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import { OperatorError } from '@serve-dist/manifest'
 import { blobsOf, openStore, type StoreBackend } from '@serve-dist/store'
 import { publishTo } from '../../test/support/publish-to.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 import { openCacheFolder } from './cache-folder.ts'
 import { type Mirror, openMirror } from './open-mirror.ts'
-import { upstreamOf } from './upstream.ts'
+import { type Upstream, upstreamOf } from './upstream.ts'
 
 const kilobyte = (letter: string): Buffer => Buffer.alloc(1000, letter)
 const digestOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
@@ -16,15 +17,15 @@ interface Fixture {
   readonly store: StoreBackend
   readonly cache: string
   /** Of a process of its own, as far as the cache can tell. */
-  readonly open: (cacheSize?: number) => Mirror
+  readonly open: (cacheSize?: number, upstream?: Upstream) => Mirror
 }
 
 async function openFixture(): Promise<Fixture> {
   const folder = await temporaryDirectory()
   const store = await openStore(join(folder, 'store'))
   const cache = await openCacheFolder(join(folder, 'cache'), store.place)
-  const open = (cacheSize = 1e9): Mirror =>
-    openMirror({ upstream: upstreamOf(store), cache, cacheSize, onNotice: () => {} })
+  const open = (cacheSize = 1e9, upstream = upstreamOf(store)): Mirror =>
+    openMirror({ upstream, cache, cacheSize, onNotice: () => {} })
   return { store, cache, open }
 }
 
@@ -72,6 +73,27 @@ describe('a mirror', () => {
     const left = [digestOf(first), digestOf(kilobyte('e'))].toSorted()
     await vi.waitFor(async () => expect((await cached(cache)).toSorted()).toEqual(left))
     await vi.waitFor(() => expect(mirror.figures.cacheBytes).toBe(2000))
+  })
+
+  test('on a full disk gives up what the current build does not need, and only then fails', async () => {
+    const { store, cache, open } = await openFixture()
+    const before = await publishTo(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
+    await publishTo(store.place, { 'c.bin': kilobyte('c') })
+    const upstream = upstreamOf(store)
+    const mirror = open(1e9, {
+      ...upstream,
+      async fetchBlob(blob, to) {
+        if ((await cached(cache)).length < 2) return await upstream.fetchBlob(blob, to)
+        const cause = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+        throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written`, { cause })
+      },
+    })
+    await mirror.refresh()
+    for (const blob of blobsOf(before)) expect(await mirror.fetch(blob)).toBe('fetched')
+    expect(await cached(cache)).toHaveLength(2)
+    await publishTo(store.place, { 'd.bin': kilobyte('d'), 'e.bin': kilobyte('e') })
+    await expect(mirror.refresh()).rejects.toThrow('cannot be written')
+    expect(await cached(cache)).toContain(digestOf(kilobyte('c')))
   })
 
   test('shares its folder: what another process took away is fetched again', async () => {

@@ -76,6 +76,9 @@ export interface Mirror extends CachedBuilds, StoreView {
   noteServed(id: string): void
 }
 
+/** Room that is made for a manifest or a history at a time: the manifest of 5,000 files has about as many bytes. */
+const documentSize = 1024 * 1024
+
 export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptions): Mirror {
   let generations: readonly Generation[] = []
   let served: Generation | undefined
@@ -119,7 +122,9 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
     const known = generations.find((each) => each.id === id)
     if (known !== undefined) return known
     const cached = await readCachedGeneration(cache, id)
-    return cached ?? (await cacheGeneration(cache, id, await store.readGeneration(id)))
+    if (cached !== undefined) return cached
+    const manifest = await store.readGeneration(id)
+    return await blobs.intoRoom(documentSize, () => cacheGeneration(cache, id, manifest))
   }
 
   return {
@@ -152,7 +157,8 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
       const history = await store.readLatest()
       await adopt(history, isOfBuild)
       // Last: who boots from the cache finds all that it names.
-      await replaceFile(join(cache, currentKey), stringifyHistory(history))
+      const file = join(cache, currentKey)
+      await blobs.intoRoom(documentSize, () => replaceFile(file, stringifyHistory(history)))
       void blobs.tidy()
     },
 
