@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { blocksOf } from '../../../../scripts/document-blocks.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -20,7 +21,20 @@ export function findServer(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 }
 
-/** nginx with an include of the export's `nginx.conf`, inside a configuration that compresses as Debian's does. */
+/** The block of docs/export.md in a language, with the folder and the port of a test. */
+async function shownFor(
+  language: string,
+  folder: string,
+  [shown, ours]: readonly [string, string],
+): Promise<string> {
+  const text = await readFile(new URL('../../../../docs/export.md', import.meta.url), 'utf8')
+  const [block] = blocksOf({ path: 'docs/export.md', text }).filter((each) => each.language === language)
+  if (block?.code.includes(shown) !== true)
+    throw new Error(`docs/export.md has no block of ${language} with ${shown}`)
+  return block.code.replace(shown, ours).replaceAll(/\/srv\/site-files([^\s;>]*)/g, `"${folder}$1"`)
+}
+
+/** nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
 export async function startNginx(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -34,7 +48,7 @@ export async function startNginx(program: string, folder: string): Promise<FileH
       'http {',
       '  access_log off; gzip on; gzip_types *; include /etc/nginx/mime.types;',
       ...temporary.map((name) => `  ${name}_temp_path ${own}/${name};`),
-      `  server { listen 127.0.0.1:${port}; set $site "${folder}"; include "${folder}/nginx.conf"; }`,
+      await shownFor('nginx', folder, ['listen 80;', `listen 127.0.0.1:${port};`]),
       '}',
     ].join('\n'),
   )
@@ -74,17 +88,17 @@ async function start(
   }
 }
 
-/** Caddy with an import of the export's `Caddyfile`. */
+/** Caddy with the lines of docs/export.md. */
 export async function startCaddy(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
-  const site = `http://:${port} {\n\tbind 127.0.0.1\n\timport "${folder}/Caddyfile"\n}`
+  const site = await shownFor('caddyfile', folder, ['example.com {', `http://:${port} {\n\tbind 127.0.0.1`])
   await writeFile(join(own, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}\n`)
   const environment = { HOME: own, XDG_DATA_HOME: own, XDG_CONFIG_HOME: own, SITE: folder }
   const args = ['run', '--adapter', 'caddyfile', '--config', join(own, 'Caddyfile')]
   return await start([program, ...args], port, environment)
 }
 
-/** Apache with the export's `public` as its root, and compression as Debian has it. */
+/** Apache with the lines of docs/export.md, and compression as Debian has it. */
 export async function startApache(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   await mkdir(join(own, 'logs'))
@@ -118,11 +132,7 @@ export async function startApache(program: string, folder: string): Promise<File
       ...(existsSync('/etc/mime.types') ? ['TypesConfig /etc/mime.types'] : []),
       'AddOutputFilterByType DEFLATE text/html text/plain text/javascript application/json',
       'AddLanguage br .br',
-      `DocumentRoot "${folder}/public"`,
-      `<Directory "${folder}">`,
-      '  AllowOverride All',
-      '  Require all granted',
-      '</Directory>',
+      await shownFor('apache', folder, ['', '']),
     ].join('\n'),
   )
   return await start([program, '-f', join(own, 'httpd.conf'), '-D', 'FOREGROUND'], port)
