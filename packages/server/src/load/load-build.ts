@@ -181,7 +181,8 @@ async function loadDescribed(
       const earlier = keepEarlier(current, serving, builds, limits)
       const { site, problems } = buildSite(current, serving, earlier)
       const summary = { ...site.summary, unlistedFiles: found.unlisted.length }
-      return { site: { ...site, summary }, kept: earlier, problems }
+      const ofStore = kept === undefined ? {} : { store: directory }
+      return { site: { ...site, ...ofStore, summary }, kept: earlier, problems }
     }
     const { problems, ...joined } = join(build.kept, options.earlier)
     const { site } = joined

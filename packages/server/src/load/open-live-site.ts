@@ -84,7 +84,7 @@ export function followStore(
 /** As {@link openLiveSite}, for who decides himself when another build is loaded. */
 export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions): Promise<StagedSite> {
   const resolved = { ...resolveLiveSiteOptions(options), needsEnvironment: true, digests: new Map() }
-  const source = await openSource(place, resolved.onWarning)
+  const source = await openSource(place, resolved)
   let served = await loadBuild(source, { ...resolved, needsManifest: false, isStart: true, earlier: [] })
   const { watched } = source
   source.noteServed?.(served.site.buildId)

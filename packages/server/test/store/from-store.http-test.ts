@@ -2,6 +2,9 @@ import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/prom
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore, publish, rollback } from '@serve-dist/store'
+import Fastify from 'fastify'
+import serveDist from '../../src/hosts/fastify.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-live-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
@@ -185,6 +188,54 @@ describe('a server of a store', () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
       'directory: builds come from the store: leave one of them out',
     )
+  })
+})
+
+describe('options that are about a folder', () => {
+  const folderOptions = { verify: 'hash', unlisted: 'ignore', noManifest: true } as const
+
+  test('are warned of, each once, where a store is served', async () => {
+    const place = await makeStore(first)
+    const warnings: string[] = []
+    const onWarning = (text: string): unknown => warnings.push(text)
+    const expected = Object.keys(folderOptions).map((name) =>
+      expect.stringMatching(`^${name} has no effect with a store: .`),
+    )
+    expect((await start(place, { site: folderOptions })).warnings).toEqual(expected)
+    await loadSite({ ...place, ...folderOptions, onWarning })
+    expect(warnings).toEqual(expected)
+    const live = await openLiveSite({ ...place, ...folderOptions, onWarning })
+    onTestFinished(() => live.close())
+    await live.reload()
+    expect(warnings).toEqual([...expected, ...expected])
+  })
+
+  test('that have their defaults are no mistake', async () => {
+    const site = { verify: 'size', unlisted: 'refuse', noManifest: false } as const
+    expect((await start(await makeStore(first), { site })).warnings).toEqual([])
+  })
+
+  test('refuse a look on the disk for what the store does not have, in every host', async () => {
+    const place = await makeStore(first)
+    const live = await openLiveSite(place)
+    onTestFinished(() => live.close())
+    const problem =
+      'fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out'
+    const handler = { fileSystemFallback: true }
+    await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
+    for (const site of [live, await loadSite(place)]) {
+      expect(() => createHandler(site, handler)).toThrow(problem)
+      expect(() => createFetchHandler(site, handler)).toThrow(problem)
+      await expect(Fastify().register(serveDist, { site, ...handler })).rejects.toThrow(problem)
+    }
+  })
+
+  test('refuse those of a store in turn', async () => {
+    const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
+      (name) => `${name}: builds come from a folder: name a store, or leave it out`,
+    )
+    const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
+    await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })
   })
 })
 
