@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { mkdir, readdir, unlink } from 'node:fs/promises'
+import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { blobKey, blobsOf, currentKey, type NamedBlob } from '@serve-dist/store'
@@ -101,11 +101,19 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     }
   }
 
-  /** Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted. */
+  /**
+   * Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted, or none
+   * any more in the place of a file.
+   */
   async function mendDisk(error: unknown, size: number): Promise<boolean> {
     if (!(error instanceof OperatorError) || error.code !== 'SD_WRITE_FAILED') return false
     const { cause } = error
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    if (!(cause instanceof Error && 'code' in cause)) return false
+    const { code } = cause
+    if (code === 'EISDIR' && 'dest' in cause && typeof cause.dest === 'string') {
+      await rm(cause.dest, { recursive: true, force: true })
+      return true
+    }
     if (code === 'ENOSPC' || code === 'EDQUOT') return (await evict((held) => held - size)) > 0
     if (code !== 'ENOENT') return false
     await mkdir(join(cache, 'blobs'), { recursive: true, mode: 0o700 })

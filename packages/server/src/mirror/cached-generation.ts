@@ -23,9 +23,9 @@ export interface Generation {
 /** What an earlier process, or another one, wrote into a cache; `undefined` where it is not what it has to be. */
 export async function readCachedGeneration(cache: string, id: string): Promise<Generation | undefined> {
   const file = join(cache, generationKey(id))
-  const text = await readOptional(file)
-  if (text === undefined) return undefined
   try {
+    const text = await readOptional(file)
+    if (text === undefined) return undefined
     const manifest = parseManifest(text)
     return manifest.buildId === id ? { id, manifest, file } : undefined
   } catch {

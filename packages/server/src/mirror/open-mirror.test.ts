@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { OperatorError } from '@serve-dist/manifest'
@@ -118,6 +118,17 @@ describe('a mirror', () => {
     await open().refresh()
     await vi.waitFor(async () => expect(await cached(cache)).toHaveLength(1))
     expect((await stat(fresh)).size).toBe(4)
+  })
+
+  test('takes away folders that lie in the place of its files', async () => {
+    const { store, cache, open } = await openFixture()
+    const { buildId } = await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const names = [`blobs/${digestOf(kilobyte('a'))}`, `generations/${buildId}.json`, 'current.json']
+    for (const name of names) await mkdir(join(cache, name, 'deep'), { recursive: true })
+    const live = open()
+    await live.refresh()
+    await live.fetch({ sha256: digestOf(kilobyte('a')), size: 1000 })
+    for (const name of names) expect((await stat(join(cache, name))).isFile()).toBe(true)
   })
 
   test('reads a manifest again that the cache has in part', async () => {
