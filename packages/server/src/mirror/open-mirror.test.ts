@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { OperatorError } from '@serve-dist/manifest'
-import { blobsOf, openStore, type StoreBackend } from '@serve-dist/store'
-import { publishTo } from '../../test/support/publish-to.ts'
+import { blobsOf, openStore, purge, type StoreBackend } from '@serve-dist/store'
+import { publishTo, publishWithout } from '../../test/support/publish-to.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 import { openCacheFolder } from './cache-folder.ts'
 import { type Mirror, openMirror } from './open-mirror.ts'
@@ -129,6 +129,28 @@ describe('a mirror', () => {
     await live.refresh()
     await live.fetch({ sha256: digestOf(kilobyte('a')), size: 1000 })
     for (const name of names) expect((await stat(join(cache, name))).isFile()).toBe(true)
+  })
+
+  test('starts from its cache with nothing that was purged, where the build that is current cannot be had', async () => {
+    const { store, cache, open } = await openFixture()
+    const builds = []
+    for (const letter of ['a', 'b', 'c']) {
+      builds.push(await publishTo(store.place, { [`${letter}.bin`]: kilobyte(letter) }))
+    }
+    const [purged, , cached] = builds.map(({ buildId }) => buildId)
+    await open().refresh()
+    await purge(store, purged ?? '')
+    await publishWithout('d.bin', store.place, { 'd.bin': kilobyte('d') })
+    const mirror = open()
+    const reason = await mirror.refresh().catch((error: unknown) => error)
+    if (!(reason instanceof OperatorError)) throw new Error('it is not refused')
+    expect(await mirror.refreshFromCache(reason)).toBe(true)
+    expect(mirror.generations.map(({ id }) => id)).toEqual([cached, builds[1]?.buildId])
+    await purge(store, builds[1]?.buildId ?? '')
+    await purge(store, cached ?? '')
+    const last = open()
+    await expect(last.refresh()).rejects.toThrow(OperatorError)
+    expect(await last.refreshFromCache(reason)).toBe(false)
   })
 
   test('reads a manifest again that the cache has in part', async () => {

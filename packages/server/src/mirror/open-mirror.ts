@@ -37,7 +37,7 @@ export interface CachedBuilds extends FileProvider {
   /**
    * Makes `generations` what the store has now.
    *
-   * @throws OperatorError where its current one cannot be had; then they stay.
+   * @throws OperatorError where its current one cannot be had; then the first stays, beside what the store has.
    */
   refresh(): Promise<void>
   /**
@@ -69,7 +69,7 @@ export interface Mirror extends CachedBuilds, StoreView {
    * As `refresh`, from what the cache has.
    *
    * @param reason - why the store's own will not do.
-   * @returns whether the cache has anything.
+   * @returns whether the cache has anything that the store, as far as it has answered, has not taken out.
    */
   refreshFromCache(reason: OperatorError): Promise<boolean>
   /** What is served is not taken away, whatever becomes current. */
@@ -83,6 +83,8 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
   let generations: readonly Generation[] = []
   let served: Generation | undefined
   let fetched: Generation | undefined
+  /** What the store had when it was read last: what was purged is not served from the cache either. */
+  let listed: readonly string[] | undefined
   const store = observeUpstream(upstream, { isServed: () => generations.length > 0, onNotice })
   const { place } = store
   const blobs = openBlobCache({
@@ -94,8 +96,10 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
   })
 
   /** @param mayLack - whether it is an error of a kept build that is no reason to do without it. */
-  async function adopt(history: History, mayLack: (error: unknown) => boolean): Promise<void> {
-    const [newest, ...older] = idsOf(history)
+  async function adopt(
+    [newest, ...older]: readonly string[],
+    mayLack: (error: unknown) => boolean,
+  ): Promise<void> {
     if (newest === undefined) throw nothingPublished(place)
     fetched = await generationOf(newest)
     const kept = await generationsOf(older, mayLack)
@@ -155,7 +159,14 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
 
     async refresh() {
       const history = await store.readLatest()
-      await adopt(history, isOfBuild)
+      listed = idsOf(history)
+      await adopt(listed, isOfBuild).catch(async (error: unknown) => {
+        const [current] = generations
+        if (current !== undefined) {
+          generations = withCurrent(current, await generationsOf(listed ?? [], () => true))
+        }
+        throw error
+      })
       // Last: who boots from the cache finds all that it names.
       const file = join(cache, currentKey)
       await blobs.intoRoom(documentSize, () => replaceFile(file, stringifyHistory(history)))
@@ -166,8 +177,9 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
       store.noteUseless(reason)
       const text = await readOptional(join(cache, currentKey))
       if (text === undefined) return false
-      await adopt(parseHistory(text, cache), () => true)
-      return true
+      const ids = idsOf(parseHistory(text, cache)).filter((id) => listed?.includes(id) ?? true)
+      if (ids.length > 0) await adopt(ids, () => true)
+      return ids.length > 0
     },
 
     noteServed(id) {
@@ -180,6 +192,11 @@ export function openMirror({ upstream, cache, cacheSize, onNotice }: MirrorOptio
 
     bring: (stored) => bringBlob(stored, blobs.fetch),
   }
+}
+
+/** A build with the others that a store has. */
+export function withCurrent(current: Generation, builds: readonly Generation[]): readonly Generation[] {
+  return [current, ...builds.filter(({ id }) => id !== current.id)]
 }
 
 /** The builds that a history names, each once, the current one first. */

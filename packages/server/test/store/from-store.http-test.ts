@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openStore, publish, rollback } from '@serve-dist/store'
+import { openStore, publish, purge, rollback } from '@serve-dist/store'
 import Fastify from 'fastify'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
@@ -10,7 +10,7 @@ import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-l
 import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishTo, publishWithout } from '../support/publish-to.ts'
 import { cachedFile, makeStore, start } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -131,6 +131,30 @@ describe('a server of a store', () => {
     await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'), 5000)
     expect(warnings).toHaveLength(1)
     expect(server.site.buildId).toBe(id)
+  })
+
+  test('answers nothing more of a build that was purged, also while it refuses the one that is current', async () => {
+    const place = await makeStore()
+    const leaked = await publishTo(place.store, {
+      'index.html': 'one',
+      'assets/a-1.js': 'leaked',
+      'assets/large-1.bin': large,
+    })
+    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    await publishTo(place.store, { 'index.html': 'three', 'assets/c-3.js': 'c' })
+    const { get, warnings } = await start(place, { storeInterval: 50, site: { openFiles: 10 } })
+    await publishWithout('index.html', place.store, { 'index.html': 'four', 'assets/d-4.js': 'd' })
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), 5000)
+    const answers = async (): Promise<readonly string[]> =>
+      await Promise.all(
+        ['', 'assets/a-1.js', 'assets/b-2.js', 'assets/c-3.js'].map((path) => textOf(get(path))),
+      )
+    expect(await answers()).toEqual(['three', 'leaked', 'b', 'c'])
+    await purge(await openStore(place.store), leaked.buildId)
+    await vi.waitFor(async () => expect((await get('assets/a-1.js')).status).toBe(404), 5000)
+    expect((await get('assets/large-1.bin')).status).toBe(404)
+    expect(await answers()).toEqual(['three', '404 Not Found\n', 'b', 'c'])
+    expect(warnings).toHaveLength(1)
   })
 
   test.each([0, 10])(
