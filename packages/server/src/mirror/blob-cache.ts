@@ -53,7 +53,10 @@ export interface BlobCache {
   tidy(): Promise<void>
 }
 
-/** Blobs that are asked for at a time: each takes a connection. */
+/**
+ * Blobs that are asked for at a time, each of which takes a connection: for answers, and as many for the current build, which
+ * does not wait for what clients ask for.
+ */
 const fetchesAtOnce = 16
 /** Others may fill the room that was made. */
 const mostTries = 8
@@ -62,7 +65,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   const { upstream, cache, cacheSize, needed, listed } = options
   const figures = { fetchedBlobs: 0, fetchedBytes: 0, cacheBytes: 0 }
   const comparisons: Comparisons = new Map()
-  const fetching = new Map<string, Promise<'fetched' | 'missing'>>()
+  const asked: Fetches = new Map()
+  const fetching: Fetches = new Map()
   const lastUses = new Map<string, number>()
   const inTurn = atMost(fetchesAtOnce)
 
@@ -71,11 +75,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   }
 
   async function once(blob: NamedBlob, fetchNow: typeof download): Promise<'fetched' | 'missing'> {
-    const { sha256 } = blob
-    const underWay =
-      fetching.get(sha256) ?? inTurn(() => fetchNow(blob)).finally(() => fetching.delete(sha256))
-    fetching.set(sha256, underWay)
-    return await underWay
+    return await shareUnderWay(fetching, blob.sha256, () => fetchNow(blob))
   }
 
   async function download(blob: NamedBlob): Promise<'fetched' | 'missing'> {
@@ -162,7 +162,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     figures,
     comparisons,
     fileOf,
-    fetch: async (blob) => await once(blob, downloadUnlessThere),
+    fetch: async (blob) =>
+      await shareUnderWay(asked, blob.sha256, () => inTurn(() => once(blob, downloadUnlessThere))),
 
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
@@ -185,6 +186,19 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     },
     tidy,
   }
+}
+
+/** By digest. */
+type Fetches = Map<string, Promise<'fetched' | 'missing'>>
+
+async function shareUnderWay(
+  fetches: Fetches,
+  sha256: string,
+  begin: () => Promise<'fetched' | 'missing'>,
+): Promise<'fetched' | 'missing'> {
+  const underWay = fetches.get(sha256) ?? begin().finally(() => fetches.delete(sha256))
+  fetches.set(sha256, underWay)
+  return await underWay
 }
 
 function bytesOf(blobs: readonly CachedBlob[]): number {

@@ -49,6 +49,40 @@ describe('a mirror', () => {
     expect(await readFile(mirror.fileOf(blob.sha256))).toEqual(kilobyte('a'))
   })
 
+  test('takes a new build while all fetches for answers stall', async () => {
+    const { store, cache } = await openFixture()
+    const letters = Array.from('abcdefghijklmnopqrst')
+    const kept = await publishTo(
+      store.place,
+      Object.fromEntries(letters.map((letter) => [`${letter}.bin`, kilobyte(letter)])),
+    )
+    await publishTo(store.place, { 'index.html': 'two' })
+    let end = (): void => {}
+    const stalled = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const upstream = upstreamOf(store)
+    const mirror = openMirror({
+      upstream: {
+        ...upstream,
+        async fetchBlob(blob, to) {
+          if (blob.size === 1000) await stalled
+          return await upstream.fetchBlob(blob, to)
+        },
+      },
+      cache,
+      cacheSize: 1e9,
+      onNotice: () => {},
+    })
+    await mirror.refresh()
+    const answers = blobsOf(kept).map((blob) => mirror.fetch(blob))
+    const { buildId } = await publishTo(store.place, { 'index.html': 'three' })
+    await mirror.refresh()
+    expect(mirror.generations[0]?.id).toBe(buildId)
+    end()
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['fetched']))
+  })
+
   test('gives up the blobs that nobody has used for longest, and none of the current build', async () => {
     const { store, cache, open } = await openFixture()
     const bodies = ['a', 'b', 'c', 'd'].map(kilobyte)
