@@ -237,6 +237,28 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await end(command)
   }, 60_000)
 
+  test('answers nothing any more of a kept build that is purged, by new workers neither', async () => {
+    const { store, words } = await makeFolder()
+    const command = spawnCommand([...words, '--largest-body', '1000'])
+    await expectPage(command, 'second')
+    const { port } = await command.listening
+    const kept = { 'index.html': 'third', 'assets/entry-3.js': 'third()' }
+    const { buildId } = await publishTo(store, kept)
+    await publishTo(store, second)
+    await expectPage(command, 'second')
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    await purge(await openStore(store), buildId)
+    const statusesOf = async (): Promise<ReadonlySet<string>> =>
+      new Set([...(await allOf(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
+    await vi.waitFor(async () => expect(await statusesOf()).toEqual(new Set(['404'])), patience)
+    await replaceWorker(command.child.pid)
+    await expectPage(command, 'second')
+    expect(await statusesOf()).toEqual(new Set(['404']))
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await end(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
+  }, 60_000)
+
   test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand(words)
