@@ -28,8 +28,8 @@ async function shownFor(
   [shown, ours]: readonly [string, string],
 ): Promise<string> {
   const text = await readFile(new URL('../../../../docs/export.md', import.meta.url), 'utf8')
-  const [block] = blocksOf({ path: 'docs/export.md', text }).filter((each) => each.language === language)
-  if (block?.code.includes(shown) !== true)
+  const block = blocksOf({ path: 'docs/export.md', text }).find((each) => each.language === language)
+  if (!block?.code.includes(shown))
     throw new Error(`docs/export.md has no block of ${language} with ${shown}`)
   return block.code.replace(shown, ours).replaceAll(/\/srv\/site-files([^\s;>]*)/g, `"${folder}$1"`)
 }
