@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { blocksOf } from '../../../../scripts/document-blocks.mjs'
+import { librariesOf } from '../../../../scripts/find-program.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -13,12 +15,6 @@ export interface FileHost {
   /** Applies the configuration again. */
   reload(): void
   stop(): Promise<void>
-}
-
-/** A program of the machine; servers are not in everybody's PATH. */
-export function findServer(name: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 }
 
 /** The block of docs/export.md in a language, with the folder and the port of a test. */
@@ -37,6 +33,7 @@ async function shownFor(
 /** nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
 export async function startNginx(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
+  const types = resolve(program, '../../../etc/nginx/mime.types')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   await writeFile(
     join(own, 'nginx.conf'),
@@ -46,7 +43,8 @@ export async function startNginx(program: string, folder: string): Promise<FileH
       'worker_processes 1;',
       'events {}',
       'http {',
-      '  access_log off; gzip on; gzip_types *; include /etc/nginx/mime.types;',
+      '  access_log off; gzip on; gzip_types *;',
+      ...(existsSync(types) ? [`  include ${types};`] : []),
       ...temporary.map((name) => `  ${name}_temp_path ${own}/${name};`),
       await shownFor('nginx', folder, ['listen 80;', `listen 127.0.0.1:${port};`]),
       '}',
@@ -61,7 +59,7 @@ async function start(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<FileHost> {
   const child = spawn(program, args, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errors = ''
@@ -73,7 +71,7 @@ async function start(
     isThere = await fetch(url, { redirect: 'manual' }).then(
       () => true,
       async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await delay(50)
         return false
       },
     )
@@ -115,7 +113,8 @@ export async function startApache(program: string, folder: string): Promise<File
     'setenvif',
     'unixd',
   ]
-  const folders = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2']
+  const beside = resolve(program, '../../lib/apache2/modules')
+  const folders = [beside, '/usr/lib64/httpd/modules', '/usr/libexec/apache2']
   const place = folders.find((each) => existsSync(each)) ?? ''
   await writeFile(
     join(own, 'httpd.conf'),
