@@ -1,4 +1,4 @@
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { bytesOf } from './bytes-of.ts'
 import { readHead } from './history/swap-history.ts'
 import type { HistoryRow } from './layout.ts'
@@ -24,18 +24,21 @@ export interface Generation {
   readonly problem?: string
 }
 
-/** So many manifests are read at once. */
-const readsAtOnce = 16
-
 /**
  * The builds that a store keeps, newest first by when they were current last: the first is the current one.
  *
  * @throws OperatorError `SD_STORE_UNAVAILABLE`, or `SD_STORE_INVALID` where the history cannot be read.
  */
-export async function listGenerations(store: StoreBackend): Promise<readonly Generation[]> {
-  const { history } = (await readHead(store)).history
+export async function listGenerations(
+  store: StoreBackend,
+  { signal }: Stoppable = {},
+): Promise<readonly Generation[]> {
+  const { history } = (await readHead(store, { signal })).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
-  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), readsAtOnce)
+  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), {
+    concurrency: 16,
+    signal,
+  })
   const holders = new Map<string, number>()
   for (const { blobs } of generations.values()) {
     for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)

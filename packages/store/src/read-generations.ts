@@ -1,5 +1,5 @@
 import { type Manifest, OperatorError } from '@serve-dist/manifest'
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { forEachAtOnce } from './for-each-at-once.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'
 import { readGeneration } from './read-documents.ts'
@@ -24,14 +24,14 @@ export interface ReadGenerations {
 export async function readGenerations(
   store: StoreBackend,
   ids: Iterable<string>,
-  concurrency: number,
+  { concurrency, signal }: Stoppable & { readonly concurrency: number },
 ): Promise<ReadGenerations> {
   const generations = new Map<string, GenerationBlobs>()
   const missing = new Set<string>()
   const unreadable = new Map<string, OperatorError>()
   await forEachAtOnce(new Set(ids), concurrency, async (id) => {
     try {
-      const manifest = await readGeneration(store, id)
+      const manifest = await readGeneration(store, id, { signal })
       generations.set(id, generationBlobsOf(manifest))
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error

@@ -85,7 +85,11 @@ export function followStore(
 export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions): Promise<StagedSite> {
   const resolved = { ...resolveLiveSiteOptions(options), needsEnvironment: true, digests: new Map() }
   const source = await openSource(place, resolved)
-  let served = await loadBuild(source, { ...resolved, needsManifest: false, isStart: true, earlier: [] })
+  const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
+  let served = await loadBuild(source, start).catch((error: unknown) => {
+    source.close?.()
+    throw error
+  })
   const { watched } = source
   source.noteServed?.(served.site.buildId)
   let prepared: LoadedBuild | undefined
@@ -194,6 +198,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     }),
     close() {
       isClosed = true
+      source.close?.()
       letGo()
       retireFiles(filesOf([served.build, ...served.kept]))
     },

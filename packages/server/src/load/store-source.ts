@@ -22,9 +22,15 @@ export async function openStoreSource(
   options: ResolvedStoreOptions,
   onWarning: (message: string) => void,
 ): Promise<BuildSource> {
-  const mirror = await openStoreMirror(options, onWarning)
+  const end = new AbortController()
+  const close = (): void => end.abort(new Error('its site was closed'))
+  const mirror = await openStoreMirror(options, onWarning, end.signal).catch((error: unknown) => {
+    close()
+    throw error
+  })
   return {
     ...sourceOf(mirror),
+    close,
     store: mirror,
     watched: watchedStore(mirror, options),
     noteServed: (id) => mirror.noteServed(id),
@@ -57,11 +63,12 @@ export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
 async function openStoreMirror(
   { store, storeCache, storeCacheSize }: ResolvedStoreOptions,
   onWarning: (message: string) => void,
+  signal?: AbortSignal,
 ): Promise<Mirror> {
   const backend = await openStore(store)
   const endpoint = (await backend.endpoint?.()) ?? ''
   const cache = await openCacheFolder(storeCache, `${endpoint} ${backend.place}`)
-  const upstream = upstreamOf(backend)
+  const upstream = upstreamOf(backend, signal)
   const mirror = openMirror({ upstream, cache, cacheSize: storeCacheSize, onNotice: onWarning })
   try {
     await mirror.refresh()

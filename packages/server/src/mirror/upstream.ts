@@ -21,12 +21,16 @@ export interface Upstream extends BlobProvider {
   readGeneration(id: string): Promise<Manifest>
 }
 
-/** A store that this process asks itself. */
-export function upstreamOf(store: StoreBackend): Upstream {
+/**
+ * A store that this process asks itself.
+ *
+ * @param signal - ends all that is asked of it.
+ */
+export function upstreamOf(store: StoreBackend, signal?: AbortSignal): Upstream {
   return {
     place: store.place,
-    readHistory: (unless) => readHistory(store, unless),
-    readGeneration: (id) => readGeneration(store, id),
-    fetchBlob: (blob, to) => fetchBlob(store, blob, to),
+    readHistory: (unless) => readHistory(store, unless, { signal }),
+    readGeneration: (id) => readGeneration(store, id, { signal }),
+    fetchBlob: (blob, to) => fetchBlob(store, blob, to, { signal }),
   }
 }

@@ -51,13 +51,13 @@ export async function commitBuild(
   const sentAgain: SourceBlob[] = []
   for (let tries = 1; tries <= mostTries; tries += 1) {
     signal?.throwIfAborted()
-    const head = await readQuietHead(store, signal)
+    const head = await readQuietHead(store, options)
     if (!isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
-    const listed = await listBlobs(store)
+    const listed = await listBlobs(store, options)
     const gone = build.blobs.filter((blob) => !isListed(listed, blob))
     await sendBlobs(store, { ...build, blobs: gone }, options)
     sentAgain.push(...gone)
-    await putGeneration(store, { build, head }, signal)
+    await putGeneration(store, { build, head }, options)
     const planned = await planCommit(store, { build, head, listed }, options)
     const { history: next, keys } = planned.plan
     const deletion = await swapAndDelete(store, { head, next, keys }, options)
@@ -103,16 +103,16 @@ function expectSameCurrent(
 async function putGeneration(
   store: ObservedStore,
   { build: { manifest }, head }: { readonly build: Build; readonly head: Head },
-  signal: AbortSignal | undefined,
+  { signal }: ResolvedPublishOptions,
 ): Promise<void> {
   const id = manifest.buildId
   if (head.history.history.some((row) => row.id === id)) {
-    const { generations } = await readGenerations(store, [id], 1)
+    const { generations } = await readGenerations(store, [id], { concurrency: 1, signal })
     const there = generations.get(id)
     if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
   }
   const text = Buffer.from(stringifyManifest(manifest))
-  await store.put(generationKey(id), text, signal === undefined ? {} : { signal })
+  await store.put(generationKey(id), text, { signal })
 }
 
 /** An id is the digest of a manifest; one that somebody has edited would never be served. */

@@ -115,7 +115,7 @@ describe.each(backends)('in $name', (backend) => {
       Buffer.from(stringifyHistory({ version: layoutVersion, deletesUntil, history: [] })),
     )
     const began = performance.now()
-    const { history } = await readQuietHead(observeStore(store), AbortSignal.timeout(5000), 300)
+    const { history } = await readQuietHead(observeStore(store), { signal: AbortSignal.timeout(5000) }, 300)
     expect(history).toMatchObject({ deletesUntil })
     expect(performance.now() - began).toBeGreaterThan(300)
   })
