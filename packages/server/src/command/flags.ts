@@ -214,7 +214,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   envFile: {
     value: '<file>',
-    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch looks at it, too',
+    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch and --store look at it, too',
     group: answers,
   },
   fsFallback: {

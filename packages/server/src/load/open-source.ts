@@ -4,7 +4,7 @@ import { folderSource } from './folder-source.ts'
 import type { ResolvedLoadSiteOptions } from './load-options.ts'
 import { needlessOptions, resolveStoreOptions, type StoreOptions } from './store-options.ts'
 import type * as StoreSource from './store-source.ts'
-import type { StoreForOthers } from './store-source.ts'
+import type { StoreFollowing, StoreForOthers } from './store-source.ts'
 
 /** A folder, a store of builds, or what was opened already. */
 export type BuildPlace = string | StoreOptions | BuildSource
@@ -16,16 +16,13 @@ export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOpt
   const store = resolveStoreOptions(place)
   for (const text of needlessOptions(options)) options.onWarning(text)
   const { openStoreSource } = await loadStoreSource(place)
-  return await openStoreSource(store, options.onWarning)
+  return await openStoreSource(store, options)
 }
 
 /** Opens a store that this process asks for others that serve. */
-export async function openSharedStore(
-  place: StoreOptions,
-  onWarning: (message: string) => void,
-): Promise<StoreForOthers> {
+export async function openSharedStore(place: StoreOptions, options: StoreFollowing): Promise<StoreForOthers> {
   const { openStoreForOthers } = await loadStoreSource(place)
-  return await openStoreForOthers(resolveStoreOptions(place), onWarning)
+  return await openStoreForOthers(resolveStoreOptions(place), options)
 }
 
 /** A server of a folder needs none of that code. */

@@ -1,4 +1,4 @@
-import { rm, rename } from 'node:fs/promises'
+import { rm, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { listGenerations, openStore, publish, purge } from '@serve-dist/store'
@@ -306,6 +306,22 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     },
     60_000,
   )
+
+  test.each(['1', '2'])('follows the file of its variables, with %s workers', async (workers) => {
+    const { store, folder, words } = await makeFolder()
+    const environment = { ...needy, variables: { SHADE: { type: 'string' } } } as const
+    await deployTo(store, { 'index.html': 'third', [needy.path]: '' }, environment)
+    const envFile = join(folder, 'vars')
+    await writeFile(envFile, 'SHADE=red')
+    const command = spawnCommand([...words, '--workers', workers, '--env-file', envFile])
+    const { port } = await command.listening
+    const shades = async (): Promise<string> => [...(await allOf(port, `/${needy.path}`))].join()
+    expect(await shades()).toContain('red')
+    await writeFile(envFile, 'SHADE=blue')
+    await vi.waitFor(async () => expect(await shades()).toMatch(/^200 [^,]*blue/), patience)
+    expect(await shades()).not.toContain('red')
+    await end(command)
+  })
 
   test('takes a storm of signals and of publishes', async () => {
     const { store, folder, words } = await makeFolder()
