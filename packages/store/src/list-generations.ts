@@ -36,7 +36,6 @@ export async function listGenerations(
   const { history } = (await readHead(store, { signal })).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
   const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), {
-    concurrency: 16,
     signal,
   })
   const holders = new Map<string, number>()

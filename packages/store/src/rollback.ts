@@ -91,7 +91,7 @@ async function problemOf(
   id: string,
   { signal }: Stoppable,
 ): Promise<OperatorError | undefined> {
-  const { generations, unreadable } = await readGenerations(store, [id], { concurrency: 1, signal })
+  const { generations, unreadable } = await readGenerations(store, [id], { signal })
   const generation = generations.get(id)
   if (generation === undefined) {
     const gone = new OperatorError('SD_GENERATION_MISSING', `${store.place}: has no manifest of build ${id}`)

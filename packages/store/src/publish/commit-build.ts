@@ -107,7 +107,7 @@ async function putGeneration(
 ): Promise<void> {
   const id = manifest.buildId
   if (head.history.history.some((row) => row.id === id)) {
-    const { generations } = await readGenerations(store, [id], { concurrency: 1, signal })
+    const { generations } = await readGenerations(store, [id], { signal })
     const there = generations.get(id)
     if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
   }
