@@ -26,6 +26,8 @@ afterAll(async () => {
   await s3?.stop()
 })
 
+const isSwap = ({ method, path }: SeenRequest): boolean => method === 'PUT' && path.endsWith(currentKey)
+
 describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
   if (s3 === undefined || proxy === undefined) return
 
@@ -72,7 +74,6 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
   describe('a swap of the history', () => {
     const next: History = { version: layoutVersion, history: [] }
     const swaps = { isSinglePublisher: false }
-    const isSwap = ({ method, path }: SeenRequest): boolean => method === 'PUT' && path.endsWith(currentKey)
 
     test('knows its own write, the answer to which got lost, from that of another', async () => {
       const store = await open(await s3.bucket())

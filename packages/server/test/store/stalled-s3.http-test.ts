@@ -28,6 +28,12 @@ const soon = 8000
 const first = { 'index.html': 'first', 'assets/large-1.bin': Buffer.alloc(300_000, 'abcdefg') }
 const second = { 'index.html': 'second', 'assets/large-2.bin': Buffer.alloc(300_000, 'hijklmn') }
 
+const isOf =
+  (folder: string) =>
+  ({ path }: SeenRequest): boolean =>
+    path.includes(`/site/${folder}/`)
+const isList = ({ query }: SeenRequest): boolean => query.includes('list-type')
+
 describe.runIf(s3 !== undefined && proxy !== undefined)('while a store in S3 says nothing', () => {
   if (s3 === undefined || proxy === undefined) return
   let store: string
@@ -46,12 +52,6 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('while a store in S3 say
     const before = proxy?.seen.length
     return vi.waitUntil(() => proxy?.seen.slice(before).some(isStalled), { timeout: soon, interval: 5 })
   }
-  const isOf =
-    (folder: string) =>
-    ({ path }: SeenRequest): boolean =>
-      path.includes(`/site/${folder}/`)
-  const isList = ({ query }: SeenRequest): boolean => query.includes('list-type')
-
   async function stopped(
     words: readonly string[],
     isStalled: (seen: SeenRequest) => boolean,
