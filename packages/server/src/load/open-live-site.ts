@@ -148,7 +148,8 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   async function keepListed(): Promise<readonly EarlierBuild[] | undefined> {
     const { site, keptIdentity } = served
     const kept = await source.peek?.(site.buildId)
-    if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site) return
+    if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site)
+      return undefined
     const before = served
     served = { ...before, ...before.withKept(kept, earlierBuilds()) }
     live.current = served.site

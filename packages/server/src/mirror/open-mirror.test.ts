@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
@@ -57,10 +58,8 @@ describe('a mirror', () => {
       Object.fromEntries(letters.map((letter) => [`${letter}.bin`, kilobyte(letter)])),
     )
     await publishTo(store.place, { 'index.html': 'two' })
-    let end = (): void => {}
-    const stalled = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    const ends = new AbortController()
+    const stalled = once(ends.signal, 'abort')
     const upstream = upstreamOf(store)
     const mirror = openMirror({
       upstream: {
@@ -79,7 +78,7 @@ describe('a mirror', () => {
     const { buildId } = await publishTo(store.place, { 'index.html': 'three' })
     await mirror.refresh()
     expect(mirror.generations[0]?.id).toBe(buildId)
-    end()
+    ends.abort()
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['fetched']))
   })
 
@@ -166,12 +165,12 @@ describe('a mirror', () => {
   })
 
   test('starts from its cache with nothing that was purged, where the build that is current cannot be had', async () => {
-    const { store, cache, open } = await openFixture()
+    const { store, open } = await openFixture()
     const builds = []
     for (const letter of ['a', 'b', 'c']) {
       builds.push(await publishTo(store.place, { [`${letter}.bin`]: kilobyte(letter) }))
     }
-    const [purged, , cached] = builds.map(({ buildId }) => buildId)
+    const [purged, , last] = builds.map(({ buildId }) => buildId)
     await open().refresh()
     await purge(store, purged ?? '')
     await publishWithout('d.bin', store.place, { 'd.bin': kilobyte('d') })
@@ -179,12 +178,12 @@ describe('a mirror', () => {
     const reason = await mirror.refresh().catch((error: unknown) => error)
     if (!(reason instanceof OperatorError)) throw new Error('it is not refused')
     expect(await mirror.refreshFromCache(reason)).toBe(true)
-    expect(mirror.generations.map(({ id }) => id)).toEqual([cached, builds[1]?.buildId])
+    expect(mirror.generations.map(({ id }) => id)).toEqual([last, builds[1]?.buildId])
     await purge(store, builds[1]?.buildId ?? '')
-    await purge(store, cached ?? '')
-    const last = open()
-    await expect(last.refresh()).rejects.toThrow(OperatorError)
-    expect(await last.refreshFromCache(reason)).toBe(false)
+    await purge(store, last ?? '')
+    const later = open()
+    await expect(later.refresh()).rejects.toThrow(OperatorError)
+    expect(await later.refreshFromCache(reason)).toBe(false)
   })
 
   test('reads a manifest again that the cache has in part', async () => {

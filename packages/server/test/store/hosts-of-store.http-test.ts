@@ -89,10 +89,11 @@ async function isGone(get: Get, target: string): Promise<void> {
   await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /), 5000)
 }
 
-describe.each(hosts)('a store behind $name', ({ start, ask = rawRequest }) => {
+describe.each(hosts)('a store behind $name', (host) => {
   /** Asks a host of a site for a path, and has its status and body. */
   async function asking(site: SiteSource): Promise<Get> {
-    const port = await start(site)
+    const { ask = rawRequest } = host
+    const port = await host.start(site)
     return async (target) => {
       const { status, body } = await ask(port, { target })
       return `${status} ${body.equals(image) ? 'image' : body.toString()}`

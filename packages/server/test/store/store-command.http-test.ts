@@ -121,9 +121,8 @@ describe('serve-dist --store', () => {
     const command = spawnCommand([...words, ...given])
     await expectPage(command, 'first')
     const complaints = (await end(command)).split('\n').filter((line) => line.includes('has no effect'))
-    expect(
-      complaints.map((line) => /(--[a-z-]+) has no effect with --store/.exec(line)?.[1]).toSorted(),
-    ).toEqual(flags.toSorted())
+    const named = complaints.map((line) => /(--[a-z-]+) has no effect with --store/.exec(line)?.[1])
+    expect(new Set(named)).toEqual(new Set(flags))
   })
 })
 

@@ -22,7 +22,6 @@ export async function publishWithout(path: string, store: string, files: Fixture
   const { files: listed } = await publishTo(copy, files)
   const sha256 = listed.find((file) => file.path === path)?.sha256 ?? ''
   await rm(join(copy, 'blobs', sha256))
-  const isOther = (file: string): boolean => basename(file) !== 'current.json'
-  await cp(copy, store, { recursive: true, filter: isOther })
+  await cp(copy, store, { recursive: true, filter: (file) => basename(file) !== 'current.json' })
   await rename(join(copy, 'current.json'), join(store, 'current.json'))
 }
