@@ -268,15 +268,16 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       await page.evaluate(async () => {
         const frame = document.createElement('iframe')
         frame.src = '/'
-        document.body.append(frame)
-        await new Promise((resolve) => {
-          frame.onload = resolve
+        const loaded = new Promise((resolve) => {
+          frame.addEventListener('load', resolve)
         })
+        document.body.append(frame)
+        await loaded
       })
       const [, frame] = page.frames()
       if (frame === undefined) throw new Error('the page has no frame')
       await rm(join(project.root, 'dist/assets', await lazyOf(project)))
-      const openRoute = (): void => void Reflect.get(window, 'route')().catch(() => {})
+      const openRoute = 'void route().catch(() => {})'
       await Promise.all([page.waitForEvent('framenavigated'), frame.evaluate(openRoute)])
       expect(loads()).toBe(1)
       await Promise.all([page.waitForEvent('load'), page.evaluate(openRoute)])
