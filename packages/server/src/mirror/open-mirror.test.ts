@@ -7,6 +7,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { blobsOf, openStore, purge, type StoreBackend } from '@serve-dist/store'
 import { publishTo, publishWithout } from '../../test/support/publish-to.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
+import { atMost } from '../files/at-most.ts'
 import { openCacheFolder } from './cache-folder.ts'
 import { type Mirror, openMirror } from './open-mirror.ts'
 import { type Upstream, upstreamOf } from './upstream.ts'
@@ -113,13 +114,16 @@ describe('a mirror', () => {
     const before = await publishTo(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
     await publishTo(store.place, { 'c.bin': kilobyte('c') })
     const upstream = upstreamOf(store)
+    const inTurn = atMost(1)
     const mirror = open(1e9, {
       ...upstream,
-      async fetchBlob(blob, to) {
-        if ((await cached(cache)).length < 2) return await upstream.fetchBlob(blob, to)
-        const cause = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
-        throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written`, { cause })
-      },
+      // One at a time: two that look at once would both find the same room.
+      fetchBlob: async (blob, to) =>
+        await inTurn(async () => {
+          if ((await cached(cache)).length < 2) return await upstream.fetchBlob(blob, to)
+          const cause = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+          throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written`, { cause })
+        }),
     })
     await mirror.refresh()
     for (const blob of blobsOf(before)) expect(await mirror.fetch(blob)).toBe('fetched')
