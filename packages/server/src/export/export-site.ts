@@ -47,8 +47,8 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   const number = before.number + 1
   const build = `builds/${number}`
   const plan = planExport(site)
-  const places = new Set(plan.files.map(({ place }) => place))
-  const files = plan.files.flatMap((file) => filesOf(file, places))
+  const taken = new Set(plan.files.map(({ place }) => place))
+  const files = plan.files.flatMap((file) => filesOf(file, taken))
 
   const nginx = nginxConfiguration(plan, build)
   const apache = apacheConfiguration(plan)
