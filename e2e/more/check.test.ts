@@ -2,7 +2,7 @@ import { cp, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { findProgram } from '../src/find-program.ts'
+import { findProgram } from '../../scripts/find-program.mjs'
 import { type CheckRun, runCheck } from '../src/run-check.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
 import {
@@ -51,7 +51,7 @@ async function check({ url }: Pick<Proxy, 'url'>, ...args: readonly string[]): P
 }
 
 const nginx = await findProgram('nginx')
-const varnish = await findProgram('varnishd', ['varnish', 'libjemalloc2'])
+const varnish = await findProgram('varnishd')
 const caddy = await findProgram('caddy')
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { findProgram } from '../src/find-program.ts'
+import { findProgram } from '../../scripts/find-program.mjs'
 import { type ReceivedResponse, sendRequest } from '../src/send-request.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
 import { type Proxy, startCaddy, startNginx } from '../src/start-proxy.ts'

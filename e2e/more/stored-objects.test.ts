@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { findProgram } from '../src/find-program.ts'
+import { findProgram } from '../../scripts/find-program.mjs'
 import { sendRequest } from '../src/send-request.ts'
 import { startCommand } from '../src/start-command.ts'
 import { startVarnish } from '../src/start-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
 
-const varnish = await findProgram('varnishd', ['varnish', 'libjemalloc2'])
+const varnish = await findProgram('varnishd')
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 
 const codings = ['br', 'gzip']

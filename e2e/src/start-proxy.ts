@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
+import { librariesOf } from '../../scripts/find-program.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
 import { sendRequest } from './send-request.ts'
 
@@ -119,15 +120,7 @@ export async function startVarnish(
   await writeFile(file, ['vcl 4.1;', backend, rules, ''].join('\n'))
   const place = ['-F', '-j', 'none', '-n', path.join(directory, 'varnish'), '-s', 'malloc,16m']
   const asked = parameters.flatMap((parameter) => ['-p', parameter])
-  // Where it is unpacked, its libraries lie beside it.
-  const libraries = path.resolve(program, '../../lib')
-  const found = await readdir(libraries).catch(() => [])
-  const folders = found
-    .filter((name) => name.endsWith('-linux-gnu'))
-    .map((name) => path.join(libraries, name))
-  return await start([program, ...place, '-a', url.host, '-f', file, ...asked], url, {
-    LD_LIBRARY_PATH: folders.join(':'),
-  })
+  return await start([program, ...place, '-a', url.host, '-f', file, ...asked], url)
 }
 
 async function start(
@@ -136,7 +129,7 @@ async function start(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Proxy> {
   const child = spawn(program, args, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errors = ''

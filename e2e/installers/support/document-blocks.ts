@@ -12,6 +12,10 @@ export const notRun: readonly (readonly [RegExp, string])[] = [
   [/^docker /, 'wants a Docker daemon: the nightly workflow builds and runs the image'],
   [/^systemctl /, 'wants systemd as process 1: deploy-files.test.ts has systemd-analyze read the units'],
   [/^kubectl /, 'wants a cluster'],
+  [
+    /^npx (netlify|wrangler) /,
+    "want an account: pages-folder.test.ts has Netlify's parsers read what they upload",
+  ],
   [/--store s3:\/\//, 'wants a bucket: the tests of packages/store run a real S3 server'],
   [/reload\.sh PID/, 'reload-script.http-test.ts runs it'],
   [/^deno run/, 'the block before it is run by its flags'],

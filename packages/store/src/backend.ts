@@ -20,33 +20,37 @@ export interface StoreBackend {
    */
   read(key: string, options?: ReadOptions): Promise<StoredObject | 'unchanged' | undefined>
   /** The objects whose keys begin so, in any order. */
-  list(prefix: string): AsyncIterable<ListedObject>
+  list(prefix: string, options?: Stoppable): AsyncIterable<ListedObject>
   /**
    * Writes an object whole or not at all: who reads meanwhile gets the one before, or none.
    *
    * @param options - `replaces`: the version that it takes the place of, `null` for none; without it, of any.
-   * @returns `'conflict'` where `replaces` does not hold any more; then nothing was written.
+   * @returns `'conflict'` where `replaces` does not hold any more: by what another wrote, or by this very content, where an
+   * answer got lost and it was tried again.
    */
   put(key: string, content: Content, options?: PutOptions): Promise<Written | 'conflict'>
   /** Deletes an object, if it is there; once the signal is given, nothing more is asked of the store. */
-  delete(key: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  delete(key: string, options?: Stoppable): Promise<void>
   /**
    * Proves that `put` keeps its promise of `replaces`: some servers that speak S3 ignore the condition in silence.
    *
    * @returns whether it does.
    */
-  honoursConditions(): Promise<boolean>
+  honoursConditions(options?: Stoppable): Promise<boolean>
 }
 
-export interface ReadOptions {
+/** What ends with its signal, and then rejects with the signal's reason. */
+export interface Stoppable {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ReadOptions extends Stoppable {
   /** The version that the caller has. */
   readonly unless?: string
-  readonly signal?: AbortSignal
 }
 
-export interface PutOptions {
+export interface PutOptions extends Stoppable {
   readonly replaces?: string | null
-  readonly signal?: AbortSignal
 }
 
 /** An object that is open. */

@@ -10,9 +10,9 @@ import type { StoreBackend } from './backend.ts'
  */
 export async function expectConditions(
   store: StoreBackend,
-  { isDryRun, isSinglePublisher }: Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher'>,
+  { isDryRun, isSinglePublisher, signal }: Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'>,
 ): Promise<void> {
-  if (isDryRun || isSinglePublisher || (await store.honoursConditions())) return
+  if (isDryRun || isSinglePublisher || (await store.honoursConditions({ signal }))) return
   const problem = `${store.place}: the endpoint ignores If-Match and If-None-Match, so two who change the store at once could overwrite each other; where only one job ever does, pass --single-publisher`
   throw new OperatorError('SD_STORE_UNCONDITIONAL', problem)
 }

@@ -2,14 +2,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rename, unlink, writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { OperatorError, reasonOf } from '@serve-dist/manifest'
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
-import type { DocumentOptions } from './read-documents.ts'
 import { storeUnavailable } from './store-error.ts'
-import { withinTime } from './within-time.ts'
-
-/** A try may take so many milliseconds, and one more for each so many bytes: what is slower hangs. */
-const [longestWait, slowestBytes] = [60_000, 16]
+import { timeFor, withinTime } from './within-time.ts'
 
 /** A digest that is wrong once may have been spoilt on the way. */
 const tries = 2
@@ -24,11 +20,11 @@ export async function fetchBlob(
   store: StoreBackend,
   { sha256, size }: NamedBlob,
   to: string,
-  { signal: given }: DocumentOptions = {},
+  { signal: given }: Stoppable = {},
 ): Promise<'fetched' | 'missing'> {
   const key = blobKey(sha256)
   const step = { place: store.place, verb: 'read', key } as const
-  const limit = { milliseconds: longestWait + size / slowestBytes, signal: given }
+  const limit = { milliseconds: timeFor(size), signal: given }
   for (let left = tries; left > 0; left -= 1) {
     const aside = `${to}.${randomUUID()}.part`
     try {

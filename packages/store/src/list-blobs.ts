@@ -1,13 +1,13 @@
-import type { ListedObject, StoreBackend } from './backend.ts'
+import type { ListedObject, StoreBackend, Stoppable } from './backend.ts'
 import { blobsPrefix, type NamedBlob } from './layout.ts'
 
 /** The blobs that are there, by their digests. */
 export type ListedBlobs = ReadonlyMap<string, ListedObject>
 
 /** Lists all blobs. */
-export async function listBlobs(store: StoreBackend): Promise<ListedBlobs> {
+export async function listBlobs(store: StoreBackend, options?: Stoppable): Promise<ListedBlobs> {
   const blobs = new Map<string, ListedObject>()
-  for await (const object of store.list(blobsPrefix)) {
+  for await (const object of store.list(blobsPrefix, options)) {
     const sha256 = object.key.slice(blobsPrefix.length)
     if (/^[0-9a-f]{64}$/.test(sha256)) blobs.set(sha256, object)
   }

@@ -1,4 +1,4 @@
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { bytesOf } from './bytes-of.ts'
 import { readDeltaBlobs } from './deltas/read-delta-blobs.ts'
 import { readHead } from './history/swap-history.ts'
@@ -26,21 +26,21 @@ export interface Generation {
   readonly problem?: string
 }
 
-/** So many manifests are read at once. */
-const readsAtOnce = 16
-
 /**
  * The builds that a store keeps, newest first by when they were current last: the first is the current one.
  *
  * @throws OperatorError `SD_STORE_UNAVAILABLE`, or `SD_STORE_INVALID` where the history cannot be read.
  */
-export async function listGenerations(store: StoreBackend): Promise<readonly Generation[]> {
-  const { history } = (await readHead(store)).history
+export async function listGenerations(
+  store: StoreBackend,
+  { signal }: Stoppable = {},
+): Promise<readonly Generation[]> {
+  const { history } = (await readHead(store, { signal })).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
-  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), readsAtOnce)
-  const documents = await listDeltasObjects(store)
+  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), { signal })
+  const documents = await listDeltasObjects(store, { signal })
   const withDeltas = [...rows.keys()].filter((id) => documents.has(id))
-  const deltas = await readDeltaBlobs(store, withDeltas, readsAtOnce)
+  const deltas = await readDeltaBlobs(store, withDeltas, { signal })
   const holders = new Map<string, number>()
   const blobsOf = (id: string): readonly NamedBlob[] => [
     ...(generations.get(id)?.blobs ?? []),

@@ -29,10 +29,10 @@ export function observeStore(store: StoreBackend): ObservedStore {
       requests += 1
       return note(await store.read(key, options))
     },
-    async *list(prefix) {
+    async *list(prefix, options) {
       requests += 1
       let objects = 0
-      for await (const object of store.list(prefix)) {
+      for await (const object of store.list(prefix, options)) {
         if (objects > 0 && objects % objectsInList === 0) requests += 1
         objects += 1
         yield object
@@ -46,9 +46,9 @@ export function observeStore(store: StoreBackend): ObservedStore {
       requests += 1
       await store.delete(key, options)
     },
-    async honoursConditions() {
+    async honoursConditions(options) {
       requests += 1
-      return await store.honoursConditions()
+      return await store.honoursConditions(options)
     },
   }
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
-import type { DocumentOptions } from './read-documents.ts'
 import { withinTime } from './within-time.ts'
 
 /** Milliseconds for one: what takes longer hangs. */
@@ -16,7 +15,7 @@ const longestRead = 60_000
 export async function readBlob(
   store: StoreBackend,
   { sha256, size }: NamedBlob,
-  { signal: given }: DocumentOptions = {},
+  { signal: given }: Stoppable = {},
 ): Promise<Uint8Array | undefined> {
   const key = blobKey(sha256)
   const step = { place: store.place, verb: 'read', key } as const

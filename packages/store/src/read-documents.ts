@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifest'
-import type { ReadOptions, StoreBackend } from './backend.ts'
+import type { ReadOptions, StoreBackend, Stoppable } from './backend.ts'
 import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-document.ts'
 import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
 import { withinTime } from './within-time.ts'
@@ -9,12 +9,6 @@ import { withinTime } from './within-time.ts'
 const longestRead = 60_000
 /** Bytes of a document: a manifest of 100,000 files has 50 MB. */
 const largestDocument = 256 * 1024 * 1024
-
-/** How a document is read. */
-export interface DocumentOptions {
-  /** It is waited for a minute at most in any case. */
-  readonly signal?: AbortSignal | undefined
-}
 
 /** What `current.json` says. */
 export interface ReadHistory {
@@ -34,7 +28,7 @@ export interface ReadHistory {
 export async function readHistory(
   store: StoreBackend,
   unless?: string,
-  { signal }: DocumentOptions = {},
+  { signal }: Stoppable = {},
 ): Promise<ReadHistory | 'unchanged' | undefined> {
   const read = await readDocument(store, currentKey, { signal, ...(unless !== undefined && { unless }) })
   if (read === undefined || read === 'unchanged') return read
@@ -50,7 +44,7 @@ export async function readHistory(
 export async function readGeneration(
   store: StoreBackend,
   id: string,
-  { signal }: DocumentOptions = {},
+  { signal }: Stoppable = {},
 ): Promise<Manifest> {
   const key = generationKey(id)
   const read = await readDocument(store, key, { signal })
@@ -74,7 +68,7 @@ export async function readGeneration(
 export async function readDeltas(
   store: StoreBackend,
   id: string,
-  { signal }: DocumentOptions = {},
+  { signal }: Stoppable = {},
 ): Promise<DeltasDocument | undefined> {
   const key = deltasKey(id)
   const read = await readDocument(store, key, { signal })
@@ -82,16 +76,18 @@ export async function readDeltas(
   return parseDeltas(read.text, `${store.place}: ${key}`)
 }
 
-interface Document {
+/** A small object, as text. */
+export interface Document {
   readonly text: string
   readonly version: string
   readonly time: number
 }
 
-async function readDocument(
+/** Reads a document, within a minute. */
+export async function readDocument(
   store: StoreBackend,
   key: string,
-  { signal: given, ...options }: Pick<ReadOptions, 'unless'> & DocumentOptions,
+  { signal: given, ...options }: ReadOptions = {},
 ): Promise<Document | 'unchanged' | undefined> {
   const step = { place: store.place, verb: 'read', key } as const
   return await withinTime(step, { milliseconds: longestRead, signal: given }, async (signal) => {

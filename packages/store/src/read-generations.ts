@@ -1,5 +1,5 @@
 import { type Manifest, OperatorError } from '@serve-dist/manifest'
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { forEachAtOnce } from './for-each-at-once.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'
 import { readGeneration } from './read-documents.ts'
@@ -20,19 +20,23 @@ export interface ReadGenerations {
   readonly unreadable: ReadonlyMap<string, OperatorError>
 }
 
+/** Each is in memory as a text meanwhile, and that of a large site is megabytes. */
+const readsAtOnce = 4
+
 /** Reads what generations name; those that cannot be read are told. */
 export async function readGenerations(
   store: StoreBackend,
   ids: Iterable<string>,
-  concurrency: number,
+  { signal }: Stoppable = {},
 ): Promise<ReadGenerations> {
   const generations = new Map<string, GenerationBlobs>()
+  const known = new Map<string, NamedBlob>()
   const missing = new Set<string>()
   const unreadable = new Map<string, OperatorError>()
-  await forEachAtOnce(new Set(ids), concurrency, async (id) => {
+  await forEachAtOnce(new Set(ids), readsAtOnce, async (id) => {
     try {
-      const manifest = await readGeneration(store, id)
-      generations.set(id, generationBlobsOf(manifest))
+      const manifest = await readGeneration(store, id, { signal })
+      generations.set(id, withShared(generationBlobsOf(manifest), known))
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error
       if (error.code === 'SD_GENERATION_MISSING') missing.add(id)
@@ -41,6 +45,21 @@ export async function readGenerations(
     }
   })
   return { generations, missing, unreadable }
+}
+
+/** Builds have most of their blobs in common: each is held once, however many builds are read. */
+function withShared(
+  { blobs: own, originals }: GenerationBlobs,
+  known: Map<string, NamedBlob>,
+): GenerationBlobs {
+  const blobs = own.map((blob) => {
+    const same = known.get(blob.sha256)
+    if (same?.size === blob.size) return same
+    known.set(blob.sha256, blob)
+    return blob
+  })
+  const digests = blobs.map(({ sha256 }) => sha256).filter((sha256) => originals.has(sha256))
+  return { blobs, originals: new Set(digests) }
 }
 
 /** What a manifest names. */

@@ -1,5 +1,5 @@
 import { count, OperatorError } from '@serve-dist/manifest'
-import type { StoreBackend } from './backend.ts'
+import type { StoreBackend, Stoppable } from './backend.ts'
 import { type ChangeOptions, mostTries, resolveChangeOptions } from './change-options.ts'
 import { expectConditions } from './expect-conditions.ts'
 import { findGeneration } from './find-generation.ts'
@@ -46,7 +46,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
   await expectConditions(observed, resolved)
   for (let tries = 1; tries <= mostTries; tries += 1) {
     resolved.signal?.throwIfAborted()
-    const head = await readHead(observed)
+    const head = await readHead(observed, resolved)
     const [found] = head.history.history
     if (current !== undefined && found?.number !== current.number) break
     current = found
@@ -54,10 +54,10 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     const { id, published } = row
     const summary = { id, published, isDryRun: resolved.isDryRun }
     if (id === current?.id) return { ...summary, requests: observed.requests }
-    const problem = await problemOf(observed, id)
+    const problem = await problemOf(observed, id, resolved)
     if (problem !== undefined) {
       // A publish that came between may have let it go.
-      if ((await readHead(observed)).version !== head.version) continue
+      if ((await readHead(observed, resolved)).version !== head.version) continue
       throw problem
     }
     const done = { ...summary, ...(current && { replaced: current.id }) }
@@ -86,14 +86,18 @@ function expectRow(history: History, to: string | undefined, place: string): His
 }
 
 /** Why a build cannot be served, if it cannot. */
-async function problemOf(store: StoreBackend, id: string): Promise<OperatorError | undefined> {
-  const { generations, unreadable } = await readGenerations(store, [id], 1)
+async function problemOf(
+  store: StoreBackend,
+  id: string,
+  { signal }: Stoppable,
+): Promise<OperatorError | undefined> {
+  const { generations, unreadable } = await readGenerations(store, [id], { signal })
   const generation = generations.get(id)
   if (generation === undefined) {
     const gone = new OperatorError('SD_GENERATION_MISSING', `${store.place}: has no manifest of build ${id}`)
     return unreadable.get(id) ?? gone
   }
-  const listed = await listBlobs(store)
+  const listed = await listBlobs(store, { signal })
   const missing = generation.blobs.filter((blob) => !isListed(listed, blob))
   if (missing.length === 0) return undefined
   const what = `${count(missing.length, 'blob')} of build ${id} ${missing.length === 1 ? 'is' : 'are'} missing or cut`

@@ -1,9 +1,15 @@
+import { setMaxListeners } from 'node:events'
 import { type FailedStep, storeUnavailable } from './store-error.ts'
 
 /** How long something may take. */
 export interface TimeLimit {
   readonly milliseconds: number
   readonly signal?: AbortSignal | undefined
+}
+
+/** Milliseconds that so many bytes may take: what is slower than 16 KB a second after a minute hangs. */
+export function timeFor(bytes: number): number {
+  return 60_000 + bytes / 16
 }
 
 /**
@@ -18,14 +24,18 @@ export async function withinTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
-  const late = new AbortController()
-  const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+  // Not `AbortSignal.any`: a server's signal lives as long as it does, and would hold all that ever hung on it.
+  const end = new AbortController()
+  const stop = (): void => end.abort(signal?.reason)
+  if (signal !== undefined) setMaxListeners(0, signal)
+  signal?.addEventListener('abort', stop)
   const problem = new Error(`it did not end within ${Math.round(milliseconds / 1000)} seconds`)
-  const timer = setTimeout(() => late.abort(storeUnavailable(step, problem)), milliseconds)
+  const timer = setTimeout(() => end.abort(storeUnavailable(step, problem)), milliseconds)
   try {
-    return await Promise.race([work(either), rejectedBy(either)])
+    return await Promise.race([work(end.signal), rejectedBy(end.signal)])
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
 }
 

@@ -6,8 +6,11 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { ensureVersitygw } from '../../../scripts/ensure-versitygw.mjs'
 import { freePort } from '../../server/test/support/free-port.ts'
 import type { StoreBackend } from '../src/backend.ts'
-import { fetchBlob, openStore, readGeneration, readHistory } from '../src/index.ts'
+import { readHead, swapHistory } from '../src/history/swap-history.ts'
+import { fetchBlob, openStore, publish, readGeneration, readHistory } from '../src/index.ts'
+import { currentKey, type History, layoutVersion } from '../src/layout.ts'
 import { openS3Store } from '../src/s3/open-s3-store.ts'
+import { makeVersion } from './support/make-builds.ts'
 import { type Fault, type SeenRequest, startFaultProxy } from './support/start-fault-proxy.ts'
 import { s3Environment, type S3Right, s3Settings, type S3User, startS3 } from './support/start-s3.ts'
 
@@ -22,6 +25,8 @@ afterAll(async () => {
   await proxy?.stop()
   await s3?.stop()
 })
+
+const isSwap = ({ method, path }: SeenRequest): boolean => method === 'PUT' && path.endsWith(currentKey)
 
 describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
   if (s3 === undefined || proxy === undefined) return
@@ -52,7 +57,7 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
     test('tries again', async () => {
       const store = await open(await s3.bucket())
       failFirst('PUT', fault, fault)
-      const written = await store.put('current.json', Buffer.from('text'), { replaces: null })
+      const written = await store.put('current.json', Buffer.from('text'))
       failFirst('GET', fault, fault)
       const object = await store.read('current.json')
       if (object === undefined || object === 'unchanged') throw new Error('not there')
@@ -66,19 +71,59 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
     })
   })
 
-  test('knows its own conditional write, the answer to which got lost, from that of another', async () => {
-    const bucket = await s3.bucket()
-    const store = await open(bucket)
-    const first = await store.put('current.json', Buffer.from('1'), { replaces: null })
-    if (first === 'conflict') throw new Error('a conflict')
-    failFirst('PUT', { reset: 'after' })
-    const second = await store.put('current.json', Buffer.from('2'), { replaces: first.version })
-    if (second === 'conflict') throw new Error('a conflict')
-    failFirst('PUT', { status: 500 })
-    expect(await store.put('current.json', Buffer.from('3'), { replaces: first.version })).toBe('conflict')
-    expect(await store.put('current.json', Buffer.from('4'), { replaces: second.version })).not.toBe(
-      'conflict',
-    )
+  describe('a swap of the history', () => {
+    const next: History = { version: layoutVersion, history: [] }
+    const swaps = { isSinglePublisher: false }
+
+    test('knows its own write, the answer to which got lost, from that of another', async () => {
+      const store = await open(await s3.bucket())
+      const first = await swapHistory(store, await readHead(store), next, swaps)
+      if (first === undefined) throw new Error('a conflict')
+      failFirst('PUT', { reset: 'after' })
+      const second = await swapHistory(store, first, next, swaps)
+      if (second === undefined) throw new Error('a conflict')
+      failFirst('PUT', { status: 500 })
+      expect(await swapHistory(store, first, next, swaps)).toBeUndefined()
+      expect(await swapHistory(store, second, next, swaps)).toBeDefined()
+    })
+
+    test('is done where the answers to all tries get lost, and it can be read', async () => {
+      const store = await open(await s3.bucket())
+      proxy.fail((seen) => (isSwap(seen) ? { reset: 'after' } : undefined))
+      const build = await makeVersion(1)
+      expect(await publish(build.directory, store)).toMatchObject({ id: build.id, wasCurrent: false })
+      expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
+    })
+
+    test('is not done where no try arrives', async () => {
+      const store = await open(await s3.bucket())
+      const before = await swapHistory(store, await readHead(store), next, swaps)
+      proxy.fail((seen) => (isSwap(seen) ? { reset: 'before' } : undefined))
+      await expect(publish((await makeVersion(1)).directory, store)).rejects.toMatchObject({
+        code: 'SD_STORE_UNAVAILABLE',
+        message: expect.stringMatching(/^s3:\S+: cannot put current\.json \([^()]+\)$/),
+      })
+      expect(await readHead(store)).toMatchObject({ version: before?.version })
+    })
+
+    test('says that nobody knows, where its answers get lost and nothing can be read', async () => {
+      const store = await open(await s3.bucket())
+      let isAway = false
+      proxy.fail((seen) => {
+        if (isAway && !isSwap(seen)) return { status: 400 }
+        isAway ||= isSwap(seen)
+        return isAway ? { reset: 'after' } : undefined
+      })
+      const build = await makeVersion(1)
+      await expect(publish(build.directory, store)).rejects.toMatchObject({
+        code: 'SD_STORE_UNAVAILABLE',
+        message: expect.stringMatching(
+          /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
+        ),
+      })
+      proxy.fail()
+      expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
+    })
   })
 
   test.each<[string, readonly Fault[]]>([

@@ -3,7 +3,8 @@
 /// <reference types="vite/client" />
 /// <reference path="./client.d.ts" />
 
-const key = 'serve-dist '
+// A frame shares the storage of its tab, and its reload mends no other page.
+const key = `serve-dist ${self === top} `
 const { type, transferSize } = Object(performance.getEntriesByType('navigation')[0])
 
 /**

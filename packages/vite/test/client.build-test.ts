@@ -262,6 +262,28 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       expect(loads()).toBe(5)
     })
 
+    test('reloads a page though a frame of it was reloaded for the same chunk', async () => {
+      const host = await listenForFolder()
+      const { page, project, loads } = await openSite(host)
+      await page.evaluate(async () => {
+        const frame = document.createElement('iframe')
+        frame.src = '/'
+        const loaded = new Promise((resolve) => {
+          frame.addEventListener('load', resolve)
+        })
+        document.body.append(frame)
+        await loaded
+      })
+      const [, frame] = page.frames()
+      if (frame === undefined) throw new Error('the page has no frame')
+      await rm(join(project.root, 'dist/assets', await lazyOf(project)))
+      const openRoute = 'void route().catch(() => {})'
+      await Promise.all([page.waitForEvent('framenavigated'), frame.evaluate(openRoute)])
+      expect(loads()).toBe(1)
+      await Promise.all([page.waitForEvent('load'), page.evaluate(openRoute)])
+      expect(loads()).toBe(2)
+    })
+
     test('reloads once for a page that imports at once what is gone', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)

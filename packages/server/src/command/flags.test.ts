@@ -72,6 +72,13 @@ describe('unusedFlags', () => {
       ['largestBody'],
       /^--largest-body has no effect because --memory-budget is smaller$/,
     ],
+    ...(['watch', 'fsFallback', 'verify', 'unlisted', 'noManifest'] as const).map(
+      (name) =>
+        [`${name} with a store`, { store: '/s' }, [name], / has no effect with --store[:,] ./] as const,
+    ),
+    ...(['storeCache', 'storeCacheSize', 'storeInterval'] as const).map(
+      (name) => [`${name} without a store`, {}, [name], / has no effect without --store$/] as const,
+    ),
   ])('tells of %s', (_what, flags, given, expected) => {
     const unused = unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))
     expect(unused).toEqual([expect.stringMatching(expected)])

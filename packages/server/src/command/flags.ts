@@ -10,7 +10,7 @@ import type { AppType } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
 import { loadDefaults } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../load/read-rules.ts'
-import { storeDefaults } from '../load/store-options.ts'
+import { needlessWithStore, storeDefaults } from '../load/store-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { AccessLogFormat } from '../operations/access-log.ts'
@@ -215,13 +215,13 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   envFile: {
     value: '<file>',
-    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch looks at it, too',
+    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch and --store look at it, too',
     group: answers,
   },
   fsFallback: {
     help: 'look on the disk for files that the build does not have, such as files added after the start',
     group: answers,
-    unused: besideStore,
+    unused: besideStore('there is no folder to look in'),
   },
   prefer: {
     help: 'which of the codings that a client accepts: the first of zstd, br, gzip, or the smallest',
@@ -314,19 +314,19 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: loadDefaults.verify,
     choices: ['size', 'hash'],
-    unused: besideStore,
+    unused: besideStore(needlessWithStore.verify),
   },
   unlisted: {
     help: 'files that the manifest does not list: warn, and do not start where pages are lost; or less',
     group: memory,
     default: loadDefaults.unlisted,
     choices: ['refuse', 'warn', 'ignore'],
-    unused: besideStore,
+    unused: besideStore(needlessWithStore.unlisted),
   },
   noManifest: {
     help: 'serve a folder without a manifest as it is, though it looks like a mistake',
     group: memory,
-    unused: besideStore,
+    unused: besideStore(needlessWithStore.noManifest),
   },
   memoryBudget: {
     value: '<size>',
@@ -674,8 +674,9 @@ function besideSocket(flags: GivenFlags): string | undefined {
   )
 }
 
-function besideStore(flags: GivenFlags): string | undefined {
-  return flags.store === undefined ? undefined : 'with --store: there is no folder of a build'
+function besideStore(why: string) {
+  return (flags: GivenFlags): string | undefined =>
+    flags.store === undefined ? undefined : `with --store: ${why}`
 }
 
 function withoutStore(flags: GivenFlags): string | undefined {

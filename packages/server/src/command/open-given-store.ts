@@ -1,5 +1,6 @@
 import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type * as Library from '@serve-dist/store'
+import { shortIds } from './short-ids.ts'
 
 /** A store, and what can be done with it. */
 export interface GivenStore {
@@ -22,4 +23,24 @@ export async function openGivenStore(command: string, where: string | undefined)
   const needed = { name: '@serve-dist/store', neededBy: `serve-dist ${command}` }
   const library = await loadOptional(needed, async () => await import('@serve-dist/store'))
   return { store: await library.openStore(where), library }
+}
+
+/** What is current in a store. */
+export interface CurrentBuild {
+  /** Absent where nothing was published yet. */
+  readonly id?: string
+  /** In words. */
+  readonly state: string
+}
+
+/** Looks which build is current after a command was stopped, perhaps at its end. */
+export async function findCurrent(
+  { store, library }: GivenStore,
+  signal: AbortSignal,
+): Promise<CurrentBuild> {
+  const read = await library.readHistory(store, undefined, { signal })
+  const id = typeof read === 'object' ? read.history.history[0]?.id : undefined
+  return id === undefined
+    ? { state: `${store.place} has no current build yet` }
+    : { id, state: `${shortIds([id])(id)} is current in ${store.place}` }
 }

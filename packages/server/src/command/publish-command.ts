@@ -7,8 +7,7 @@ import type { ExportSummary } from '../export/export-site.ts'
 import { loadSite } from '../load/load-site.ts'
 import { readRules } from '../load/read-rules.ts'
 import { formatPublish } from './format-publish.ts'
-import { type GivenStore, openGivenStore } from './open-given-store.ts'
-import { shortIds } from './short-ids.ts'
+import { findCurrent, type GivenStore, openGivenStore } from './open-given-store.ts'
 import { stopBetweenSteps } from './stop-between-steps.ts'
 import type { PublishFlags } from './store-flags.ts'
 import { writeOutcome } from './write-outcome.ts'
@@ -58,7 +57,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
       return escapeMessage(lines.join('\n'))
     })
   }
-  await stopBetweenSteps(work, () => describeCurrent(directory, opened))
+  await stopBetweenSteps(work, (signal) => describeStopped(directory, opened, signal))
 }
 
 /** Exports what a server of the store would answer, by the rules that it would read here. */
@@ -82,14 +81,11 @@ function formatExport({ folder, files, kept, variants, size }: ExportSummary): s
   return `  exported to ${folder}: ${count(files, 'file')}, ${kept} of them of earlier builds, and ${count(variants, 'variant')}, ${formatBytes(size)}`
 }
 
-/** Which build is current after a publish was stopped, perhaps at its end. */
-async function describeCurrent(directory: string, { store, library }: GivenStore): Promise<string> {
-  const read = await library.readHistory(store)
-  const id = read === undefined || read === 'unchanged' ? undefined : read.history.history[0]?.id
-  if (id === undefined) return `${store.place} has no current build yet, as before`
+async function describeStopped(directory: string, opened: GivenStore, signal: AbortSignal): Promise<string> {
+  const { id, state } = await findCurrent(opened, signal)
+  if (id === undefined) return `${state}, as before`
   const { buildId } = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
-  const shorten = shortIds([id, buildId])
   return id === buildId
-    ? `${shorten(id)} is current in ${store.place}, and what is old there is pruned at the next publish`
-    : `${shorten(id)} is current in ${store.place} as before; publish again, and only what is missing is sent`
+    ? `${state}, and what is old there is pruned at the next publish`
+    : `${state} as before; publish again, and only what is missing is sent`
 }

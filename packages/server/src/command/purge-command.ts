@@ -1,7 +1,8 @@
 import { count, formatBytes, type Manifest } from '@serve-dist/manifest'
 import { formatTime } from './format-generations.ts'
-import { type GivenStore, openGivenStore } from './open-given-store.ts'
+import { findCurrent, type GivenStore, openGivenStore } from './open-given-store.ts'
 import { shortIds } from './short-ids.ts'
+import { stopBetweenSteps } from './stop-between-steps.ts'
 import type { PurgeFlags } from './store-flags.ts'
 import { isImmutable } from '../site/resolve-serving.ts'
 import { writeOutcome } from './write-outcome.ts'
@@ -11,31 +12,43 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
   const opened = await openGivenStore('purge', flags.store)
   const { store, library } = opened
   const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
-  const { id } = await library.purge(store, given, { isDryRun: true })
-  // Before they are gone.
-  const hashedFiles = await countOwnHashedFiles(opened, id)
-  const summary = await library.purge(store, id, { isDryRun, isSinglePublisher })
-  writeOutcome(flags, { store: store.place, hashedFiles, ...summary }, () => {
-    const { blobs, bytes, rows } = summary
-    const tense = summary.isDryRun ? 'would purge' : 'purged'
-    const superseded = rows[0]?.superseded
-    const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
-    return [
-      `${tense} ${shortIds([id])(id)} from ${store.place}: ${count(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
-      hashedFiles === 0
-        ? '  no tab breaks: other builds have all of its hashed files'
-        : `  ${count(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
-    ].join('\n')
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const { id } = await library.purge(store, given, { isDryRun: true, signal })
+    // Before they are gone.
+    const hashedFiles = await countOwnHashedFiles(opened, id, signal)
+    const summary = await library.purge(store, id, { isDryRun, isSinglePublisher, signal })
+    writeOutcome(flags, { store: store.place, hashedFiles, ...summary }, () => {
+      const { blobs, bytes, rows } = summary
+      const tense = summary.isDryRun ? 'would purge' : 'purged'
+      const superseded = rows[0]?.superseded
+      const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
+      return [
+        `${tense} ${shortIds([id])(id)} from ${store.place}: ${count(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
+        hashedFiles === 0
+          ? '  no tab breaks: other builds have all of its hashed files'
+          : `  ${count(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
+      ].join('\n')
+    })
+  }
+  await stopBetweenSteps(work, async (signal) => {
+    const { state } = await findCurrent(opened, signal)
+    return `${state}; purge again what is there still`
   })
 }
 
-async function countOwnHashedFiles({ store, library }: GivenStore, id: string): Promise<number> {
-  const ids = (await library.listGenerations(store)).filter(({ problem }) => problem === undefined)
+async function countOwnHashedFiles(
+  { store, library }: GivenStore,
+  id: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const ids = (await library.listGenerations(store, { signal })).filter(
+    ({ problem }) => problem === undefined,
+  )
   const others = new Set<string>()
   let own: Manifest | undefined
   // One after the other: that of a large site is megabytes, and a store may keep hundreds.
   for (const each of ids) {
-    const manifest = await library.readGeneration(store, each.id)
+    const manifest = await library.readGeneration(store, each.id, { signal })
     if (each.id === id) own = manifest
     else for (const { path } of manifest.files) others.add(path)
   }

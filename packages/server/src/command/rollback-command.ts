@@ -1,21 +1,26 @@
 import { formatTime } from './format-generations.ts'
-import { openGivenStore } from './open-given-store.ts'
+import { findCurrent, openGivenStore } from './open-given-store.ts'
 import { shortIds } from './short-ids.ts'
+import { stopBetweenSteps } from './stop-between-steps.ts'
 import type { RollbackFlags } from './store-flags.ts'
 import { writeOutcome } from './write-outcome.ts'
 
 /** Makes an earlier build current again. */
 export async function rollbackCommand(to: string | undefined, flags: RollbackFlags): Promise<void> {
-  const { store, library } = await openGivenStore('rollback', flags.store)
+  const opened = await openGivenStore('rollback', flags.store)
+  const { store, library } = opened
   const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
-  const summary = await library.rollback(store, { to, isDryRun, isSinglePublisher })
-  writeOutcome(flags, { store: store.place, ...summary }, () => {
-    const { id, published, replaced } = summary
-    const shorten = shortIds([id, replaced ?? id])
-    const build = `${shorten(id)}, published ${formatTime(published)} UTC,`
-    if (replaced === undefined) return `${build} is current in ${store.place} already; nothing is changed`
-    return summary.isDryRun
-      ? `${build} would be current in ${store.place} again, in the place of ${shorten(replaced)}; nothing is changed`
-      : `${build} is current in ${store.place} again, in the place of ${shorten(replaced)}`
-  })
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const summary = await library.rollback(store, { to, isDryRun, isSinglePublisher, signal })
+    writeOutcome(flags, { store: store.place, ...summary }, () => {
+      const { id, published, replaced } = summary
+      const shorten = shortIds([id, replaced ?? id])
+      const build = `${shorten(id)}, published ${formatTime(published)} UTC,`
+      if (replaced === undefined) return `${build} is current in ${store.place} already; nothing is changed`
+      return summary.isDryRun
+        ? `${build} would be current in ${store.place} again, in the place of ${shorten(replaced)}; nothing is changed`
+        : `${build} is current in ${store.place} again, in the place of ${shorten(replaced)}`
+    })
+  }
+  await stopBetweenSteps(work, async (signal) => (await findCurrent(opened, signal)).state)
 }

@@ -182,9 +182,9 @@ async function toServeOptions(
     tlsCert === undefined || tlsKey === undefined
       ? undefined
       : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
-  const { store } = flags
+  const store = storeOf(flags)
   return defined({
-    ...(storeOf(flags) ?? { directory }),
+    ...(store ?? { directory }),
     port,
     host,
     socket,
@@ -195,12 +195,11 @@ async function toServeOptions(
     ssr,
     tls,
     site: defined({
-      verify,
+      // With a store they have no effect, as the table of flags says.
+      ...(store === undefined && { verify, unlisted, noManifest }),
       memoryBudget,
       largestBody,
       openFiles,
-      unlisted,
-      noManifest,
       rules,
       envFile,
       onWarning,

@@ -7,10 +7,11 @@ import type { StoreForOthers } from '../load/store-source.ts'
 
 /** The first process alone asks the store. */
 export async function openSharedStore(flags: GivenFlags): Promise<StoreForOthers | undefined> {
+  const { envFile } = flags
   const place = storeOf(flags)
   if (place === undefined) return undefined
   const source = await import('../load/open-source.ts')
-  return await source.openSharedStore(place, loadDefaults.onWarning)
+  return await source.openSharedStore(place, { onWarning: loadDefaults.onWarning, ...defined({ envFile }) })
 }
 
 /** The builds that the first process has of a store. */

@@ -22,7 +22,7 @@ export function apacheConfiguration(plan: ExportPlan): ApacheConfiguration {
   )
   const { unknown, unknownAsset, site } = plan
   const standIns = new Set([unknown, unknownAsset, ...site.redirects].map((each) => each?.target))
-  const context: Context = { plan, left: [], names: [...names.values()], standIns }
+  const context: Context = { types: usualTypes(plan), left: [], names: [...names.values()], standIns }
   const folders = new Map<string, ExportedFile[]>([['', []]])
   for (const file of plan.files) {
     const folder = file.place.slice(0, file.place.lastIndexOf('/') + 1)
@@ -45,7 +45,8 @@ export function apacheConfiguration(plan: ExportPlan): ApacheConfiguration {
 }
 
 interface Context {
-  readonly plan: ExportPlan
+  /** By what a name ends with. */
+  readonly types: ReadonlyMap<string, string>
   readonly left: string[]
   /** Of all fields of all files. */
   readonly names: readonly string[]
@@ -228,8 +229,9 @@ function folderLines(files: readonly ExportedFile[], above: ReadonlySet<string>,
     groups.set(key, [...(groups.get(key) ?? []), file])
   }
   const [common = [], ...others] = [...groups.values()].toSorted((one, other) => other.length - one.length)
+  const commons = new Set(common)
   const isNamed = (file: ExportedFile): boolean =>
-    above.has(nameOf(file)) || !hasUsualType(context.plan, file)
+    above.has(nameOf(file)) || context.types.get(extensionOf(file.place)) !== file.mediaType
   const named = [common.filter(isNamed), ...others].filter((group) => group.length > 0)
   return {
     names: named.flat().map(nameOf),
@@ -237,7 +239,7 @@ function folderLines(files: readonly ExportedFile[], above: ReadonlySet<string>,
       ...fieldLines(common[0], context),
       ...named.flatMap((group) => forFiles(group, fieldLines(group[0], context))),
       ...files
-        .filter((file) => isNamed(file) || !common.includes(file))
+        .filter((file) => isNamed(file) || !commons.has(file))
         .flatMap((file) => forFiles([file], [`ForceType ${quote(file.mediaType)}`])),
     ],
   }
@@ -251,10 +253,6 @@ interface Folder {
 
 function nameOf({ place }: ExportedFile): string {
   return place.slice(place.lastIndexOf('/') + 1)
-}
-
-function hasUsualType(plan: ExportPlan, { place, mediaType }: ExportedFile): boolean {
-  return usualTypes(plan).get(extensionOf(place)) === mediaType
 }
 
 /** The type that a name's end says, where it is no coding's. */

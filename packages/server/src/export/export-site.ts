@@ -6,7 +6,7 @@ import { apacheConfiguration } from './apache-configuration.ts'
 import { caddyConfiguration } from './caddy-configuration.ts'
 import type { HostConfiguration } from './host-configuration.ts'
 import { nginxConfiguration } from './nginx-configuration.ts'
-import { type ExportedFile, type ExportPlan, planExport } from './plan-export.ts'
+import { type ExportedFile, planExport } from './plan-export.ts'
 import { cloudflarePages, netlify } from './page-host.ts'
 import { pagesFolder } from './pages-folder.ts'
 import { type FileToWrite, linkFiles, writeFiles } from './write-files.ts'
@@ -47,7 +47,8 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   const number = before.number + 1
   const build = `builds/${number}`
   const plan = planExport(site)
-  const files = plan.files.flatMap((file) => filesOf(file, plan))
+  const taken = new Set(plan.files.map(({ place }) => place))
+  const files = plan.files.flatMap((file) => filesOf(file, taken))
 
   const nginx = nginxConfiguration(plan, build)
   const apache = apacheConfiguration(plan)
@@ -96,9 +97,8 @@ function said(host: string, { left }: Pick<HostConfiguration, 'left'>): string[]
   return left.map((line) => `${host}: ${line}`)
 }
 
-function filesOf({ resource, place }: ExportedFile, plan: ExportPlan): FileToWrite[] {
+function filesOf({ resource, place }: ExportedFile, places: ReadonlySet<string>): FileToWrite[] {
   const time = timeOf(resource)
-  const places = new Set(plan.files.map((file) => file.place))
   const sizes = resource.representations.map(({ bytes }) => bytes.size)
   return resource.representations
     .map((representation, index) => {

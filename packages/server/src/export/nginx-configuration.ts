@@ -28,7 +28,7 @@ import { acceptsCoding, namesHtml, unclean } from './request-patterns.ts'
  */
 export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfiguration {
   const context: Context = { plan, left: [], pages: [], count: 0 }
-  const known = plan.paths.flatMap((each) => locationOf(each, context))
+  const known = inOrderOfNginx(plan.paths).flatMap((each) => locationOf(each, context))
   const assets = plan.assets === undefined ? [] : assetLocation(plan.assets, context)
   const unknown = unknownLocations(context)
   const lines = [
@@ -49,6 +49,15 @@ export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfig
     ...context.pages,
   ]
   return { text: `${lines.join('\n')}\n`, left: context.left }
+}
+
+/** nginx sorts locations by insertion, with `/` before all else: 15,000 in another order take it seconds. */
+function inOrderOfNginx(paths: readonly PlannedPath[]): readonly PlannedPath[] {
+  const keyed = paths.map((each) => ({
+    each,
+    key: Buffer.from(placeOf(each.path).replaceAll('/', '\0')),
+  }))
+  return keyed.toSorted((one, other) => one.key.compare(other.key)).map(({ each }) => each)
 }
 
 interface Context {

@@ -2,9 +2,9 @@ import { failedAnswer } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
 import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
-import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
+import { type HandlerOptions, openHost } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import { type Answer, type SiteSource, toSiteHolder } from '../site/site.ts'
+import type { Answer, SiteSource } from '../site/site.ts'
 import type { FileContent } from '../files/stored-file.ts'
 
 /**
@@ -21,10 +21,7 @@ export type FetchHandler = (request: Request) => Response | undefined | Promise<
  * `fallback: 'spa'` (or a rule of the site).
  */
 export function createFetchHandler(source: SiteSource, options: HandlerOptions = {}): FetchHandler {
-  const { fallback: chosen, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
-  const holder = toSiteHolder(source)
-  const report = reportOnce(onProblem)
-  const mayLookAgain = holder.lookAgain !== undefined
+  const { holder, fallback: chosen, fileSystemFallback, mayLookAgain, report } = openHost(source, options)
 
   return function handle(request) {
     const site = holder.current

@@ -1,5 +1,6 @@
-import { type Fallback, fallbacks, escapeMessage } from '@serve-dist/manifest'
+import { type Fallback, fallbacks, escapeMessage, OperatorError } from '@serve-dist/manifest'
 import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
+import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site.ts'
 
 /** How a handler treats what the table does not tell. */
 export interface HandlerOptions {
@@ -11,7 +12,7 @@ export interface HandlerOptions {
   readonly fallback?: Fallback
   /**
    * Whether paths that the build does not have are looked up in its folder: for files that appear after
-   * boot. A request for such a path then costs file-system calls.
+   * boot. A request for such a path then costs file-system calls. An error with a store, which has no such folder.
    * @default false
    */
   readonly fileSystemFallback?: boolean
@@ -51,12 +52,39 @@ export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerO
   return readOptions<ResolvedHandlerOptions>(options, defaults, handlerChecks)
 }
 
+/** What every host begins with. */
+export interface Host extends Omit<ResolvedHandlerOptions, 'onProblem'> {
+  readonly holder: SiteHolder
+  /** Whether a newer build may be found. */
+  readonly mayLookAgain: boolean
+  /** Reports a file that vanished or changed, each once. */
+  readonly report: (problem: Error) => void
+}
+
+/**
+ * Joins a site and the options of its host.
+ *
+ * @throws OperatorError that lists what is wrong with them.
+ */
+export function openHost(source: SiteSource, options: HandlerOptions): Host {
+  const { onProblem, ...resolved } = resolveHandlerOptions(options)
+  const holder = toSiteHolder(source)
+  if (resolved.fileSystemFallback && holder.current.store !== undefined) {
+    throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolder}`)
+  }
+  const mayLookAgain = holder.lookAgain !== undefined
+  return { ...resolved, holder, mayLookAgain, report: reportOnce(onProblem) }
+}
+
+/** Why there is no {@link HandlerOptions.fileSystemFallback} with a store. */
+export const noFolder = 'builds come from the store, so there is no folder to look in: leave it out'
+
 function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)
 }
 
 /** Reports each message once: a file that vanished is asked for again and again. */
-export function reportOnce(onProblem: (problem: Error) => void): (problem: Error) => void {
+function reportOnce(onProblem: (problem: Error) => void): (problem: Error) => void {
   const reported = new Set<string>()
   return (problem) => {
     if (reported.has(problem.message)) return

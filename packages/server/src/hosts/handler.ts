@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
 import { decide, decideNotFound, fallbackFor } from '../site/decide.ts'
 import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
-import { type HandlerOptions, reportOnce, resolveHandlerOptions } from './handler-options.ts'
+import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
-import { type Answer, type Site, type SiteSource, toSiteHolder } from '../site/site.ts'
+import type { Answer, Site, SiteSource } from '../site/site.ts'
 import { underMount } from './under-mount.ts'
 
 /**
@@ -34,11 +34,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * (`allocations.http-test.ts`).
  */
 export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
-  const { fallback: chosen, fileSystemFallback, onProblem } = resolveHandlerOptions(options)
-  const holder = toSiteHolder(source)
+  const { holder, fallback: chosen, fileSystemFallback, mayLookAgain, report } = openHost(source, options)
   const readRequestFields = createRequestFieldsReader()
-  const report = reportOnce(onProblem)
-  const mayLookAgain = holder.lookAgain !== undefined
 
   return function handle(request, response, next) {
     const site = holder.current

@@ -33,6 +33,8 @@ export interface BuildSource {
   noteServed?(buildId: string): void
   /** Tells the build that is there now from any other; `undefined` where there is no manifest. */
   mark(): Promise<string | undefined>
+  /** Gives up what it brings. */
+  close?(): void
   /** @param hasManifest - whether there was a mark. */
   open(hasManifest: boolean): Promise<SourceBuild>
 }

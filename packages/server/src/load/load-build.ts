@@ -1,14 +1,14 @@
-import { escapeMessage, isSourceMap, type Manifest, OperatorError, variantPath } from '@serve-dist/manifest'
+import { escapeMessage, isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
-import { buildSite } from '../site/build-site.ts'
-import { chooseStreamedFiles } from '../files/choose-streamed-files.ts'
+import { chooseFiles } from './choose-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
-import type { ExpectedFile, KnownDigests } from '../files/inspect-file.ts'
+import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { foldProblems } from './fold-problems.ts'
 import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
 import type { MadeEnvironment } from './make-environment-module.ts'
-import { type EarlierBuild, keepEarlier } from './keep-earlier.ts'
+import { type JoinedSite, joinSite } from './join-site.ts'
+import type { EarlierBuild } from './keep-earlier.ts'
 import { readServingFiles } from './read-serving-files.ts'
 import { listDeltas, type StoredBuild } from '../site/kept-build.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
@@ -21,23 +21,15 @@ import { describePolicy } from './describe-policy.ts'
 import { usablePolicy } from './usable-policy.ts'
 
 /** A site, with what its maker must know of it. */
-export interface LoadedBuild {
-  readonly site: Site
+export interface LoadedBuild extends JoinedSite {
   /** Whether the folder has a manifest; one without was described instead. */
   readonly hasManifest: boolean
   /** Equal for two loads that answer alike: the same folder, the same build, the same files on the disk. */
   readonly identity: string
   /** What the site was made of. */
   readonly build: StoredBuild
-  /** The earlier builds of which it answers files. */
-  readonly kept: readonly EarlierBuild[]
-  /** Which builds its source keeps beside it; `''` where it keeps none. */
-  readonly keptIdentity: string
   /** What it is with files of the builds that its source keeps by now. */
-  withKept(
-    kept: KeptBySource,
-    before: readonly EarlierBuild[],
-  ): Pick<LoadedBuild, 'site' | 'kept' | 'keptIdentity'>
+  withKept(source: KeptBySource, before: readonly EarlierBuild[]): JoinedSite
   /** Closes what was kept open of the build, as soon as nobody reads from it. */
   retire(): void
 }
@@ -65,11 +57,11 @@ const mostAttempts = 3
  * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `mark-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
  *    (`runtime-module.ts`).
- * 3. Choose the bodies to hold in memory, and the files to keep open (`files/choose-streamed-files.ts`).
+ * 3. Choose the bodies to hold in memory, and the files to keep open (`choose-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
  *    Then bring the deltas of the build that there is room for (`mirror/hold-deltas.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
- * 6. Build the table that requests are answered from (`site/build-site.ts`).
+ * 6. Build the table that requests are answered from, with files of earlier builds (`join-site.ts`).
  * 7. Warn of rules that never count, and of files that the manifest does not list (`judge-unlisted.ts`).
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
  *    read may be of two builds, and is read anew.
@@ -121,11 +113,6 @@ interface Description extends MadeEnvironment {
   readonly manifest: Manifest
 }
 
-/** The table of a build with files of earlier ones. */
-interface JoinedSite extends Pick<LoadedBuild, 'site' | 'kept'> {
-  readonly problems: readonly string[]
-}
-
 async function loadDescribed(
   build: SourceBuild,
   { manifest: read, module, values, problems: unset }: Description,
@@ -144,19 +131,15 @@ async function loadDescribed(
   const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(whole) : whole
 
   // 3. What to hold, and what to keep open.
-  const expected = expectedFiles(wanted).filter(({ entry }) => entry !== module?.file)
-  const served = expected.filter(({ path }) => !servingFiles.has(path))
-  const streamed = chooseStreamedFiles(served, { memoryBudget, largestBody })
-  // The smallest: opening a file costs most beside sending it when there is little to send.
-  const keptOpen = new Set(streamed.slice(0, openFiles))
+  const onDisk = { ...wanted, files: wanted.files.filter((file) => file !== module?.file) }
+  const { expected, ...chosen } = chooseFiles(onDisk, { memoryBudget, largestBody, openFiles })
 
   // 4. The files.
   const inspected = await build.inspect(expected, {
     // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
     digests,
-    streamed: new Set(streamed),
-    kept: keptOpen,
+    ...chosen,
   })
   const retire = (): void => retireFiles(inspected.values())
   try {
@@ -175,19 +158,13 @@ async function loadDescribed(
       files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
     }
     const deltas = await build.holdDeltas?.(memoryBudget - bytesHeld(files.values()))
-    const current = { manifest, stored: files, deltas }
     const changes = listDeltas(deltas)
-    const join = (kept: KeptBySource | undefined, before: readonly EarlierBuild[]): JoinedSite => {
-      const builds = kept?.builds(before) ?? before
-      const room = memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes))
-      const limits = { memoryBudget: room, openFiles, now: Date.now(), coldBytesOf: kept?.coldBytesOf }
-      const earlier = keepEarlier(current, serving, builds, limits)
-      const { site, problems } = buildSite(current, serving, earlier)
-      const summary = { ...site.summary, unlistedFiles: found.unlisted.length }
-      return { site: { ...site, summary }, kept: earlier, problems }
-    }
-    const { problems, ...joined } = join(build.kept, options.earlier)
-    const { site } = joined
+    const current = { manifest, stored: files, deltas }
+    const room = memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes))
+    const limits = { memoryBudget: room, openFiles }
+    const readBuild = { current, serving, place: directory, unlistedFiles: found.unlisted.length, limits }
+    const { joined, problems } = joinSite(readBuild, options.earlier, build.kept)
+    const { site, keptIdentity } = joined
 
     // 7. The warnings.
     const missing = missingFallback(site)
@@ -205,17 +182,12 @@ async function loadDescribed(
       ...(policy === undefined ? [] : describePolicy(site, policy)),
     ])
       onWarning(problem)
-    const keptIdentity = build.kept?.identity ?? ''
     return {
       ...joined,
       hasManifest,
       identity: `${identify(site, files.values())}\n${keptIdentity}\n${deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join()}`,
       build: current,
-      keptIdentity,
-      withKept(kept, before) {
-        const { site: newer, kept: earlier } = join(kept, before)
-        return { site: newer, kept: earlier, keptIdentity: kept.identity }
-      },
+      withKept: (source, before) => joinSite(readBuild, before, source).joined,
       retire,
     }
   } catch (error) {
@@ -245,22 +217,4 @@ function bytesHeld(stored: Iterable<StoredBytes>): number {
   let held = 0
   for (const { body } of stored) held += body?.length ?? 0
   return held
-}
-
-/** Every file that the manifest describes, variants among them. */
-function expectedFiles(manifest: Manifest): readonly ExpectedFile[] {
-  const expected: ExpectedFile[] = []
-  for (const file of manifest.files) {
-    const { path, size, sha256 } = file
-    expected.push({ path, size, sha256, entry: file })
-    for (const variant of file.variants) {
-      expected.push({
-        path: variantPath(path, variant.coding),
-        size: variant.size,
-        sha256: variant.sha256,
-        entry: variant,
-      })
-    }
-  }
-  return expected
 }

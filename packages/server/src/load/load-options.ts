@@ -21,7 +21,7 @@ import {
 export interface LoadSiteOptions {
   /**
    * What is compared with the manifest: that each file exists and has its size, or also its SHA-256
-   * (reads every byte).
+   * (reads every byte). Of a store, every byte is compared anyway.
    * @default 'size'
    */
   readonly verify?: 'size' | 'hash'
@@ -45,7 +45,7 @@ export interface LoadSiteOptions {
   /**
    * What becomes of files in the folder that the manifest does not list, and that its selection does not leave out: a
    * warning, and a refusal where pages are lost by it (`refuse`); a warning (`warn`); nothing (`ignore`, for hosts with
-   * `fileSystemFallback`). A reload never refuses them.
+   * `fileSystemFallback`). A reload never refuses them. A store has none.
    * @default 'refuse'
    */
   readonly unlisted?: 'refuse' | 'warn' | 'ignore'
@@ -67,14 +67,14 @@ export interface LoadSiteOptions {
    */
   readonly envFile?: string
   /**
-   * Called with what the build asks for and this server does not do, and with options of `serve` that do nothing.
+   * Called with what the build asks for and this server does not do, and with options that do nothing.
    * @default prints the message to standard error
    */
   readonly onWarning?: (message: string) => void
 }
 
 /** `LoadSiteOptions` with nothing left open but where values come from. */
-type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName | SourceName>> &
+export type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName | SourceName>> &
   Pick<LoadSiteOptions, SourceName> &
   Readonly<Record<SizeName, number>>
 

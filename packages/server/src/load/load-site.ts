@@ -19,7 +19,7 @@ export async function loadSite(directory: string, options?: LoadSiteOptions): Pr
  *
  * @throws OperatorError when neither has a build that can be served, or an option is wrong.
  */
-export async function loadSite(options: LoadSiteOptions & StoreOptions): Promise<Site>
+export async function loadSite(options: LoadSiteOptions & Omit<StoreOptions, 'storeInterval'>): Promise<Site>
 export async function loadSite(
   from: string | (LoadSiteOptions & StoreOptions),
   options: LoadSiteOptions = {},
@@ -36,7 +36,7 @@ export async function loadSiteToInspect(directory: string, options: LoadSiteOpti
 
 async function load(place: BuildPlace, options: LoadSiteOptions, needsEnvironment: boolean): Promise<Site> {
   const resolved = resolveLoadSiteOptions(options)
-  const { site } = await loadBuild(await openSource(place, resolved.onWarning), {
+  const { site } = await loadBuild(await openSource(place, resolved), {
     ...resolved,
     openFiles: 0,
     needsManifest: false,

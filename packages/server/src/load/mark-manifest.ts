@@ -21,19 +21,24 @@ export async function markManifest(directory: string): Promise<string | undefine
   }
 }
 
-/**
- * The same with what tells a file of variables from what stood or will stand there: where it really is, for a ConfigMap
- * moves a link, its size and times.
- */
+/** The same with {@link markEnvFile}. */
 export async function markBuild(directory: string, envFile: string | undefined): Promise<string | undefined> {
   const manifest = await markManifest(directory)
-  if (manifest === undefined || envFile === undefined) return manifest
+  return manifest && `${manifest}${await markEnvFile(envFile)}`
+}
+
+/**
+ * What tells a file of variables from what stood or will stand there: where it really is, for a ConfigMap moves a link, its
+ * size and times; `''` where there is none to be looked at.
+ */
+export async function markEnvFile(envFile: string | undefined): Promise<string> {
+  if (envFile === undefined) return ''
   try {
     const path = await realpath(resolve(envFile))
     const stats = await stat(path, { bigint: true })
-    return `${manifest}:${path}:${fingerprintOf(stats)}:${changeTimeOf(stats)}`
+    return `:${path}:${fingerprintOf(stats)}:${changeTimeOf(stats)}`
   } catch {
     // As above.
-    return `${manifest}:`
+    return ':'
   }
 }

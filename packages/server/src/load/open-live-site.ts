@@ -35,8 +35,8 @@ export interface StagedSite extends LiveSite {
   prepare(): Promise<PrepareOutcome>
   /** Puts what was prepared in its place, if anything was. */
   swap(): void
-  /** Lets go of what was prepared, if anything was. */
-  drop(): void
+  /** Lets go of what was prepared, if anything was, and of files of earlier builds that the source has no more. It never rejects. */
+  drop(): Promise<void>
 }
 
 /**
@@ -84,8 +84,12 @@ export function followStore(
 /** As {@link openLiveSite}, for who decides himself when another build is loaded. */
 export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions): Promise<StagedSite> {
   const resolved = { ...resolveLiveSiteOptions(options), needsEnvironment: true, digests: new Map() }
-  const source = await openSource(place, resolved.onWarning)
-  let served = await loadBuild(source, { ...resolved, needsManifest: false, isStart: true, earlier: [] })
+  const source = await openSource(place, resolved)
+  const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
+  let served = await loadBuild(source, start).catch((error: unknown) => {
+    source.close?.()
+    throw error
+  })
   const { watched } = source
   source.noteServed?.(served.site.buildId)
   let prepared: LoadedBuild | undefined
@@ -97,7 +101,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   ]
 
   async function prepare(): Promise<PrepareOutcome> {
-    drop()
+    letGo()
     // No manifest where there was one means "not yet", never a folder to be described.
     const needsManifest = served.hasManifest
     let loaded: LoadedBuild
@@ -136,25 +140,44 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     retireFiles(filesOf([before.build, ...before.kept]).filter((stored) => !kept.has(stored)))
   }
 
-  /** Hashed files of a newer build are answered at once, while all of it is loaded: other replicas serve its pages. */
-  async function lookAgain(): Promise<void> {
+  /**
+   * Answers hashed files of the builds that the source has now besides the one that is served.
+   *
+   * @returns the builds of before, where those were others.
+   */
+  async function keepListed(): Promise<readonly EarlierBuild[] | undefined> {
     const { site, keptIdentity } = served
     const kept = await source.peek?.(site.buildId)
-    if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site) return
+    if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site)
+      return undefined
     const before = served
     served = { ...before, ...before.withKept(kept, earlierBuilds()) }
     live.current = served.site
     const still = new Set(filesOf(served.kept))
     retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
+    return before.kept
+  }
+  // In turn: what was read first would else take back what was read later.
+  const keepInTurn = oneAtATime(() => keepListed().catch(() => undefined))
+
+  /** Hashed files of a newer build are answered at once, while all of it is loaded: other replicas serve its pages. */
+  async function lookAgain(): Promise<void> {
+    const before = await keepInTurn()
+    if (before === undefined) return
     const loading = (source.lookNow ?? watched?.lookNow)?.()
     // Where no file of it joined, only the whole build may have what was asked for.
-    const known = new Set(before.kept.map(({ manifest }) => manifest.buildId))
+    const known = new Set(before.map(({ manifest }) => manifest.buildId))
     if (served.kept.every(({ manifest }) => known.has(manifest.buildId))) await loading
   }
 
-  function drop(): void {
+  function letGo(): void {
     prepared?.retire()
     prepared = undefined
+  }
+
+  async function drop(): Promise<void> {
+    letGo()
+    await keepInTurn()
   }
 
   const live: Writable<StagedSite> = {
@@ -168,6 +191,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     drop,
     reload: oneAtATime(async () => {
       const outcome = await prepare()
+      if (outcome.status === 'refused') await drop()
       if (outcome.status !== 'prepared') return outcome
       swap()
       const { replaces: replaced, ...build } = outcome
@@ -175,7 +199,8 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     }),
     close() {
       isClosed = true
-      drop()
+      source.close?.()
+      letGo()
       retireFiles(filesOf([served.build, ...served.kept]))
     },
   }

@@ -1,31 +1,28 @@
 import { loadOptional } from '@serve-dist/manifest'
 import type { BuildSource } from './build-source.ts'
 import { folderSource } from './folder-source.ts'
-import { resolveStoreOptions, type StoreOptions } from './store-options.ts'
+import type { ResolvedLoadSiteOptions } from './load-options.ts'
+import { needlessOptions, resolveStoreOptions, type StoreOptions } from './store-options.ts'
 import type * as StoreSource from './store-source.ts'
-import type { StoreForOthers } from './store-source.ts'
+import type { StoreFollowing, StoreForOthers } from './store-source.ts'
 
 /** A folder, a store of builds, or what was opened already. */
 export type BuildPlace = string | StoreOptions | BuildSource
 
 /** @throws OperatorError where there is nothing that builds could be read from. */
-export async function openSource(
-  place: BuildPlace,
-  onWarning: (message: string) => void,
-): Promise<BuildSource> {
+export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOptions): Promise<BuildSource> {
   if (typeof place !== 'object' || place === null) return folderSource(place)
   if ('open' in place) return place
+  const store = resolveStoreOptions(place)
+  for (const text of needlessOptions(options)) options.onWarning(text)
   const { openStoreSource } = await loadStoreSource(place)
-  return await openStoreSource(resolveStoreOptions(place), onWarning)
+  return await openStoreSource(store, options)
 }
 
 /** Opens a store that this process asks for others that serve. */
-export async function openSharedStore(
-  place: StoreOptions,
-  onWarning: (message: string) => void,
-): Promise<StoreForOthers> {
+export async function openSharedStore(place: StoreOptions, options: StoreFollowing): Promise<StoreForOthers> {
   const { openStoreForOthers } = await loadStoreSource(place)
-  return await openStoreForOthers(resolveStoreOptions(place), onWarning)
+  return await openStoreForOthers(resolveStoreOptions(place), options)
 }
 
 /** A server of a folder needs none of that code. */

@@ -1,4 +1,5 @@
 import { byteSizeForm, byteSizeOf, type ByteSize } from '@serve-dist/manifest'
+import { loadDefaults, type ResolvedLoadSiteOptions } from './load-options.ts'
 import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
 
 /** A store of builds, which takes the place of a folder. */
@@ -72,6 +73,23 @@ export function resolveStoreOptions({
     storeChecks,
   )
   return { ...resolved, storeCacheSize: byteSizeOf(resolved.storeCacheSize) ?? storeDefaults.storeCacheSize }
+}
+
+/** Why options that are about a folder have no effect with a store. */
+export const needlessWithStore = {
+  verify: 'every byte is compared with its digest anyway',
+  unlisted: 'a store has no files but those of its manifests',
+  noManifest: 'each build of a store has a manifest',
+} as const
+
+/** One line for each of them that is given; a default is nobody's mistake. */
+export function needlessOptions(
+  given: Pick<ResolvedLoadSiteOptions, keyof typeof needlessWithStore>,
+): readonly string[] {
+  const names = ['verify', 'unlisted', 'noManifest'] as const
+  return names
+    .filter((name) => given[name] !== loadDefaults[name])
+    .map((name) => `${name} has no effect with a store: ${needlessWithStore[name]}`)
 }
 
 /** Options without those of the store. */

@@ -10,8 +10,10 @@ import { type AskStore, type SharedMirror, shareMirror } from '../mirror/share-m
 import { upstreamOf } from '../mirror/upstream.ts'
 import type { ManifestEntry, StoredBytes, StoreView } from '../site/site.ts'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
+import type { ResolvedLoadSiteOptions } from './load-options.ts'
+import { markEnvFile } from './mark-manifest.ts'
 import type { ResolvedStoreOptions } from './store-options.ts'
-import type { WatchedBuilds } from './watch-build.ts'
+import { type WatchedBuilds, withEnvFile } from './watch-build.ts'
 
 /**
  * The builds of a store. Where it cannot be reached, or its current build cannot be had, the one that the cache has is
@@ -21,16 +23,26 @@ import type { WatchedBuilds } from './watch-build.ts'
  */
 export async function openStoreSource(
   options: ResolvedStoreOptions,
-  onWarning: (message: string) => void,
+  following: StoreFollowing,
 ): Promise<BuildSource> {
-  const mirror = await openStoreMirror(options, onWarning)
+  const end = new AbortController()
+  const close = (): void => end.abort(new Error('its site was closed'))
+  const opened = openWatchedStore(options, following, end.signal)
+  const { mirror, watched } = await opened.catch((error: unknown) => {
+    close()
+    throw error
+  })
   return {
     ...sourceOf(mirror),
+    close,
     store: mirror,
-    watched: watchedStore(mirror, options),
+    watched,
     noteServed: (id) => mirror.noteServed(id),
   }
 }
+
+/** What a store is followed with. */
+export type StoreFollowing = Pick<ResolvedLoadSiteOptions, 'onWarning' | 'envFile'>
 
 /** What a process has that alone asks a store, for others that serve. */
 export interface StoreForOthers {
@@ -42,10 +54,9 @@ export interface StoreForOthers {
 /** As {@link openStoreSource}, for processes of which each has its source of {@link openSharedSource}. */
 export async function openStoreForOthers(
   options: ResolvedStoreOptions,
-  onWarning: (message: string) => void,
+  following: StoreFollowing,
 ): Promise<StoreForOthers> {
-  const mirror = await openStoreMirror(options, onWarning)
-  const watched = watchedStore(mirror, options)
+  const { mirror, watched } = await openWatchedStore(options, following)
   const shared = shareMirror(mirror, async () => await watched.lookNow?.())
   return { shared, view: mirror, watched }
 }
@@ -55,14 +66,37 @@ export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
   return { ...sourceOf(await openSharedMirror(ask)), lookNow: () => ask({ kind: 'load' }) }
 }
 
+async function openWatchedStore(
+  options: ResolvedStoreOptions,
+  { onWarning, envFile }: StoreFollowing,
+  signal?: AbortSignal,
+): Promise<{ readonly mirror: Mirror; readonly watched: WatchedBuilds }> {
+  // Before it is read.
+  const variables = await markEnvFile(envFile)
+  const mirror = await openStoreMirror(options, onWarning, signal)
+  const watched: WatchedBuilds = {
+    async mark() {
+      const ids = await mirror.look()
+      return ids && `${ids.join()}${await markEnvFile(envFile)}`
+    },
+    since: `${mirror.generations.map(({ id }) => id).join()}${variables}`,
+    folders: mirror.place.startsWith('s3://') ? [] : [mirror.place],
+    // Replicas that started together must not all ask together.
+    interval: options.storeInterval * (0.9 + 0.2 * Math.random()),
+    settling: 0,
+  }
+  return { mirror, watched: envFile === undefined ? watched : withEnvFile(watched, envFile) }
+}
+
 async function openStoreMirror(
   { store, storeCache, storeCacheSize, deltas }: ResolvedStoreOptions,
   onWarning: (message: string) => void,
+  signal?: AbortSignal,
 ): Promise<Mirror> {
   const backend = await openStore(store)
   const endpoint = (await backend.endpoint?.()) ?? ''
   const cache = await openCacheFolder(storeCache, `${endpoint} ${backend.place}`)
-  const upstream = upstreamOf(backend)
+  const upstream = upstreamOf(backend, signal)
   const mirror = openMirror({ upstream, cache, cacheSize: storeCacheSize, deltas, onNotice: onWarning })
   try {
     await mirror.refresh()
@@ -86,17 +120,6 @@ function sourceOf(builds: CachedBuilds): BuildSource {
     },
     mark: async () => currentOf(builds).id,
     open: async () => openGeneration(builds, currentOf(builds)),
-  }
-}
-
-function watchedStore(mirror: Mirror, { storeInterval }: ResolvedStoreOptions): WatchedBuilds {
-  return {
-    mark: async () => (await mirror.look())?.join(),
-    since: mirror.generations.map(({ id }) => id).join(),
-    folders: mirror.place.startsWith('s3://') ? [] : [mirror.place],
-    // Replicas that started together must not all ask together.
-    interval: storeInterval * (0.9 + 0.2 * Math.random()),
-    settling: 0,
   }
 }
 

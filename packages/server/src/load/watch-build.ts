@@ -50,10 +50,14 @@ export function watchedFolder(
   // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
   const folders = [join(path, stateDirectory), path, dirname(path)]
   const watched = { mark: () => markBuild(path, envFile), since, interval }
+  const alone = { ...watched, folders, settling: 0 }
+  return envFile === undefined ? alone : withEnvFile(alone, envFile)
+}
+
+/** Looks at the folder of a file of variables, too. */
+export function withEnvFile(watched: WatchedBuilds, envFile: string): WatchedBuilds {
   // Unlike a manifest, that file is written in its place by many editors and scripts.
-  return envFile === undefined
-    ? { ...watched, folders, settling: 0 }
-    : { ...watched, folders: [...folders, dirname(resolve(envFile))], settling: 100 }
+  return { ...watched, folders: [...watched.folders, dirname(resolve(envFile))], settling: 100 }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { mkdir, readdir, unlink } from 'node:fs/promises'
+import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
@@ -41,13 +41,22 @@ export interface BlobCache {
    * @throws OperatorError where one is not to be had.
    */
   fetchLacking(blobs: readonly NamedBlob[]): Promise<void>
+  /**
+   * Writes something else into the cache, with room made for it where the disk is full.
+   *
+   * @throws OperatorError where there is none to be made.
+   */
+  intoRoom<Result>(size: number, write: () => Promise<Result>): Promise<Result>
   /** Somebody reads a blob: it is not the one to be given up next. */
   noteUse(sha256: string): void
   /** Takes away what is too much, and what killed processes have left. */
   tidy(): Promise<void>
 }
 
-/** Blobs that are asked for at a time: each takes a connection. */
+/**
+ * Blobs that are asked for at a time, each of which takes a connection: for answers, and as many for the current build, which
+ * does not wait for what clients ask for.
+ */
 const fetchesAtOnce = 16
 /** Others may fill the room that was made. */
 const mostTries = 8
@@ -56,7 +65,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   const { upstream, cache, cacheSize, needed, listed } = options
   const figures = { fetchedBlobs: 0, fetchedBytes: 0, cacheBytes: 0 }
   const comparisons: Comparisons = new Map()
-  const fetching = new Map<string, Promise<'fetched' | 'missing'>>()
+  const asked: Fetches = new Map()
+  const fetching: Fetches = new Map()
   const lastUses = new Map<string, number>()
   const inTurn = atMost(fetchesAtOnce)
 
@@ -65,16 +75,12 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   }
 
   async function once(blob: NamedBlob, fetchNow: typeof download): Promise<'fetched' | 'missing'> {
-    const { sha256 } = blob
-    const underWay =
-      fetching.get(sha256) ?? inTurn(() => fetchNow(blob)).finally(() => fetching.delete(sha256))
-    fetching.set(sha256, underWay)
-    return await underWay
+    return await shareUnderWay(fetching, blob.sha256, () => fetchNow(blob))
   }
 
   async function download(blob: NamedBlob): Promise<'fetched' | 'missing'> {
     const { sha256, size } = blob
-    const result = await fetchIntoRoom(blob)
+    const result = await intoRoom(size, () => upstream.fetchBlob(blob, fileOf(sha256)))
     if (result === 'missing') return result
     // It was compared while it was written, and what is small is read in no time.
     if (size > largestAtOnce) noteDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
@@ -85,21 +91,29 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     return result
   }
 
-  async function fetchIntoRoom(blob: NamedBlob): Promise<'fetched' | 'missing'> {
+  async function intoRoom<Result>(size: number, write: () => Promise<Result>): Promise<Result> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await upstream.fetchBlob(blob, fileOf(blob.sha256))
+        return await write()
       } catch (error) {
-        if (tries === mostTries || !(await mendDisk(error, blob.size))) throw error
+        if (tries === mostTries || !(await mendDisk(error, size))) throw error
       }
     }
   }
 
-  /** Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted. */
+  /**
+   * Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted, or none
+   * any more in the place of a file.
+   */
   async function mendDisk(error: unknown, size: number): Promise<boolean> {
     if (!(error instanceof OperatorError) || error.code !== 'SD_WRITE_FAILED') return false
     const { cause } = error
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    if (!(cause instanceof Error && 'code' in cause)) return false
+    const { code } = cause
+    if (code === 'EISDIR' && 'dest' in cause && typeof cause.dest === 'string') {
+      await rm(cause.dest, { recursive: true, force: true })
+      return true
+    }
     if (code === 'ENOSPC' || code === 'EDQUOT') return (await evict((held) => held - size)) > 0
     if (code !== 'ENOENT') return false
     await mkdir(join(cache, 'blobs'), { recursive: true, mode: 0o700 })
@@ -149,7 +163,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     figures,
     comparisons,
     fileOf,
-    fetch: async (blob) => await once(blob, downloadUnlessThere),
+    fetch: async (blob) =>
+      await shareUnderWay(asked, blob.sha256, () => inTurn(() => once(blob, downloadUnlessThere))),
 
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
@@ -166,11 +181,25 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
       await Promise.all(Array.from({ length: fetchesAtOnce }, fetchNext))
     },
 
+    intoRoom,
     noteUse(sha256) {
       lastUses.set(sha256, Date.now())
     },
     tidy,
   }
+}
+
+/** By digest. */
+type Fetches = Map<string, Promise<'fetched' | 'missing'>>
+
+async function shareUnderWay(
+  fetches: Fetches,
+  sha256: string,
+  begin: () => Promise<'fetched' | 'missing'>,
+): Promise<'fetched' | 'missing'> {
+  const underWay = fetches.get(sha256) ?? begin().finally(() => fetches.delete(sha256))
+  fetches.set(sha256, underWay)
+  return await underWay
 }
 
 function bytesOf(blobs: readonly CachedBlob[]): number {

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isMissing, type Manifest, parseManifest, stringifyManifest } from '@serve-dist/manifest'
+import {
+  isMissing,
+  type Manifest,
+  OperatorError,
+  parseManifest,
+  reasonOf,
+  stringifyManifest,
+} from '@serve-dist/manifest'
 import {
   type DeltasDocument,
   deltasKey,
@@ -22,9 +29,9 @@ export interface Generation {
 /** What an earlier process, or another one, wrote into a cache; `undefined` where it is not what it has to be. */
 export async function readCachedGeneration(cache: string, id: string): Promise<Generation | undefined> {
   const file = join(cache, generationKey(id))
-  const text = await readOptional(file)
-  if (text === undefined) return undefined
   try {
+    const text = await readOptional(file)
+    if (text === undefined) return undefined
     const manifest = parseManifest(text)
     return manifest.buildId === id ? { id, manifest, file } : undefined
   } catch {
@@ -53,7 +60,11 @@ export async function cacheDeltas(cache: string, id: string, document: DeltasDoc
   await replaceFile(join(cache, deltasKey(id)), stringifyDeltas(document))
 }
 
-/** Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew. */
+/**
+ * Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew.
+ *
+ * @throws OperatorError
+ */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const aside = `${file}.${randomUUID()}.part`
   try {
@@ -63,6 +74,8 @@ export async function replaceFile(file: string, text: string): Promise<void> {
       await writeFile(aside, text, { flag: 'wx' })
     })
     await rename(aside, file)
+  } catch (cause) {
+    throw new OperatorError('SD_WRITE_FAILED', `${file}: cannot be written (${reasonOf(cause)})`, { cause })
   } finally {
     await unlink(aside).catch(() => {})
   }

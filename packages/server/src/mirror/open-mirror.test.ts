@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { blobsOf, openStore, type StoreBackend } from '@serve-dist/store'
-import { publishTo } from '../../test/support/publish-to.ts'
+import { OperatorError } from '@serve-dist/manifest'
+import { blobsOf, openStore, purge, type StoreBackend } from '@serve-dist/store'
+import { publishTo, publishWithout } from '../../test/support/publish-to.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
+import { atMost } from '../files/at-most.ts'
 import { openCacheFolder } from './cache-folder.ts'
 import { type Mirror, openMirror } from './open-mirror.ts'
-import { upstreamOf } from './upstream.ts'
+import { type Upstream, upstreamOf } from './upstream.ts'
 
 const kilobyte = (letter: string): Buffer => Buffer.alloc(1000, letter)
 const digestOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
@@ -16,15 +19,15 @@ interface Fixture {
   readonly store: StoreBackend
   readonly cache: string
   /** Of a process of its own, as far as the cache can tell. */
-  readonly open: (cacheSize?: number) => Mirror
+  readonly open: (cacheSize?: number, upstream?: Upstream) => Mirror
 }
 
 async function openFixture(): Promise<Fixture> {
   const folder = await temporaryDirectory()
   const store = await openStore(join(folder, 'store'))
   const cache = await openCacheFolder(join(folder, 'cache'), store.place)
-  const open = (cacheSize = 1e9): Mirror =>
-    openMirror({ upstream: upstreamOf(store), cache, cacheSize, deltas: true, onNotice: () => {} })
+  const open = (cacheSize = 1e9, upstream = upstreamOf(store)): Mirror =>
+    openMirror({ upstream, cache, cacheSize, deltas: true, onNotice: () => {} })
   return { store, cache, open }
 }
 
@@ -46,6 +49,39 @@ describe('a mirror', () => {
     await Promise.all(Array.from({ length: 20 }, () => mirror.fetch(blob)))
     expect(mirror.figures).toMatchObject({ fetchedBlobs: 2, fetchedBytes: 2000 })
     expect(await readFile(mirror.fileOf(blob.sha256))).toEqual(kilobyte('a'))
+  })
+
+  test('takes a new build while all fetches for answers stall', async () => {
+    const { store, cache } = await openFixture()
+    const letters = Array.from('abcdefghijklmnopqrst')
+    const kept = await publishTo(
+      store.place,
+      Object.fromEntries(letters.map((letter) => [`${letter}.bin`, kilobyte(letter)])),
+    )
+    await publishTo(store.place, { 'index.html': 'two' })
+    const ends = new AbortController()
+    const stalled = once(ends.signal, 'abort')
+    const upstream = upstreamOf(store)
+    const mirror = openMirror({
+      upstream: {
+        ...upstream,
+        async fetchBlob(blob, to) {
+          if (blob.size === 1000) await stalled
+          return await upstream.fetchBlob(blob, to)
+        },
+      },
+      cache,
+      cacheSize: 1e9,
+      deltas: true,
+      onNotice: () => {},
+    })
+    await mirror.refresh()
+    const answers = blobsOf(kept).map((blob) => mirror.fetch(blob))
+    const { buildId } = await publishTo(store.place, { 'index.html': 'three' })
+    await mirror.refresh()
+    expect(mirror.generations[0]?.id).toBe(buildId)
+    ends.abort()
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['fetched']))
   })
 
   test('gives up the blobs that nobody has used for longest, and none of the current build', async () => {
@@ -74,6 +110,30 @@ describe('a mirror', () => {
     await vi.waitFor(() => expect(mirror.figures.cacheBytes).toBe(2000))
   })
 
+  test('on a full disk gives up what the current build does not need, and only then fails', async () => {
+    const { store, cache, open } = await openFixture()
+    const before = await publishTo(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
+    await publishTo(store.place, { 'c.bin': kilobyte('c') })
+    const upstream = upstreamOf(store)
+    const inTurn = atMost(1)
+    const mirror = open(1e9, {
+      ...upstream,
+      // One at a time: two that look at once would both find the same room.
+      fetchBlob: async (blob, to) =>
+        await inTurn(async () => {
+          if ((await cached(cache)).length < 2) return await upstream.fetchBlob(blob, to)
+          const cause = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+          throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written`, { cause })
+        }),
+    })
+    await mirror.refresh()
+    for (const blob of blobsOf(before)) expect(await mirror.fetch(blob)).toBe('fetched')
+    expect(await cached(cache)).toHaveLength(2)
+    await publishTo(store.place, { 'd.bin': kilobyte('d'), 'e.bin': kilobyte('e') })
+    await expect(mirror.refresh()).rejects.toThrow('cannot be written')
+    expect(await cached(cache)).toContain(digestOf(kilobyte('c')))
+  })
+
   test('shares its folder: what another process took away is fetched again', async () => {
     const { store, cache, open } = await openFixture()
     await publishTo(store.place, { 'a.bin': kilobyte('a') })
@@ -96,6 +156,39 @@ describe('a mirror', () => {
     await open().refresh()
     await vi.waitFor(async () => expect(await cached(cache)).toHaveLength(1))
     expect((await stat(fresh)).size).toBe(4)
+  })
+
+  test('takes away folders that lie in the place of its files', async () => {
+    const { store, cache, open } = await openFixture()
+    const { buildId } = await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const names = [`blobs/${digestOf(kilobyte('a'))}`, `generations/${buildId}.json`, 'current.json']
+    for (const name of names) await mkdir(join(cache, name, 'deep'), { recursive: true })
+    const live = open()
+    await live.refresh()
+    await live.fetch({ sha256: digestOf(kilobyte('a')), size: 1000 })
+    for (const name of names) expect((await stat(join(cache, name))).isFile()).toBe(true)
+  })
+
+  test('starts from its cache with nothing that was purged, where the build that is current cannot be had', async () => {
+    const { store, open } = await openFixture()
+    const builds = []
+    for (const letter of ['a', 'b', 'c']) {
+      builds.push(await publishTo(store.place, { [`${letter}.bin`]: kilobyte(letter) }))
+    }
+    const [purged, , last] = builds.map(({ buildId }) => buildId)
+    await open().refresh()
+    await purge(store, purged ?? '')
+    await publishWithout('d.bin', store.place, { 'd.bin': kilobyte('d') })
+    const mirror = open()
+    const reason = await mirror.refresh().catch((error: unknown) => error)
+    if (!(reason instanceof OperatorError)) throw new Error('it is not refused')
+    expect(await mirror.refreshFromCache(reason)).toBe(true)
+    expect(mirror.generations.map(({ id }) => id)).toEqual([last, builds[1]?.buildId])
+    await purge(store, builds[1]?.buildId ?? '')
+    await purge(store, last ?? '')
+    const later = open()
+    await expect(later.refresh()).rejects.toThrow(OperatorError)
+    expect(await later.refreshFromCache(reason)).toBe(false)
   })
 
   test('reads a manifest again that the cache has in part', async () => {

@@ -47,7 +47,7 @@ export interface CachedBuilds extends FileProvider {
   /**
    * Makes `generations` what the store has now.
    *
-   * @throws OperatorError where its current one cannot be had; then they stay.
+   * @throws OperatorError where its current one cannot be had; then the first stays, beside what the store has.
    */
   refresh(): Promise<void>
   /**
@@ -85,17 +85,22 @@ export interface Mirror extends CachedBuilds, StoreView {
    * As `refresh`, from what the cache has.
    *
    * @param reason - why the store's own will not do.
-   * @returns whether the cache has anything.
+   * @returns whether the cache has anything that the store, as far as it has answered, has not taken out.
    */
   refreshFromCache(reason: OperatorError): Promise<boolean>
   /** What is served is not taken away, whatever becomes current. */
   noteServed(id: string): void
 }
 
+/** Room that is made for a manifest or a history at a time: the manifest of 5,000 files has about as many bytes. */
+const documentSize = 1024 * 1024
+
 export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: MirrorOptions): Mirror {
   let generations: readonly Generation[] = []
   let served: Generation | undefined
   let fetched: Generation | undefined
+  /** What the store had when it was read last: what was purged is not served from the cache either. */
+  let listed: readonly string[] | undefined
   const store = observeUpstream(upstream, { isServed: () => generations.length > 0, onNotice })
   const { place } = store
   const blobs = openBlobCache({
@@ -107,8 +112,10 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
   })
 
   /** @param mayLack - whether it is an error of a kept build that is no reason to do without it. */
-  async function adopt(history: History, mayLack: (error: unknown) => boolean): Promise<void> {
-    const [newest, ...older] = idsOf(history)
+  async function adopt(
+    [newest, ...older]: readonly string[],
+    mayLack: (error: unknown) => boolean,
+  ): Promise<void> {
     if (newest === undefined) throw nothingPublished(place)
     fetched = await generationOf(newest)
     const kept = await generationsOf(older, mayLack)
@@ -135,7 +142,9 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
     const known = generations.find((each) => each.id === id)
     if (known !== undefined) return known
     const cached = await readCachedGeneration(cache, id)
-    return cached ?? (await cacheGeneration(cache, id, await store.readGeneration(id)))
+    if (cached !== undefined) return cached
+    const manifest = await store.readGeneration(id)
+    return await blobs.intoRoom(documentSize, () => cacheGeneration(cache, id, manifest))
   }
 
   return {
@@ -179,9 +188,17 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
 
     async refresh() {
       const history = await store.readLatest()
-      await adopt(history, isOfBuild)
+      listed = idsOf(history)
+      await adopt(listed, isOfBuild).catch(async (error: unknown) => {
+        const [current] = generations
+        if (current !== undefined) {
+          generations = withCurrent(current, await generationsOf(listed ?? [], () => true))
+        }
+        throw error
+      })
       // Last: who boots from the cache finds all that it names.
-      await replaceFile(join(cache, currentKey), stringifyHistory(history))
+      const file = join(cache, currentKey)
+      await blobs.intoRoom(documentSize, () => replaceFile(file, stringifyHistory(history)))
       void blobs.tidy()
     },
 
@@ -189,8 +206,9 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
       store.noteUseless(reason)
       const text = await readOptional(join(cache, currentKey))
       if (text === undefined) return false
-      await adopt(parseHistory(text, cache), () => true)
-      return true
+      const ids = idsOf(parseHistory(text, cache)).filter((id) => listed?.includes(id) ?? true)
+      if (ids.length > 0) await adopt(ids, () => true)
+      return ids.length > 0
     },
 
     noteServed(id) {
@@ -203,6 +221,11 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
 
     bring: (stored) => bringBlob(stored, blobs.fetch),
   }
+}
+
+/** A build with the others that a store has. */
+export function withCurrent(current: Generation, builds: readonly Generation[]): readonly Generation[] {
+  return [current, ...builds.filter(({ id }) => id !== current.id)]
 }
 
 /** The builds that a history names, each once, the current one first. */

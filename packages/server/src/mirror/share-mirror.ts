@@ -1,7 +1,7 @@
 import type { NamedBlob } from '@serve-dist/store'
 import { shareLook } from '../files/share-look.ts'
 import { cacheGeneration, type Generation } from './cached-generation.ts'
-import type { Mirror } from './open-mirror.ts'
+import { type Mirror, withCurrent } from './open-mirror.ts'
 
 /** What a process asks of the one that alone asks the store; both read the same cache. */
 export type StoreQuestion =
@@ -75,7 +75,9 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
 
   function buildsFor(question: StoreQuestion): readonly Generation[] {
     if (question.kind === 'peek') return seen
-    return question.kind === 'builds' && question.isStart ? served : mirror.generations
+    if (question.kind !== 'builds' || !question.isStart) return mirror.generations
+    const [current] = served
+    return current === undefined ? [] : withCurrent(current, seen)
   }
 
   const shared: SharedMirror = {
@@ -85,7 +87,10 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
       return { place, cache, ids, isThere }
     },
     async refresh() {
-      await mirror.refresh()
+      await mirror.refresh().catch(async (error: unknown) => {
+        seen = await mirror.peek().catch(() => seen)
+        throw error
+      })
       seen = mirror.generations
     },
     noteServed() {

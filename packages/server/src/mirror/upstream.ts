@@ -31,13 +31,17 @@ export interface Upstream extends BlobProvider {
   readDeltas(id: string): Promise<DeltasDocument | undefined>
 }
 
-/** A store that this process asks itself. */
-export function upstreamOf(store: StoreBackend): Upstream {
+/**
+ * A store that this process asks itself.
+ *
+ * @param signal - ends all that is asked of it.
+ */
+export function upstreamOf(store: StoreBackend, signal?: AbortSignal): Upstream {
   return {
     place: store.place,
-    readHistory: (unless) => readHistory(store, unless),
-    readGeneration: (id) => readGeneration(store, id),
-    readDeltas: (id) => readDeltas(store, id),
-    fetchBlob: (blob, to) => fetchBlob(store, blob, to),
+    readHistory: (unless) => readHistory(store, unless, { signal }),
+    readGeneration: (id) => readGeneration(store, id, { signal }),
+    readDeltas: (id) => readDeltas(store, id, { signal }),
+    fetchBlob: (blob, to) => fetchBlob(store, blob, to, { signal }),
   }
 }

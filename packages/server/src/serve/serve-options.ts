@@ -1,5 +1,5 @@
 import { hostList } from '../transport/allow-hosts.ts'
-import { type HandlerOptions, resolveHandlerOptions } from '../hosts/handler-options.ts'
+import { type HandlerOptions, noFolder, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
 import { OperatorError } from '@serve-dist/manifest'
@@ -109,16 +109,17 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   }
 }
 
-/** A store has no folder of a build. */
-function contradictionsOf({ store, directory, handler }: ServeOptions): readonly string[] {
-  if (store === undefined) return []
+/** A store has no folder of a build, and a folder no cache. */
+function contradictionsOf(options: ServeOptions): readonly string[] {
+  const { store, directory, handler } = options
+  if (store === undefined) {
+    return (['storeCache', 'storeCacheSize', 'storeInterval'] as const)
+      .filter((name) => options[name] !== undefined)
+      .map((name) => `${name}: builds come from a folder: name a store, or leave it out`)
+  }
   return [
     ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
-    ...(handler?.fileSystemFallback === true
-      ? [
-          'handler.fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out',
-        ]
-      : []),
+    ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolder}`] : []),
   ]
 }
 

@@ -19,8 +19,10 @@ import type { PathPattern } from './path-pattern.ts'
  * is kept beside it: answers (`representation-answers.ts`), globs (`field-rules.ts`), open files (`kept-file.ts`).
  */
 export interface Site {
-  /** The absolute path of the build's folder. */
+  /** The absolute path of the build's folder; of a store, that of its manifest, below which there is nothing. */
   readonly directory: string
+  /** The store that it comes from, as the operator named it; absent where it comes from a folder. */
+  readonly store?: string
   readonly buildId: string
   /** The path under which the build is served; begins and ends with `/`, percent-encoded. */
   readonly base: string

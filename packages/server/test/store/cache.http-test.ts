@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { mayMount, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
@@ -57,6 +57,12 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
   })
 })
 
+/** Leaves no room on the disk of a folder. */
+async function fill(folder: string): Promise<void> {
+  const name = join(folder, `filler-${randomBytes(4).toString('hex')}`)
+  await expect(writeFile(name, randomBytes(megabyte))).rejects.toThrow('ENOSPC')
+}
+
 describe.runIf(canMount)('a cache on a disk that is full', () => {
   const bytes = randomBytes(500_000)
 
@@ -82,5 +88,23 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
     expect(
       (await readdir(join(place.storeCache, own, 'blobs'))).filter((name) => name.endsWith('.part')),
     ).toEqual([])
+  })
+
+  test('makes room for a build even where not a byte is left for its manifest', async () => {
+    const place = await makeStore({ 'index.html': 'one', 'assets/a-1.bin': bytes }, { 'index.html': 'two' })
+    await mkdir(place.storeCache)
+    await mountFolder(place.storeCache, '-t', 'tmpfs', '-o', 'size=900k', 'tmpfs')
+    const started = await start(place, { storeInterval: 50 })
+    expect((await started.get('assets/a-1.bin')).status).toBe(200)
+    await fill(place.storeCache)
+    await publishTo(place.store, { 'index.html': 'three' })
+    await becomes(started, 'three')
+    expect(started.warnings).toEqual([])
+    // Now nothing is left to be given up.
+    await fill(place.storeCache)
+    await publishTo(place.store, { 'index.html': 'four' })
+    await vi.waitFor(() => expect(started.warnings).toHaveLength(1), 5000)
+    expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
+    expect(await (await started.get('/')).text()).toBe('three')
   })
 })

@@ -1,13 +1,16 @@
 import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openStore, publish, rollback } from '@serve-dist/store'
+import { openStore, publish, purge, rollback } from '@serve-dist/store'
+import Fastify from 'fastify'
+import serveDist from '../../src/hosts/fastify.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-live-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishTo, publishWithout } from '../support/publish-to.ts'
 import { cachedFile, makeStore, start } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -130,6 +133,30 @@ describe('a server of a store', () => {
     expect(server.site.buildId).toBe(id)
   })
 
+  test('answers nothing more of a build that was purged, also while it refuses the one that is current', async () => {
+    const place = await makeStore()
+    const leaked = await publishTo(place.store, {
+      'index.html': 'one',
+      'assets/a-1.js': 'leaked',
+      'assets/large-1.bin': large,
+    })
+    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    await publishTo(place.store, { 'index.html': 'three', 'assets/c-3.js': 'c' })
+    const { get, warnings } = await start(place, { storeInterval: 50, site: { openFiles: 10 } })
+    await publishWithout('index.html', place.store, { 'index.html': 'four', 'assets/d-4.js': 'd' })
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), 5000)
+    const answers = async (): Promise<readonly string[]> =>
+      await Promise.all(
+        ['', 'assets/a-1.js', 'assets/b-2.js', 'assets/c-3.js'].map((path) => textOf(get(path))),
+      )
+    expect(await answers()).toEqual(['three', 'leaked', 'b', 'c'])
+    await purge(await openStore(place.store), leaked.buildId)
+    await vi.waitFor(async () => expect((await get('assets/a-1.js')).status).toBe(404), 5000)
+    expect((await get('assets/large-1.bin')).status).toBe(404)
+    expect(await answers()).toEqual(['three', '404 Not Found\n', 'b', 'c'])
+    expect(warnings).toHaveLength(1)
+  })
+
   test.each([0, 10])(
     'fetches a file again that its cache lost or spoilt, with %i files kept open',
     async (openFiles) => {
@@ -185,6 +212,54 @@ describe('a server of a store', () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
       'directory: builds come from the store: leave one of them out',
     )
+  })
+})
+
+describe('options that are about a folder', () => {
+  const folderOptions = { verify: 'hash', unlisted: 'ignore', noManifest: true } as const
+
+  test('are warned of, each once, where a store is served', async () => {
+    const place = await makeStore(first)
+    const warnings: string[] = []
+    const onWarning = (text: string): unknown => warnings.push(text)
+    const expected = Object.keys(folderOptions).map((name) =>
+      expect.stringMatching(`^${name} has no effect with a store: .`),
+    )
+    expect((await start(place, { site: folderOptions })).warnings).toEqual(expected)
+    await loadSite({ ...place, ...folderOptions, onWarning })
+    expect(warnings).toEqual(expected)
+    const live = await openLiveSite({ ...place, ...folderOptions, onWarning })
+    onTestFinished(() => live.close())
+    await live.reload()
+    expect(warnings).toEqual([...expected, ...expected])
+  })
+
+  test('that have their defaults are no mistake', async () => {
+    const site = { verify: 'size', unlisted: 'refuse', noManifest: false } as const
+    expect((await start(await makeStore(first), { site })).warnings).toEqual([])
+  })
+
+  test('refuse a look on the disk for what the store does not have, in every host', async () => {
+    const place = await makeStore(first)
+    const live = await openLiveSite(place)
+    onTestFinished(() => live.close())
+    const problem =
+      'fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out'
+    const handler = { fileSystemFallback: true }
+    await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
+    for (const site of [live, await loadSite(place)]) {
+      expect(() => createHandler(site, handler)).toThrow(problem)
+      expect(() => createFetchHandler(site, handler)).toThrow(problem)
+      await expect(Fastify().register(serveDist, { site, ...handler })).rejects.toThrow(problem)
+    }
+  })
+
+  test('refuse those of a store in turn', async () => {
+    const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
+      (name) => `${name}: builds come from a folder: name a store, or leave it out`,
+    )
+    const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
+    await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })
   })
 })
 

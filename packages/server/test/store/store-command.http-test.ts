@@ -19,6 +19,8 @@ async function makeStore(): Promise<Fixture> {
   return { folder, store, words: ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0'] }
 }
 
+const values: Readonly<Record<string, string>> = { '--verify': 'hash', '--unlisted': 'warn' }
+
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { url } = await listening
   await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
@@ -114,12 +116,13 @@ describe('serve-dist --store', () => {
 
   test('says which flags have no effect', async () => {
     const { words } = await makeStore()
-    const command = spawnCommand([...words, '--watch', '--fs-fallback', '--verify', 'hash'])
+    const flags = ['--watch', '--fs-fallback', '--verify', '--unlisted', '--no-manifest']
+    const given = flags.flatMap((flag) => (flag in values ? [flag, values[flag] ?? ''] : flag))
+    const command = spawnCommand([...words, ...given])
     await expectPage(command, 'first')
-    const complaints = await end(command)
-    for (const flag of ['--watch', '--fs-fallback', '--verify']) {
-      expect(complaints).toContain(`${flag} has no effect with --store`)
-    }
+    const complaints = (await end(command)).split('\n').filter((line) => line.includes('has no effect'))
+    const named = complaints.map((line) => /(--[a-z-]+) has no effect with --store/.exec(line)?.[1])
+    expect(new Set(named)).toEqual(new Set(flags))
   })
 })
 

@@ -1,7 +1,7 @@
-import { rm, rename } from 'node:fs/promises'
+import { rm, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
-import { openStore, publish, purge } from '@serve-dist/store'
+import { listGenerations, openStore, publish, purge } from '@serve-dist/store'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
 import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
@@ -11,7 +11,7 @@ import { childrenOf } from '../support/children-of.ts'
 import { connectionsTo } from '../support/connections-to.ts'
 import { freePort } from '../support/free-port.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishTo, publishWithout } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
@@ -34,6 +34,12 @@ const patience = { timeout: 20_000, interval: 50 }
 const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
 const second = { 'index.html': 'second', 'assets/entry-2.js': 'second()' }
+
+const needy: RuntimeEnvironment = {
+  path: 'serve-dist-env.js',
+  prefix: '',
+  variables: { NOWHERE_SET: { type: 'string', required: true } },
+}
 
 /** What sixteen new connections get: the answers of all workers. */
 async function allOf(port: number, target: string): Promise<ReadonlySet<string>> {
@@ -231,20 +237,33 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await end(command)
   }, 60_000)
 
+  test('answers nothing any more of a kept build that is purged, by new workers neither', async () => {
+    const { store, words } = await makeFolder()
+    const command = spawnCommand([...words, '--largest-body', '1000'])
+    await expectPage(command, 'second')
+    const { port } = await command.listening
+    const kept = { 'index.html': 'third', 'assets/entry-3.js': 'third()' }
+    const { buildId } = await publishTo(store, kept)
+    await publishTo(store, second)
+    await expectPage(command, 'second')
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    await purge(await openStore(store), buildId)
+    const statusesOf = async (): Promise<ReadonlySet<string>> =>
+      new Set([...(await allOf(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
+    await vi.waitFor(async () => expect(await statusesOf()).toEqual(new Set(['404'])), patience)
+    await replaceWorker(command.child.pid)
+    await expectPage(command, 'second')
+    expect(await statusesOf()).toEqual(new Set(['404']))
+    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await end(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
+  }, 60_000)
+
   test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand(words)
     await expectPage(command, 'second')
-    const environment: RuntimeEnvironment = {
-      path: 'serve-dist-env.js',
-      prefix: '',
-      variables: { NOWHERE_SET: { type: 'string', required: true } },
-    }
-    await deployTo(
-      store,
-      { 'index.html': 'third', 'assets/entry-3.js': 'third()', [environment.path]: '' },
-      environment,
-    )
+    await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()', [needy.path]: '' }, needy)
     await said(command, 'NOWHERE_SET')
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
@@ -259,6 +278,50 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     )
     await end(command)
   }, 60_000)
+
+  test.each(['lacks a file', 'lacks a value of the environment'])(
+    'answers nothing more of a build that was purged while the current one %s, by new workers as well',
+    async (what) => {
+      const { store, words } = await makeFolder()
+      await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
+      const command = spawnCommand([...words, '--store-interval', '100ms'])
+      await expectPage(command, 'third')
+      const { port } = await command.listening
+      const files = { 'index.html': 'fourth', 'assets/entry-4.js': 'fourth()' }
+      if (what === 'lacks a file') await publishWithout('index.html', store, files)
+      else await deployTo(store, { ...files, [needy.path]: '' }, needy)
+      await said(command, 'reload refused, still serving')
+      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
+      const generations = await listGenerations(await openStore(store))
+      await purge(await openStore(store), generations[2]?.id ?? '')
+      await vi.waitFor(
+        async () => expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n'])),
+        patience,
+      )
+      expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      await replaceWorker(command.child.pid)
+      await expectPage(command, 'third')
+      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
+      expect((await end(command)).split('reload refused')).toHaveLength(2)
+    },
+    60_000,
+  )
+
+  test.each(['1', '2'])('follows the file of its variables, with %s workers', async (workers) => {
+    const { store, folder, words } = await makeFolder()
+    const environment = { ...needy, variables: { SHADE: { type: 'string' } } } as const
+    await deployTo(store, { 'index.html': 'third', [needy.path]: '' }, environment)
+    const envFile = join(folder, 'vars')
+    await writeFile(envFile, 'SHADE=red')
+    const command = spawnCommand([...words, '--workers', workers, '--env-file', envFile])
+    const { port } = await command.listening
+    const shades = async (): Promise<string> => [...(await allOf(port, `/${needy.path}`))].join()
+    expect(await shades()).toContain('red')
+    await writeFile(envFile, 'SHADE=blue')
+    await vi.waitFor(async () => expect(await shades()).toMatch(/^200 [^,]*blue/), patience)
+    expect(await shades()).not.toContain('red')
+    await end(command)
+  })
 
   test('takes a storm of signals and of publishes', async () => {
     const { store, folder, words } = await makeFolder()

@@ -1,6 +1,9 @@
+import { cp, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { openStore, publish, readGeneration } from '@serve-dist/store'
 import type { Manifest } from '@serve-dist/manifest'
 import { buildFixture, type FixtureFiles } from './build-fixture.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 
@@ -10,4 +13,15 @@ export async function publishTo(where: string, files: FixtureFiles): Promise<Man
   const directory = await buildFixture(files, { isHashed, assetsDirectory: 'assets' })
   const { id } = await publish(directory, store)
   return await readGeneration(store, id)
+}
+
+/** Makes a build the current one of a store in a folder, without the bytes of one of its files. */
+export async function publishWithout(path: string, store: string, files: FixtureFiles): Promise<void> {
+  const copy = join(await temporaryDirectory(), 'store')
+  await cp(store, copy, { recursive: true })
+  const { files: listed } = await publishTo(copy, files)
+  const sha256 = listed.find((file) => file.path === path)?.sha256 ?? ''
+  await rm(join(copy, 'blobs', sha256))
+  await cp(copy, store, { recursive: true, filter: (file) => basename(file) !== 'current.json' })
+  await rename(join(copy, 'current.json'), join(store, 'current.json'))
 }

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { blocksOf } from '../../../../scripts/document-blocks.mjs'
+import { librariesOf } from '../../../../scripts/find-program.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -14,15 +17,23 @@ export interface FileHost {
   stop(): Promise<void>
 }
 
-/** A program of the machine; servers are not in everybody's PATH. */
-export function findServer(name: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
+/** The block of docs/export.md in a language, with the folder and the port of a test. */
+async function shownFor(
+  language: string,
+  folder: string,
+  [shown, ours]: readonly [string, string],
+): Promise<string> {
+  const text = await readFile(new URL('../../../../docs/export.md', import.meta.url), 'utf8')
+  const block = blocksOf({ path: 'docs/export.md', text }).find((each) => each.language === language)
+  if (!block?.code.includes(shown))
+    throw new Error(`docs/export.md has no block of ${language} with ${shown}`)
+  return block.code.replace(shown, ours).replaceAll(/\/srv\/site-files([^\s;>]*)/g, `"${folder}$1"`)
 }
 
-/** nginx with an include of the export's `nginx.conf`, inside a configuration that compresses as Debian's does. */
+/** nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
 export async function startNginx(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
+  const types = resolve(program, '../../../etc/nginx/mime.types')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   await writeFile(
     join(own, 'nginx.conf'),
@@ -32,9 +43,10 @@ export async function startNginx(program: string, folder: string): Promise<FileH
       'worker_processes 1;',
       'events {}',
       'http {',
-      '  access_log off; gzip on; gzip_types *; include /etc/nginx/mime.types;',
+      '  access_log off; gzip on; gzip_types *;',
+      ...(existsSync(types) ? [`  include ${types};`] : []),
       ...temporary.map((name) => `  ${name}_temp_path ${own}/${name};`),
-      `  server { listen 127.0.0.1:${port}; set $site "${folder}"; include "${folder}/nginx.conf"; }`,
+      await shownFor('nginx', folder, ['listen 80;', `listen 127.0.0.1:${port};`]),
       '}',
     ].join('\n'),
   )
@@ -47,7 +59,7 @@ async function start(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<FileHost> {
   const child = spawn(program, args, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errors = ''
@@ -59,7 +71,7 @@ async function start(
     isThere = await fetch(url, { redirect: 'manual' }).then(
       () => true,
       async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await delay(50)
         return false
       },
     )
@@ -74,17 +86,17 @@ async function start(
   }
 }
 
-/** Caddy with an import of the export's `Caddyfile`. */
+/** Caddy with the lines of docs/export.md. */
 export async function startCaddy(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
-  const site = `http://:${port} {\n\tbind 127.0.0.1\n\timport "${folder}/Caddyfile"\n}`
+  const site = await shownFor('caddyfile', folder, ['example.com {', `http://:${port} {\n\tbind 127.0.0.1`])
   await writeFile(join(own, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}\n`)
   const environment = { HOME: own, XDG_DATA_HOME: own, XDG_CONFIG_HOME: own, SITE: folder }
   const args = ['run', '--adapter', 'caddyfile', '--config', join(own, 'Caddyfile')]
   return await start([program, ...args], port, environment)
 }
 
-/** Apache with the export's `public` as its root, and compression as Debian has it. */
+/** Apache with the lines of docs/export.md, and compression as Debian has it. */
 export async function startApache(program: string, folder: string): Promise<FileHost> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   await mkdir(join(own, 'logs'))
@@ -101,7 +113,8 @@ export async function startApache(program: string, folder: string): Promise<File
     'setenvif',
     'unixd',
   ]
-  const folders = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2']
+  const beside = resolve(program, '../../lib/apache2/modules')
+  const folders = [beside, '/usr/lib64/httpd/modules', '/usr/libexec/apache2']
   const place = folders.find((each) => existsSync(each)) ?? ''
   await writeFile(
     join(own, 'httpd.conf'),
@@ -118,11 +131,7 @@ export async function startApache(program: string, folder: string): Promise<File
       ...(existsSync('/etc/mime.types') ? ['TypesConfig /etc/mime.types'] : []),
       'AddOutputFilterByType DEFLATE text/html text/plain text/javascript application/json',
       'AddLanguage br .br',
-      `DocumentRoot "${folder}/public"`,
-      `<Directory "${folder}">`,
-      '  AllowOverride All',
-      '  Require all granted',
-      '</Directory>',
+      await shownFor('apache', folder, ['', '']),
     ].join('\n'),
   )
   return await start([program, '-f', join(own, 'httpd.conf'), '-D', 'FOREGROUND'], port)

@@ -1,5 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
-import type { StoreBackend } from '../backend.ts'
+import type { StoreBackend, Stoppable } from '../backend.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import type { NamedBlob } from '../layout.ts'
 import { readDeltas } from '../read-documents.ts'
@@ -12,17 +12,20 @@ export interface DeltaBlobs {
   readonly unreadable: ReadonlyMap<string, OperatorError>
 }
 
+/** As generations are read. */
+const readsAtOnce = 4
+
 /** Reads which deltas builds have. */
 export async function readDeltaBlobs(
   store: StoreBackend,
   ids: Iterable<string>,
-  concurrency: number,
+  { signal }: Stoppable = {},
 ): Promise<DeltaBlobs> {
   const blobs = new Map<string, readonly NamedBlob[]>()
   const unreadable = new Map<string, OperatorError>()
-  await forEachAtOnce(new Set(ids), concurrency, async (id) => {
+  await forEachAtOnce(new Set(ids), readsAtOnce, async (id) => {
     try {
-      const document = await readDeltas(store, id)
+      const document = await readDeltas(store, id, { signal })
       if (document !== undefined) blobs.set(id, deltaBlobsOf(document))
     } catch (error) {
       if (!(error instanceof OperatorError) || error.code !== 'SD_STORE_INVALID') throw error

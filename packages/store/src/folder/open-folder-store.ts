@@ -80,14 +80,15 @@ export function openFolderStore(place: string): StoreBackend {
       return await attempt({ verb: 'read', key }, open, signal)
     },
 
-    async *list(prefix) {
+    async *list(prefix, { signal } = {}) {
       const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-      const keys = await attempt({ verb: 'list', key: prefix }, async () => await keysIn(place, folder))
+      const find = async (): Promise<string[]> => await keysIn(place, folder)
+      const keys = await attempt({ verb: 'list', key: prefix }, find, signal)
       const wanted = keys.filter((key) => key.startsWith(prefix))
       for (let first = 0; first < wanted.length; first += statsAtOnce) {
         const some = wanted.slice(first, first + statsAtOnce)
         const looked = some.map(
-          async (key) => await attempt({ verb: 'list', key }, async () => await look(place, key)),
+          async (key) => await attempt({ verb: 'list', key }, async () => await look(place, key), signal),
         )
         for (const object of await Promise.all(looked)) if (object !== undefined) yield object
       }
@@ -111,9 +112,9 @@ export function openFolderStore(place: string): StoreBackend {
       await attempt({ verb: 'delete', key }, remove, signal)
     },
 
-    async honoursConditions() {
+    async honoursConditions({ signal } = {}) {
       // It does. Who asks is about to write, and goes by the folder's clock: it is read once, for what comes now.
-      await attempt({ verb: 'put', key: stagingName }, readClock)
+      await attempt({ verb: 'put', key: stagingName }, readClock, signal)
       return true
     },
   }

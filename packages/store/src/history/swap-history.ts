@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { buffer } from 'node:stream/consumers'
-import type { StoreBackend } from '../backend.ts'
+import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import type { StoreBackend, Stoppable } from '../backend.ts'
 import { currentKey, type History, layoutVersion, stringifyHistory } from '../layout.ts'
 import type { ObservedStore } from '../observe-store.ts'
-import { readHistory } from '../read-documents.ts'
+import { readDocument, readHistory } from '../read-documents.ts'
 
 /** The history as it was read. */
 export interface Head {
@@ -24,8 +24,8 @@ export interface SwapOptions {
 const nothing: Head = { history: { version: layoutVersion, history: [] }, version: null }
 
 /** Reads the history, as it is. */
-export async function readHead(store: StoreBackend): Promise<Head> {
-  const read = await readHistory(store)
+export async function readHead(store: StoreBackend, options?: Stoppable): Promise<Head> {
+  const read = await readHistory(store, undefined, options)
   return read === undefined || read === 'unchanged' ? nothing : read
 }
 
@@ -42,12 +42,12 @@ const [shortestWait, longestWait] = [50, 1000]
  */
 export async function readQuietHead(
   store: ObservedStore,
-  signal?: AbortSignal,
+  { signal }: Stoppable = {},
   longest: number = leaseLength,
 ): Promise<Head> {
   let seen: { readonly until: string; readonly since: number } | undefined
   for (let wait = shortestWait; ; wait = Math.min(2 * wait, longestWait)) {
-    const head = await readHead(store)
+    const head = await readHead(store, { signal })
     const { deletesUntil } = head.history
     if (deletesUntil === undefined || Date.parse(deletesUntil) < store.now()) return head
     const now = performance.now()
@@ -61,6 +61,7 @@ export async function readQuietHead(
  * Puts a history in the place of the one that was read.
  *
  * @returns `undefined` where that has changed meanwhile.
+ * @throws OperatorError that says so where nobody knows whether it was written.
  */
 export async function swapHistory(
   store: StoreBackend,
@@ -68,12 +69,30 @@ export async function swapHistory(
   next: History,
   { isSinglePublisher, signal }: SwapOptions,
 ): Promise<Head | undefined> {
-  const text = Buffer.from(stringifyHistory(next, randomUUID()))
+  const text = stringifyHistory(next, randomUUID())
   const condition = isSinglePublisher ? {} : { replaces: head.version }
-  const written = await store.put(currentKey, text, { ...condition, ...(signal && { signal }) })
-  if (written !== 'conflict') return { history: next, version: written.version }
-  // An answer that was lost on the way, and a second try: then the other writer was this one.
-  const found = await store.read(currentKey)
-  if (found === undefined || found === 'unchanged') return undefined
-  return text.equals(await buffer(found.body)) ? { history: next, version: found.version } : undefined
+  let failure: unknown
+  const written = await store
+    .put(currentKey, Buffer.from(text), { ...condition, signal })
+    .catch((error: unknown) => {
+      signal?.throwIfAborted()
+      failure = error
+      return 'failed' as const
+    })
+  if (typeof written === 'object') return { history: next, version: written.version }
+  // An answer may have got lost on the way: then what is there is this one's, though a second try of it was refused.
+  const found = await readDocument(store, currentKey, { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw unknownSwap(failure ?? error, error)
+  })
+  if (typeof found === 'object' && found.text === text) return { history: next, version: found.version }
+  const version = typeof found === 'object' ? found.version : null
+  if (failure !== undefined && version === head.version) throw failure
+  return undefined
+}
+
+/** @param last - why it cannot be read. */
+function unknownSwap(failure: unknown, last: unknown): OperatorError {
+  const problem = `${reasonOf(failure)}; nor can it be read whether that was written: once the store answers, look at its generations before you try again`
+  return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: last })
 }

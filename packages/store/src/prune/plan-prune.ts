@@ -14,7 +14,7 @@ export interface PruneLimits {
   readonly retention: Retention
   /** How old, in milliseconds, what no row names must be: a publish in progress has sent it. */
   readonly protectedFor: number
-  readonly concurrency: number
+  readonly signal: AbortSignal | undefined
 }
 
 /** What a prune would do. */
@@ -44,22 +44,22 @@ export async function planPrune(
     readonly listed: ListedBlobs
     readonly known: ReadonlyMap<string, GenerationBlobs>
   },
-  { retention, protectedFor, concurrency }: PruneLimits,
+  { retention, protectedFor, signal }: PruneLimits,
 ): Promise<PrunePlan> {
   const now = store.now()
   const isOld = ({ modified }: { readonly modified: number }): boolean => now - modified > protectedFor
   const rows = new Set(history.history.map(({ id }) => id))
-  const stored = await listGenerationObjects(store)
+  const stored = await listGenerationObjects(store, { signal })
   // Of a publish that is under way, or was killed: its blobs are as new, or it would look for them once more.
   const young = [...stored].filter(([id, object]) => !rows.has(id) && !isOld(object)).map(([id]) => id)
   const wanted = [...rows, ...young].filter((id) => !known.has(id))
-  const read = await readGenerations(store, wanted, concurrency)
+  const read = await readGenerations(store, wanted, { signal })
   const generations = new Map([...known, ...read.generations])
   const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
   const there = withOnly(history, new Set([...rows].filter(isThere)))
-  const documents = await listDeltasObjects(store)
+  const documents = await listDeltasObjects(store, { signal })
   const withDeltas = [...rows, ...young].filter((id) => documents.has(id))
-  const deltas = await readDeltaBlobs(store, withDeltas, concurrency)
+  const deltas = await readDeltaBlobs(store, withDeltas, { signal })
   const blobs = new Map(
     [...generations].map(([id, generation]) => [id, [...generation.blobs, ...(deltas.blobs.get(id) ?? [])]]),
   )

@@ -38,8 +38,8 @@ export async function prune(
   await expectConditions(observed, resolved)
   for (let tries = 1; tries <= mostTries; tries += 1) {
     signal?.throwIfAborted()
-    const head = isDryRun ? await readHead(observed) : await readQuietHead(observed, signal)
-    const listed = await listBlobs(observed)
+    const head = isDryRun ? await readHead(observed, resolved) : await readQuietHead(observed, resolved)
+    const listed = await listBlobs(observed, resolved)
     const plan = await planPrune(observed, { history: head.history, listed, known: new Map() }, limits)
     const { history: next, keys, kept, warnings } = plan
     const summary = { isDryRun, kept, requests: observed.requests }

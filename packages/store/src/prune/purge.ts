@@ -1,6 +1,11 @@
 import { OperatorError, reasonOf } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
-import { type ChangeOptions, mostTries, resolveChangeOptions } from '../change-options.ts'
+import {
+  type ChangeOptions,
+  mostTries,
+  resolveChangeOptions,
+  type ResolvedChangeOptions,
+} from '../change-options.ts'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import { readDeltaBlobs } from '../deltas/read-delta-blobs.ts'
 import { expectConditions } from '../expect-conditions.ts'
@@ -41,18 +46,18 @@ export async function purge(
   options: ChangeOptions = {},
 ): Promise<PurgeSummary> {
   const resolved = resolveChangeOptions(options)
-  const { isDryRun, signal, concurrency } = resolved
+  const { isDryRun, signal } = resolved
   const observed = observeStore(store)
   await expectConditions(observed, resolved)
   for (let tries = 1; tries <= mostTries; tries += 1) {
     signal?.throwIfAborted()
-    const head = isDryRun ? await readHead(observed) : await readQuietHead(observed, signal)
-    const id = await findPurgeable(observed, head.history, given)
-    const listed = await listBlobs(observed)
+    const head = isDryRun ? await readHead(observed, resolved) : await readQuietHead(observed, resolved)
+    const id = await findPurgeable(observed, { history: head.history, given }, resolved)
+    const listed = await listBlobs(observed, resolved)
     const { keys, next, sharedBlobs } = await planPurge(
       observed,
       { history: head.history, id, listed },
-      concurrency,
+      resolved,
     )
     const rows = head.history.history.filter((row) => row.id === id)
     const summary = { id, isDryRun, rows, sharedBlobs, ...prunedOf(keys, listed) }
@@ -70,8 +75,12 @@ export async function purge(
 }
 
 /** Also one that a purge before could not delete as a whole. */
-async function findPurgeable(store: ObservedStore, { history }: History, given: string): Promise<string> {
-  const objects = await listGenerationObjects(store)
+async function findPurgeable(
+  store: ObservedStore,
+  { history: { history }, given }: { readonly history: History; readonly given: string },
+  options: ResolvedChangeOptions,
+): Promise<string> {
+  const objects = await listGenerationObjects(store, options)
   const id = findGeneration([...history.map((row) => row.id), ...objects.keys()], given, store.place)
   if (id !== history[0]?.id) return id
   const problem = `${store.place}: build ${id} is current; roll back, or publish another build, then purge it`
@@ -88,11 +97,11 @@ interface PurgePlan {
 async function planPurge(
   store: ObservedStore,
   { history, id, listed }: { readonly history: History; readonly id: string; readonly listed: ListedBlobs },
-  concurrency: number,
+  options: ResolvedChangeOptions,
 ): Promise<PurgePlan> {
   const others = new Set(history.history.map((row) => row.id).filter((other) => other !== id))
-  const { generations, unreadable } = await readGenerations(store, [id, ...others], concurrency)
-  const deltas = await readDeltaBlobs(store, [id, ...others], concurrency)
+  const { generations, unreadable } = await readGenerations(store, [id, ...others], options)
+  const deltas = await readDeltaBlobs(store, [id, ...others], options)
   for (const [other, error] of [...unreadable, ...deltas.unreadable]) if (other !== id) throw error
   const namedBy = (build: string): readonly NamedBlob[] => [
     ...(generations.get(build)?.blobs ?? []),

@@ -97,8 +97,9 @@ async function deleteObjects(
     if (held !== undefined) await changeLease(store, held, undefined, options)
     return deleted.size < keys.length ? { deleted, failure: new Error('it was stopped') } : { deleted }
   } catch (failure) {
-    // Without this, others wait until its time is over.
-    if (held !== undefined) await changeLease(store, held, undefined, options).catch(() => undefined)
+    // Without this, others wait until its time is over: as they must where what was begun may be done still.
+    if (held?.lease.signal.aborted === false)
+      await changeLease(store, held, undefined, options).catch(() => undefined)
     return { deleted, failure }
   }
 }

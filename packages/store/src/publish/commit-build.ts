@@ -59,14 +59,14 @@ export async function commitBuild(
   const sentAgain: SourceBlob[] = []
   for (let tries = 1; tries <= mostTries; tries += 1) {
     signal?.throwIfAborted()
-    const head = await readQuietHead(store, signal)
+    const head = await readQuietHead(store, options)
     if (!isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
-    const listed = await listBlobs(store)
+    const listed = await listBlobs(store, options)
     const gone = build.blobs.filter((blob) => !isListed(listed, blob))
     await sendBlobs(store, { ...build, blobs: gone }, options)
     sentAgain.push(...gone)
-    await putDeltas(store, { build, head, listed, deltas }, signal)
-    await putGeneration(store, { build, head }, signal)
+    await putDeltas(store, { build, head, listed, deltas }, options)
+    await putGeneration(store, { build, head }, options)
     const planned = await planCommit(store, { build, head, listed }, options)
     const { history: next, keys } = planned.plan
     const deletion = await swapAndDelete(store, { head, next, keys }, options)
@@ -112,31 +112,31 @@ function expectSameCurrent(
 async function putDeltas(
   store: ObservedStore,
   { build: { manifest }, head, listed, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
-  signal: AbortSignal | undefined,
+  { signal }: ResolvedPublishOptions,
 ): Promise<void> {
   if (deltas?.files === undefined || deltas.isThere) return
   const id = manifest.buildId
   const wasPublished = head.history.history.some((row) => row.id === id)
-  if (wasPublished && (await readSoundDeltas(store, id)) !== undefined) return
+  if (wasPublished && (await readSoundDeltas(store, id, { signal })) !== undefined) return
   const files = deltasThere(deltas.files, (blob) => isListed(listed, blob))
   const text = Buffer.from(stringifyDeltas({ version: 1, files }))
-  await store.put(deltasKey(id), text, signal === undefined ? {} : { signal })
+  await store.put(deltasKey(id), text, { signal })
 }
 
 /** A generation that is named, and can be read, stays as it is. */
 async function putGeneration(
   store: ObservedStore,
   { build: { manifest }, head }: { readonly build: Build; readonly head: Head },
-  signal: AbortSignal | undefined,
+  { signal }: ResolvedPublishOptions,
 ): Promise<void> {
   const id = manifest.buildId
   if (head.history.history.some((row) => row.id === id)) {
-    const { generations } = await readGenerations(store, [id], 1)
+    const { generations } = await readGenerations(store, [id], { signal })
     const there = generations.get(id)
     if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
   }
   const text = Buffer.from(stringifyManifest(manifest))
-  await store.put(generationKey(id), text, signal === undefined ? {} : { signal })
+  await store.put(generationKey(id), text, { signal })
 }
 
 /** An id is the digest of a manifest; one that somebody has edited would never be served. */

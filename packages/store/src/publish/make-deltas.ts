@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count, OperatorError } from '@serve-dist/manifest'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
-import type { StoreBackend } from '../backend.ts'
+import type { Stoppable, StoreBackend } from '../backend.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import { blobKey, type History, type NamedBlob } from '../layout.ts'
 import { isListed, type ListedBlobs } from '../list-blobs.ts'
@@ -71,8 +71,10 @@ export async function makeDeltas(
   const id = build.manifest.buildId
   const ids = history.history.map((row) => row.id)
   const others = [...new Set(ids)].filter((other) => other !== id).slice(0, dictionaryGenerations)
-  const earlier = (await Promise.all(others.map(async (other) => await readEarlier(store, other)))).flat()
-  const there = ids.includes(id) ? await readSoundDeltas(store, id) : undefined
+  const earlier = (
+    await Promise.all(others.map(async (other) => await readEarlier(store, other, options)))
+  ).flat()
+  const there = ids.includes(id) ? await readSoundDeltas(store, id, options) : undefined
   if (there !== undefined) return { ...none, codings, earlier, files: there.files, isThere: true }
 
   const { carried, pairs } = planDeltas(build.manifest, earlier, (blob) => isListed(listed, blob))
@@ -89,15 +91,23 @@ export async function makeDeltas(
 }
 
 /** The deltas of a build; one that cannot be read is as good as none. */
-export async function readSoundDeltas(store: StoreBackend, id: string): Promise<DeltasDocument | undefined> {
-  return await orNothing(readDeltas(store, id))
+export async function readSoundDeltas(
+  store: StoreBackend,
+  id: string,
+  { signal }: Stoppable,
+): Promise<DeltasDocument | undefined> {
+  return await orNothing(readDeltas(store, id, { signal }))
 }
 
 /** A build that is not there, or cannot be read, gives no dictionaries. */
-async function readEarlier(store: StoreBackend, id: string): Promise<readonly EarlierBuild[]> {
+async function readEarlier(
+  store: StoreBackend,
+  id: string,
+  { signal }: Stoppable,
+): Promise<readonly EarlierBuild[]> {
   const [manifest, deltas] = await Promise.all([
-    orNothing(readGeneration(store, id)),
-    readSoundDeltas(store, id),
+    orNothing(readGeneration(store, id, { signal })),
+    readSoundDeltas(store, id, { signal }),
   ])
   return manifest === undefined ? [] : [{ manifest, deltas }]
 }

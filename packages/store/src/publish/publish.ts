@@ -30,21 +30,21 @@ export async function publish(
 ): Promise<PublishSummary> {
   const began = performance.now()
   const resolved = resolvePublishOptions(options)
-  const { isDryRun, isVerified, concurrency } = resolved
+  const { isDryRun, isVerified } = resolved
   const observed = observeStore(store)
   expectApart(directory, store.place)
 
   // 1. The build, the endpoint, and what is there.
   const build = await readBuild(directory)
   await expectConditions(observed, resolved)
-  const start = await readHead(observed)
-  const listed = await listBlobs(observed)
+  const start = await readHead(observed, resolved)
+  const listed = await listBlobs(observed, resolved)
 
   // 2. The blobs that are not.
   const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
   if (isVerified) {
     const there = build.blobs.filter((blob) => isListed(listed, blob))
-    sent.push(...(await findSpoilt(observed, there, concurrency)))
+    sent.push(...(await findSpoilt(observed, there, resolved)))
   }
   await sendBlobs(observed, { directory, blobs: sent }, resolved)
 

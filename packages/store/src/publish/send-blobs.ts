@@ -40,7 +40,7 @@ async function sendBlob(
 ): Promise<void> {
   const content = await openFile(directory, blob)
   try {
-    await store.put(blobKey(blob.sha256), content, signal === undefined ? {} : { signal })
+    await store.put(blobKey(blob.sha256), content, { signal })
   } catch (error) {
     // The backend compares what it sends with its name, and knows no path.
     if (!(error instanceof OperatorError) || error.code !== 'SD_BUILD_CHANGED') throw error

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import type {
   GetObjectCommandInput,
   PutObjectCommandInput,
   PutObjectCommandOutput,
   S3ClientConfig,
 } from '@aws-sdk/client-s3'
-import type { Content, StoreBackend, Written } from '../backend.ts'
+import type { Content, StoreBackend } from '../backend.ts'
 import { currentKey } from '../layout.ts'
 import { digestOfKey, provenContent } from '../proven-content.ts'
 import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
+import { timeFor, withinTime } from '../within-time.ts'
 import { connectS3, parseS3Place } from './connect-s3.ts'
 import { resumedBody } from './resumed-body.ts'
 import { s3FailureOf } from './s3-failure.ts'
@@ -53,22 +53,26 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       ...(signal !== undefined && { abortSignal: signal }),
     })
 
-  const listPage = async (begin: string, token: string | undefined) =>
-    await tryAgain(
-      async () =>
-        await client.send(
-          new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token }),
-        ),
-      undefined,
-    )
+  const listPage = async (begin: string, token: string | undefined, signal: AbortSignal | undefined) => {
+    const input = { Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token }
+    const limit = { milliseconds: timeFor(0), signal }
+    const ask = async (abortSignal: AbortSignal) =>
+      await tryAgain(
+        async () => await client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
+        abortSignal,
+      )
+    return await withinTime({ place, verb: 'list', key: begin }, limit, ask).catch((error: unknown) => {
+      throw failed('list', begin, error, signal)
+    })
+  }
 
   /** Who may list is told which objects are missing; who may not is told the same of them as of those that are closed. */
-  const isMissingForAllWeKnow = async (key: string): Promise<boolean> => {
+  const isMissingForAllWeKnow = async (key: string, signal: AbortSignal | undefined): Promise<boolean> => {
     try {
-      const { Contents = [] } = await listPage(key, undefined)
+      const { Contents = [] } = await listPage(key, undefined, signal)
       return !Contents.some(({ Key }) => Key === prefix + key)
     } catch (error) {
-      if (s3FailureOf(error).code === 'AccessDenied') return true
+      if (error instanceof Error && s3FailureOf(error.cause).code === 'AccessDenied') return true
       throw error
     }
   }
@@ -98,6 +102,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         { step: 'build' },
       )
     }
+    const limit = { milliseconds: timeFor(length), signal }
     // The SDK would wait for the rest of a body that fails.
     const stop = new AbortController()
     let failure: Error | undefined
@@ -106,22 +111,14 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       stop.abort()
     })
     try {
-      const abortSignal = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
-      return await client.send(command, { abortSignal })
+      return await withinTime({ place, verb: 'put', key }, limit, async (end) => {
+        return await client.send(command, { abortSignal: AbortSignal.any([end, stop.signal]) })
+      })
     } catch (error) {
       throw failure ?? error
     } finally {
       body.destroy()
     }
-  }
-
-  /** An answer that got lost may have been that it was written. */
-  const foundAsWritten = async (key: string, content: Content): Promise<Written | undefined> => {
-    if (!(content instanceof Uint8Array)) return undefined
-    const object = await store.read(key)
-    if (object === undefined || object === 'unchanged') return undefined
-    const found = await buffer(object.body)
-    return found.equals(content) ? { version: object.version, time: object.time } : undefined
   }
 
   const store: StoreBackend = {
@@ -171,20 +168,15 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         if (status === 304) return 'unchanged'
         if (code === 'NoSuchKey') return undefined
         if (status === 403 && code === 'AccessDenied') {
-          const isMissing = await isMissingForAllWeKnow(key).catch((other: unknown) => {
-            throw failed('list', key, other, signal)
-          })
-          if (isMissing) return undefined
+          if (await isMissingForAllWeKnow(key, signal)) return undefined
         }
         throw failed('read', key, error, signal)
       }
     },
 
-    async *list(begin) {
+    async *list(begin, { signal } = {}) {
       for (let token: string | undefined; ;) {
-        const page = await listPage(begin, token).catch((error: unknown) => {
-          throw failed('list', begin, error)
-        })
+        const page = await listPage(begin, token, signal)
         for (const { Key, Size, LastModified } of page.Contents ?? []) {
           // Consoles make such objects for folders.
           if (Key === undefined || Key.endsWith('/')) continue
@@ -203,20 +195,16 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       signal?.throwIfAborted()
       const conditions =
         replaces === undefined ? {} : replaces === null ? { IfNoneMatch: '*' } : { IfMatch: replaces }
-      let failures = 0
       try {
-        const output = await tryAgain(async (earlier) => {
-          failures = earlier
-          return await send(key, content, conditions, signal)
-        }, signal)
+        const output = await tryAgain(async () => await send(key, content, conditions, signal), signal)
         // Something between that answers for it, such as the page of a network that asks for a login.
         if (output.ETag === undefined) throw new Error('the answer has no ETag: it is not that of a store')
         return { version: output.ETag, time: timeOf(output) }
       } catch (error) {
         const { status, code } = s3FailureOf(error)
         const isRefused = status === 412 || (typeof replaces === 'string' && code === 'NoSuchKey')
-        if (!isRefused || replaces === undefined) throw failed('put', key, error, signal)
-        return (failures > 0 ? await foundAsWritten(key, content) : undefined) ?? 'conflict'
+        if (isRefused && replaces !== undefined) return 'conflict'
+        throw failed('put', key, error, signal)
       }
     },
 
@@ -233,16 +221,17 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       }
     },
 
-    async honoursConditions() {
+    async honoursConditions({ signal } = {}) {
       const key = `${probesPrefix}${randomUUID()}`
       const probe = (text: string): Uint8Array => Buffer.from(`${key} ${text}`)
-      const first = await store.put(key, probe('first'), { replaces: null })
-      const again = await store.put(key, probe('second'), { replaces: null })
-      const other = await store.put(key, probe('third'), { replaces: `"${'0'.repeat(32)}"` })
-      await store.delete(key)
+      const first = await store.put(key, probe('first'), { replaces: null, signal })
+      const again = await store.put(key, probe('second'), { replaces: null, signal })
+      const other = await store.put(key, probe('third'), { replaces: `"${'0'.repeat(32)}"`, signal })
+      await store.delete(key, { signal })
       // Of those who were killed in the midst of it.
-      for await (const left of store.list(probesPrefix)) {
-        if (first !== 'conflict' && first.time - left.modified > probeAge) await store.delete(left.key)
+      for await (const left of store.list(probesPrefix, { signal })) {
+        if (first !== 'conflict' && first.time - left.modified > probeAge)
+          await store.delete(left.key, { signal })
       }
       return again === 'conflict' && other === 'conflict'
     },

@@ -7,8 +7,6 @@ const longest = 30_000
 
 /** Waits between the tries of one piece of work. */
 export interface Patience {
-  /** How often the work has failed. */
-  readonly failures: number
   /**
    * Ends when the work may be tried again.
    *
@@ -24,9 +22,6 @@ export function createPatience(): Patience {
   let began = performance.now()
   let failures = 0
   return {
-    get failures() {
-      return failures
-    },
     async wait(error, signal) {
       signal?.throwIfAborted()
       failures += 1
@@ -42,14 +37,11 @@ export function createPatience(): Patience {
 }
 
 /** Does something until it succeeds, or until trying again does not help. */
-export async function tryAgain<T>(
-  work: (earlierFailures: number) => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
+export async function tryAgain<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const patience = createPatience()
   for (;;) {
     try {
-      return await work(patience.failures)
+      return await work()
     } catch (error) {
       await patience.wait(error, signal)
     }

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { readQuietHead } from '../../src/history/swap-history.ts'
@@ -42,20 +41,32 @@ function beforeSwap(store: StoreBackend, work: () => Promise<unknown>): StoreBac
 interface Deleter {
   readonly store: StoreBackend
   /** Resolves once they are about to delete. */
-  readonly isDeleting: Promise<void>
+  readonly isDeleting: Promise<'deletes'>
+  /** Resolves once they, whose swap came too late, look again at who deletes. */
+  readonly isWaiting: Promise<'waits'>
   readonly release: () => void
 }
 
 function deleterOf(store: StoreBackend, time: number): Deleter {
-  const [asked, allowed] = [latch(), latch()]
+  const [asked, allowed, looked] = [latch(), latch(), latch()]
+  let looksLeft = Number.POSITIVE_INFINITY
   return {
-    isDeleting: asked.opened,
+    isDeleting: asked.opened.then(() => 'deletes'),
+    isWaiting: looked.opened.then(() => 'waits'),
     release: allowed.open,
     store: {
       ...store,
       async read(key, options) {
         const object = await store.read(key, options)
+        looksLeft -= 1
+        if (looksLeft === 0) looked.open()
         return typeof object === 'object' ? { ...object, time } : object
+      },
+      async put(key, content, options) {
+        const written = await store.put(key, content, options)
+        // The first one is whether it was the own swap.
+        if (written === 'conflict') looksLeft = 2
+        return written
       },
       async delete(key) {
         asked.open()
@@ -104,7 +115,7 @@ describe.each(backends)('in $name', (backend) => {
       Buffer.from(stringifyHistory({ version: layoutVersion, deletesUntil, history: [] })),
     )
     const began = performance.now()
-    const { history } = await readQuietHead(observeStore(store), AbortSignal.timeout(5000), 300)
+    const { history } = await readQuietHead(observeStore(store), { signal: AbortSignal.timeout(5000) }, 300)
     expect(history).toMatchObject({ deletesUntil })
     expect(performance.now() - began).toBeGreaterThan(300)
   })
@@ -119,12 +130,13 @@ describe.each(backends)('in $name', (backend) => {
       await one.isDeleting
     })
     const prunedLate = prune(late, {}, eager)
-    await Promise.race([other.isDeleting, setTimeout(1000)])
+    expect(await Promise.race([other.isDeleting, other.isWaiting])).toBe('waits')
     one.release()
     await pruned
-    await publish(second.directory, store)
+    // From now on the other one may delete: the publish waits for that, or is waited for.
     other.release()
-    await prunedLate
+    await Promise.all([publish(second.directory, store), prunedLate])
     expect(await faultsOf(store)).toEqual([])
+    expect(await differences(store, second)).toEqual([])
   })
 })

@@ -19,6 +19,8 @@ export interface Fault {
   readonly status?: 400 | 429 | 500 | 503
   /** In the place of the server, 200 with this text: a network that asks for a login. */
   readonly page?: string
+  /** Nothing comes of it, ever. */
+  readonly stalls?: boolean
   /** The connection is reset: before the server hears of the request, or after it has answered. */
   readonly reset?: 'before' | 'after'
   /** So many bytes of the answer's body come; then the connection ends, or is reset. */
@@ -65,6 +67,7 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
   ): Promise<void> {
     const fault = choose?.(asked) ?? {}
     if (fault.latency !== undefined) await setTimeout(fault.latency)
+    if (fault.stalls === true) return
     if (fault.reset === 'before') return void incoming.socket.resetAndDestroy()
     if (fault.status !== undefined) return await refuse(fault.status, incoming, response)
     if (fault.page !== undefined) {

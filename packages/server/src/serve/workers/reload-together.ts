@@ -10,7 +10,7 @@ const mostAttempts = 3
 /**
  * Lets all workers read their certificate again, then serve the build that the folder has now, or none of them: each
  * loads it beside the one that it serves, one after the other, so that only one of them is busy with it at a time.
- * Once the last has it, all swap.
+ * Once the last has it, all swap; where one refuses it, they keep what they have loaded until they are told to drop it.
  */
 export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
   // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
@@ -31,8 +31,8 @@ export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<Relo
     if (refusal === undefined && build !== undefined && others.length === 0) {
       return await swapAll(slots, loaded, build)
     }
-    for (const { worker } of slots) sendToWorker(worker, { type: 'serve-dist:drop' })
     if (refusal !== undefined) return refusal
+    for (const { worker } of slots) sendToWorker(worker, { type: 'serve-dist:drop' })
     buildId = slots.find(({ isAdmitted }) => isAdmitted)?.build?.buildId ?? ''
   }
   return {

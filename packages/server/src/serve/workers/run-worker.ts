@@ -78,7 +78,7 @@ function obey({ type }: PrimaryOrder, live: StagedSite, server: StagedServer | u
       void sendToPrimary({ type: 'serve-dist:swapped' })
       break
     case 'serve-dist:drop':
-      live.drop()
+      void live.drop()
       break
     case 'serve-dist:drain':
       void server?.close().finally(() => process.exit())

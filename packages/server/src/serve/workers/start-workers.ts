@@ -81,12 +81,14 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     const problems = await store?.refresh().then(() => undefined, problemsOf)
     const loaded = await reloadTogether(slots)
     // Other values of the environment count, whatever the store says.
-    const isRefused = problems !== undefined && loaded.status === 'unchanged'
-    const outcome: ReloadOutcome = isRefused
-      ? { status: 'refused', buildId: loaded.buildId, problems }
-      : loaded
+    const isNew = loaded.status === 'swapped' && loaded.hasNewValues === true
+    const outcome: ReloadOutcome =
+      problems === undefined || loaded.status === 'refused' || isNew
+        ? loaded
+        : { status: 'refused', buildId: loaded.buildId, problems }
     if (outcome.status !== 'refused') store?.noteServed()
-    if (outcome.status === 'swapped') watcher.noteBuild(outcome)
+    else for (const { worker } of slots) sendToWorker(worker, { type: 'serve-dist:drop' })
+    if (loaded.status === 'swapped') watcher.noteBuild(loaded)
     watcher.noteReload(outcome)
     return outcome
   })

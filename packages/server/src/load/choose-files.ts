@@ -1,0 +1,43 @@
+import { type Manifest, variantPath } from '@serve-dist/manifest'
+import { chooseStreamedFiles, type MemoryLimits } from '../files/choose-streamed-files.ts'
+import type { ExpectedFile } from '../files/inspect-file.ts'
+import type { Inspection } from '../files/inspect-files.ts'
+import { servingFiles } from '../site/resolve-serving.ts'
+
+/** What a server may hold of a build. */
+export interface HoldLimits extends MemoryLimits {
+  /** Files that stay open. */
+  readonly openFiles: number
+}
+
+/** The files of a build, with those that are not held in memory, and those that stay open. */
+export interface ChosenFiles extends Pick<Inspection, 'streamed' | 'kept'> {
+  readonly expected: readonly ExpectedFile[]
+}
+
+/** Chooses the bodies to hold in memory, and the files to keep open. */
+export function chooseFiles(manifest: Manifest, { openFiles, ...limits }: HoldLimits): ChosenFiles {
+  const expected = expectedFiles(manifest)
+  const served = expected.filter(({ path }) => !servingFiles.has(path))
+  const streamed = chooseStreamedFiles(served, limits)
+  // The smallest: opening a file costs most beside sending it when there is little to send.
+  return { expected, streamed: new Set(streamed), kept: new Set(streamed.slice(0, openFiles)) }
+}
+
+/** Every file that the manifest describes, variants among them. */
+function expectedFiles({ files }: Manifest): readonly ExpectedFile[] {
+  const expected: ExpectedFile[] = []
+  for (const file of files) {
+    const { path, size, sha256 } = file
+    expected.push({ path, size, sha256, entry: file })
+    for (const variant of file.variants) {
+      expected.push({
+        path: variantPath(path, variant.coding),
+        size: variant.size,
+        sha256: variant.sha256,
+        entry: variant,
+      })
+    }
+  }
+  return expected
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { serve as serveHono } from '@hono/node-server'
+import { openStore, publish, purge, rollback } from '@serve-dist/store'
+import express from 'express'
+import Fastify from 'fastify'
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
+import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
+import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import serveDist from '../../src/hosts/fastify.ts'
+import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
+import type { SiteSource } from '../../src/site/site.ts'
+import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { http2Request } from '../support/http2-request.ts'
+import type { RawResponse } from '../support/parse-response.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { type RawRequest, rawRequest } from '../support/raw-request.ts'
+import { startListener } from '../support/start-listener.ts'
+import { makeStore, type Place } from '../support/start-from-store.ts'
+import { startTlsServer } from '../support/start-tls-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
+afterEach(() => {
+  proxy?.fail()
+  vi.unstubAllEnvs()
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await s3?.stop()
+})
+
+/** Larger than what is held in memory. */
+const image = randomBytes(300_000)
+const imagePath = '/assets/image-1.png'
+const held = { openFiles: 4, largestBody: 1024 } as const
+
+interface Host {
+  readonly name: string
+  /** Serves a site until the test ends. */
+  start(site: SiteSource): Promise<number>
+  readonly ask?: (port: number, request: RawRequest) => Promise<RawResponse>
+}
+
+const hosts: readonly Host[] = [
+  { name: 'node:http', start: async (site) => await startListener(createHandler(site)) },
+  { name: 'Express', start: async (site) => await startListener(express().use(createHandler(site))) },
+  {
+    name: 'Fastify',
+    async start(site) {
+      const app = Fastify()
+      await app.register(serveDist, { site })
+      onTestFinished(() => app.close())
+      return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+    },
+  },
+  {
+    name: 'fetch',
+    async start(site) {
+      const handle = createFetchHandler(site)
+      const answer = async (request: Request): Promise<Response> =>
+        (await handle(request)) ?? new Response(null, { status: 404 })
+      return await new Promise((resolve) => {
+        const server = serveHono({ fetch: answer, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+          resolve(port),
+        )
+        onTestFinished(() => void server.close())
+      })
+    },
+  },
+  {
+    name: 'HTTP/2',
+    async start(site) {
+      const handle = createHandler(site)
+      return (await startTlsServer((request, response) => handle(request, response))).port
+    },
+    ask: http2Request,
+  },
+]
+
+type Get = (target: string) => Promise<string>
+
+async function isGone(get: Get, target: string): Promise<void> {
+  await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /), 5000)
+}
+
+describe.each(hosts)('a store behind $name', (host) => {
+  /** Asks a host of a site for a path, and has its status and body. */
+  async function asking(site: SiteSource): Promise<Get> {
+    const { ask = rawRequest } = host
+    const port = await host.start(site)
+    return async (target) => {
+      const { status, body } = await ask(port, { target })
+      return `${status} ${body.equals(image) ? 'image' : body.toString()}`
+    }
+  }
+
+  async function follow(place: Place): Promise<Get> {
+    const live = await openLiveSite({ ...place, storeInterval: 50, ...held })
+    onTestFinished(() => live.close())
+    return await asking(live)
+  }
+
+  test('is followed through a deploy and a rollback, and answers for open tabs', async () => {
+    const place = await makeStore({ 'index.html': 'one', [imagePath.slice(1)]: image })
+    const get = await follow(place)
+    expect(await get('/')).toBe('200 one')
+    await publishTo(place.store, { 'index.html': 'two', 'assets/entry-2.js': 'two()' })
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 two'), 5000)
+    expect(await get(imagePath)).toBe('200 image')
+    await rollback(await openStore(place.store))
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 one'), 5000)
+    expect(await get('/assets/entry-2.js')).toBe('200 two()')
+  })
+
+  test('answers nothing any more of a kept build that is purged or pruned, whatever was held of it', async () => {
+    const place = await makeStore()
+    const store = await openStore(place.store)
+    const put = async (files: FixtureFiles): Promise<string> => (await publishTo(place.store, files)).buildId
+    const first = await put({
+      'index.html': 'one',
+      'assets/small-1.js': 'small()',
+      [imagePath.slice(1)]: image,
+    })
+    await put({ 'index.html': 'two', 'assets/entry-2.js': 'two()' })
+    const get = await follow(place)
+    expect(await get('/assets/small-1.js')).toBe('200 small()')
+    expect(await get(imagePath)).toBe('200 image')
+    await purge(store, first)
+    await isGone(get, '/assets/small-1.js')
+    await isGone(get, imagePath)
+    expect(await get('/')).toBe('200 two')
+    await put({ 'index.html': 'three' })
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 three'), 5000)
+    expect(await get('/assets/entry-2.js')).toBe('200 two()')
+    const fourth = await buildFixture({ 'index.html': 'four' }, { assetsDirectory: 'assets' })
+    await publish(fourth, store, { retention: { generations: 1, age: 0 } })
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 four'), 5000)
+    await isGone(get, '/assets/entry-2.js')
+  })
+
+  describe.runIf(s3 !== undefined && proxy !== undefined)('in S3', () => {
+    if (s3 === undefined || proxy === undefined) return
+
+    test.each([
+      ['openLiveSite', openLiveSite],
+      ['loadSite', loadSite],
+    ])('is asked once for a file of an earlier build that many wait for, by %s', async (_name, open) => {
+      for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
+        vi.stubEnv(name, value)
+      const store = `s3://${await s3.bucket()}/site`
+      await publishTo(store, { 'index.html': 'one', [imagePath.slice(1)]: image })
+      await publishTo(store, { 'index.html': 'two' })
+      const site = await open({
+        store,
+        storeCache: await temporaryDirectory(),
+        ...(open === openLiveSite && held),
+      })
+      if ('close' in site) onTestFinished(() => site.close())
+      const get = await asking(site)
+      proxy.fail(({ path }) => (path.includes('/blobs/') ? { latency: 300 } : undefined))
+      const before = proxy.seen.length
+      const answers = await Promise.all(Array.from({ length: 20 }, async () => await get(imagePath)))
+      expect(new Set(answers)).toEqual(new Set(['200 image']))
+      expect(await get(imagePath)).toBe('200 image')
+      expect(proxy.seen.slice(before).filter(({ path }) => path.includes('/blobs/'))).toHaveLength(1)
+    })
+  })
+})

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
+import { type SeenRequest, startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
+import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { publishTo } from '../support/publish-to.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const program = await ensureVersitygw()
+const s3 = program === undefined ? undefined : await startS3(program)
+const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
+afterEach(() => proxy?.fail())
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await proxy?.stop()
+  await s3?.stop()
+})
+
+/** Far less than a request may take that is not answered: 20 seconds, and then it is tried again. */
+const soon = 8000
+
+const first = { 'index.html': 'first', 'assets/large-1.bin': Buffer.alloc(300_000, 'abcdefg') }
+const second = { 'index.html': 'second', 'assets/large-2.bin': Buffer.alloc(300_000, 'hijklmn') }
+
+const isOf =
+  (folder: string) =>
+  ({ path }: SeenRequest): boolean =>
+    path.includes(`/site/${folder}/`)
+const isList = ({ query }: SeenRequest): boolean => query.includes('list-type')
+
+describe.runIf(s3 !== undefined && proxy !== undefined)('while a store in S3 says nothing', () => {
+  if (s3 === undefined || proxy === undefined) return
+  let store: string
+  let short: readonly string[]
+  beforeAll(async () => {
+    for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
+      vi.stubEnv(name, value)
+    store = `s3://${await s3.bucket()}/site`
+    const builds = [await publishTo(store, first), await publishTo(store, second)]
+    short = builds.map(({ buildId }) => buildId.slice(0, 8))
+  })
+
+  /** Requests of this kind are never answered; settles when there is one. */
+  function stall(isStalled: (seen: SeenRequest) => boolean): Promise<unknown> {
+    proxy?.fail((seen) => ({ stalls: isStalled(seen) }))
+    const before = proxy?.seen.length
+    return vi.waitUntil(() => proxy?.seen.slice(before).some(isStalled), { timeout: soon, interval: 5 })
+  }
+  async function stopped(
+    words: readonly string[],
+    isStalled: (seen: SeenRequest) => boolean,
+  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+    const stalled = stall(isStalled)
+    const { child, exited } = spawnCommand([...words, '--store', store])
+    await stalled
+    const began = performance.now()
+    child.kill('SIGINT')
+    const end = await exited
+    expect(performance.now() - began).toBeLessThan(soon)
+    return end
+  }
+
+  test.each<[string, (seen: SeenRequest) => boolean, () => string]>([
+    ['generations', isOf('generations'), () => 'nothing was changed'],
+    ['rollback', isList, () => `${short[1]} is current in ${store}`],
+    [
+      'purge',
+      isOf('generations'),
+      () => `${short[1]} is current in ${store}; purge again what is there still`,
+    ],
+    [
+      'rollback',
+      () => true,
+      () => 'the store does not say what is current; look at its generations when it answers',
+    ],
+  ])('SIGINT ends %s, which says what is true', async (command, isStalled, state) => {
+    const words = command === 'purge' ? [command, short[0] ?? ''] : [command]
+    expect(await stopped(words, isStalled)).toEqual({
+      code: 130,
+      stdout: '',
+      stderr: `serve-dist: stopped; ${state()}\n`,
+    })
+  })
+
+  test.each([
+    ['reads back what is there', isOf('blobs')],
+    ['lists', isList],
+    ['finds out whether conditions are kept', isOf('probes')],
+  ])('SIGINT ends publish --verify while it %s', async (_what, isStalled) => {
+    const folder = await buildFixture({ ...first, 'index.html': 'third' })
+    expect(await stopped(['publish', folder, '--verify'], isStalled)).toEqual({
+      code: 130,
+      stdout: '',
+      stderr: `serve-dist: stopped; ${short[1]} is current in ${store} as before; publish again, and only what is missing is sent\n`,
+    })
+  })
+
+  test('a server that is closed waits for nothing of it, and its process ends', async () => {
+    const script = fileURLToPath(new URL('../support/serve-until-sigterm.mjs', import.meta.url))
+    const cache = join(await temporaryDirectory(), 'cache')
+    const child = spawn(process.execPath, [script, store, cache], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [url] = await once(child.stdout.setEncoding('utf8'), 'data')
+    const stalled = [stall(isOf('blobs')), stall(() => true)]
+    const answer = fetch(new URL('assets/large-1.bin', String(url))).catch(() => undefined)
+    await Promise.all(stalled)
+    const began = performance.now()
+    child.kill('SIGTERM')
+    const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    expect([said, code]).toEqual(['closed\n', 0])
+    expect(performance.now() - began).toBeLessThan(soon)
+    await answer
+  })
+})

@@ -1,0 +1,11 @@
+// node serve-until-sigterm.mjs <store> <cache>: serves, prints where, and at SIGTERM closes; nothing else ends it.
+import { serve } from '../../dist/index.js'
+
+const [store = '', storeCache = ''] = process.argv.slice(2)
+const site = { largestBody: 1024, openFiles: 0 }
+const server = await serve({ store, storeCache, storeInterval: 50, port: 0, gracePeriod: 100, site })
+process.once('SIGTERM', async () => {
+  await server.close()
+  console.log('closed')
+})
+console.log(server.url)
