@@ -1,26 +1,71 @@
 import { count, firstNames, formatBytes } from '@serve-dist/manifest'
-import type { PublishSummary } from '@serve-dist/store'
+import { type Cell, cell, layOutTable } from '@serve-dist/manifest/terminal'
+import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
+
+/** So many changed files are listed. */
+const mostRows = 10
 
 /** What a publish did, or would do, in a few lines for people. */
 export function formatPublish(summary: PublishSummary, place: string): string {
   const { id, replaced = id, isDryRun, new: sent, reused, kept, generations, pruned, milliseconds } = summary
-  const { wasCurrent, download } = summary
+  const { wasCurrent, download, deltas } = summary
   const shorten = shortIds([id, replaced, ...generations, ...pruned.generations])
   const earlier = generations.filter((other) => other !== id).length
-  const time = milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`
   const gone = pruned.generations.map(shorten)
   return [
     isDryRun
       ? `would publish ${shorten(id)} to ${place}; nothing is changed`
-      : `published ${shorten(id)} to ${place} in ${time}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
+      : `published ${shorten(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
     `  ${count(sent.files + reused.files, 'file')}: ${sent.files} new, ${reused.files} reused; ${count(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
-    ...(download === undefined
-      ? []
-      : [
-          `  returning visitors download ${download.files === 0 ? 'nothing' : `at most ${count(download.files, 'file')}, ${formatBytes(download.bytes)}`}`,
-        ]),
+    ...(download === undefined ? [] : formatDownload(download)),
+    ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),
     `  kept for open tabs and rollbacks: ${earlier === 0 ? 'no earlier build' : `${count(kept.files, 'file')} of ${count(earlier, 'earlier build')}, ${formatBytes(kept.bytes)}`}`,
     `  ${isDryRun ? 'to prune' : 'pruned'}: ${gone.length + pruned.blobs === 0 ? 'nothing' : `${count(gone.length, 'build')}${gone.length === 0 ? '' : ` (${firstNames(gone)})`}, ${formatBytes(pruned.bytes)}`}`,
   ].join('\n')
+}
+
+function formatDownload({ files, bytes, bytesWithDeltas, changes }: Download): string[] {
+  if (files === 0) return ['  returning visitors download nothing']
+  const most = `  returning visitors download at most ${count(files, 'file')}, ${formatBytes(bytes)}`
+  if (bytesWithDeltas === undefined) return [most]
+  const shown = changes.filter(({ delta }) => delta !== undefined)
+  const rows = shown
+    .slice(0, mostRows)
+    .map(({ path, br, zstd, delta }) => [cell(`    ${path}`), sizeCell(br), sizeCell(zstd), sizeCell(delta)])
+  const head = ['    with a delta', 'br', 'zstd', 'delta'].map((name) => cell(name))
+  return [
+    `${most}; ${formatBytes(bytesWithDeltas)} with deltas (Chromium)`,
+    ...layOutTable([head, ...rows], { colors: false }),
+    ...(shown.length > mostRows ? [`    … and ${shown.length - mostRows} more (--json has all)`] : []),
+  ]
+}
+
+function sizeCell(size: number | undefined): Cell {
+  return cell(size === undefined ? '–' : formatBytes(size))
+}
+
+function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
+  const { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds } = deltas
+  if (codings.length === 0) {
+    return `none: Node ${process.version} cannot make them; publish with Node 22.19, 24.6 or newer`
+  }
+  if (isThere) return 'those that were made when it was published first'
+  const parts = [
+    ...(made === 0
+      ? []
+      : [
+          isDryRun
+            ? `${made} to make`
+            : `${made} made in ${formatTime(milliseconds)}, ${formatBytes(bytes)} in ${codings.join(' and ')}`,
+        ]),
+    ...(reused === 0 ? [] : [`${reused} of earlier builds`]),
+    ...(tooLarge === 0 ? [] : [`${tooLarge} not small enough to keep`]),
+    ...(leftOut === 0 ? [] : [`${leftOut} left out, for the time was over (--delta-budget)`]),
+  ]
+  return parts.length === 0 ? 'none to make' : parts.join('; ')
+}
+
+function formatTime(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }

@@ -16,7 +16,7 @@ import { writeOutcome } from './write-outcome.ts'
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
   const opened = await openGivenStore('publish', flags.store)
   const { store, library } = opened
-  const { keep, keepFor, keepBytes, concurrency } = flags
+  const { keep, keepFor, keepBytes, concurrency, deltaBudget } = flags
   const line = createProgressLine(process.stderr, 'uploading')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await library
@@ -27,6 +27,8 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
           ...(keepBytes !== undefined && { bytes: keepBytes }),
         },
         concurrency,
+        deltaBudget,
+        makesDeltas: flags.noDeltas !== true,
         isDryRun: flags.dryRun,
         isForced: flags.force,
         isSinglePublisher: flags.singlePublisher,

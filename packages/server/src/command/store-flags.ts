@@ -1,5 +1,12 @@
 import type { FlagTable } from './flags.ts'
-import { parseAge, parseByteSize, parseConcurrency, parseCount, parseStorePlace } from './flag-values.ts'
+import {
+  parseAge,
+  parseByteSize,
+  parseConcurrency,
+  parseCount,
+  parseDuration,
+  parseStorePlace,
+} from './flag-values.ts'
 
 // The flags of the commands that look at a store, or change it. Without a value, the store's own defaults count.
 
@@ -21,6 +28,8 @@ export interface PublishFlags extends RollbackFlags {
   readonly keepFor?: number
   readonly keepBytes?: number
   readonly concurrency?: number
+  readonly deltaBudget?: number
+  readonly noDeltas?: boolean
   readonly force?: boolean
   readonly verify?: boolean
   readonly export?: string
@@ -86,6 +95,14 @@ export const publishFlags: FlagTable<PublishFlags> = {
     defaultText: '16',
     read: parseConcurrency,
   },
+  deltaBudget: {
+    value: '<time>',
+    help: 'begin no other delta against earlier builds when so long has passed',
+    group,
+    defaultText: '30s',
+    read: parseDuration,
+  },
+  noDeltas: { help: 'make no deltas: servers answer as to browsers that do not know them', group },
   force: { help: 'become current though somebody else has published meanwhile', group },
   verify: { help: 'read back what the store has already, and send again what has other bytes', group },
   export: {

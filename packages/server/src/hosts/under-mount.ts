@@ -5,7 +5,7 @@ import type { Answer } from '../site/site.ts'
 
 /**
  * An answer as it is to be sent where Express, Connect or Polka has taken the path of a mount off the
- * target: redirects and links are relative to the mount, and the mount itself, without its slash, is redirected.
+ * target: redirects, links and patterns are relative to the mount, and the mount itself, without its slash, is redirected.
  */
 export function underMount(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
@@ -35,11 +35,12 @@ function place(answer: Answer, mount: string): Answer {
 }
 
 function namesPlaces(name: string): boolean {
-  return name === 'Location' || name.toLowerCase() === 'link'
+  return name === 'Location' || name === 'Use-As-Dictionary' || name.toLowerCase() === 'link'
 }
 
 function placed(name: string | undefined, value: string, mount: string): string {
   if (name === 'Location') return value.startsWith('/') ? mount + value : value
+  if (name === 'Use-As-Dictionary') return value.replace('match="/', () => `match="${mount}/`)
   return name?.toLowerCase() === 'link' ? placedLinks(value, mount) : value
 }
 

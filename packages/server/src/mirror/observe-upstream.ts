@@ -66,7 +66,8 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
       return looks
     },
     readGeneration: (id) => ask(() => upstream.readGeneration(id)),
-    readDeltas: (id) => ask(() => upstream.readDeltas(id)),
+    // That there are none shows nothing: a folder which is not mounted has none either.
+    readDeltas: (id) => upstream.readDeltas(id),
     async fetchBlob(blob, to) {
       const result = await ask(() => upstream.fetchBlob(blob, to))
       if (result === 'missing') await ask(askForHistory)

@@ -65,6 +65,7 @@ describe('serve-dist publish', () => {
       ),
       expect.stringMatching(/^ {2}3 files: 2 new, 1 reused; \d objects and \d+ B sent$/),
       expect.stringMatching(/^ {2}returning visitors download at most 2 files, \d+ B$/),
+      expect.stringMatching(/^ {2}deltas: none/),
       expect.stringMatching(/^ {2}kept for open tabs and rollbacks: 2 files of 1 earlier build, \d+ B$/),
       '  pruned: nothing',
       '',
@@ -80,7 +81,15 @@ describe('serve-dist publish', () => {
       id: ids[0],
       replaced: ids[1],
       wasCurrent: false,
-      download: { files: 2, bytes: expect.any(Number) },
+      download: {
+        files: 2,
+        bytes: expect.any(Number),
+        changes: [
+          { path: 'index.html', bytes: expect.any(Number) },
+          { path: 'assets/app-1.js', bytes: expect.any(Number) },
+        ],
+      },
+      deltas: expect.objectContaining({ made: 0, leftOut: 0 }),
       isDryRun: true,
       new: { files: 0, blobs: 0, bytes: 0 },
       reused: { files: 3, blobs: expect.any(Number), bytes: expect.any(Number) },
@@ -98,7 +107,9 @@ describe('serve-dist publish', () => {
   test('says of a build that is current that it was already', async () => {
     const store = await publishBoth()
     const { stdout } = await run('publish', folders[1] ?? '', '--store', store)
-    expect(stdout).toMatch(/; it was current already\n {2}3 files: 0 new, 3 reused; .*\n {2}kept for/)
+    expect(stdout).toMatch(
+      /; it was current already\n {2}3 files: 0 new, 3 reused; .*\n {2}deltas: .*\n {2}kept for/,
+    )
   })
 
   test('prunes by its flags, and names what is gone', async () => {

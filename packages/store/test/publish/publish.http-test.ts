@@ -132,7 +132,7 @@ describe('publish', () => {
   test('changes nothing in a dry run, and foretells the publish', async () => {
     const store = await storeOf(first, second)
     const before = await keysIn(store, '')
-    const options = { retention: { generations: 0, age: 0 }, protectedFor: -1 }
+    const options = { retention: { generations: 0, age: 0 }, protectedFor: -1, makesDeltas: false }
     const foretold = await publish(third.directory, store, { ...options, isDryRun: true })
     expect(await keysIn(store, '')).toEqual(before)
     expect((await rowsOf(store))[0]?.id).toBe(second.id)

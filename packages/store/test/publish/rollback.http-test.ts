@@ -3,9 +3,17 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
 import type { StoreBackend } from '../../src/backend.ts'
 import { listGenerations, openStore, prune, publish, purge, rollback } from '../../src/index.ts'
-import { blobKey, blobsOf } from '../../src/layout.ts'
+import { blobKey } from '../../src/layout.ts'
 import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
-import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+import {
+  differences,
+  faultsOf,
+  generationsIn,
+  keysIn,
+  manifestOf,
+  rowsOf,
+  unnamedIn,
+} from '../support/read-store.ts'
 
 let builds: readonly MadeBuild[]
 let first: MadeBuild
@@ -123,11 +131,8 @@ describe('purge', () => {
       code: 'SD_STORE_UNAVAILABLE',
     })
     await purge(store, first.id)
-    const left = new Set(await keysIn(store, 'blobs/'))
-    const named = await Promise.all(
-      [second, third].map(async ({ directory }) => blobsOf(await manifestOf(directory))),
-    )
-    expect(left).toEqual(new Set(named.flat().map(({ sha256 }) => blobKey(sha256))))
+    expect(await unnamedIn(store)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
     expect(await generationsIn(store)).toEqual([second.id, third.id].toSorted())
   })
 

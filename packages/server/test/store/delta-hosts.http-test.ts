@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import express from 'express'
+import Fastify from 'fastify'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import serveDist from '../../src/hosts/fastify.ts'
+import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { openLiveSite } from '../../src/load/open-live-site.ts'
+import type { Site } from '../../src/site/site.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { startListener } from '../support/start-listener.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const old = compressibleText(4000, 'old')
+const target = '/assets/a-2.js'
+
+async function loadFromStore(): Promise<Site> {
+  const folder = await temporaryDirectory()
+  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+  const files = { 'index.html': 'page', 'assets/a-2.js': compressibleText(4000, 'new') }
+  await publishDeltas(place.store, files, { 'assets/a-2.js': [old] })
+  const live = await openLiveSite(place)
+  live.close()
+  return live.current
+}
+
+const hosts: Readonly<Record<string, (site: Site) => number | Promise<number>>> = {
+  'node:http': (site) => startListener(createHandler(site)),
+  fetch: (site) => {
+    const handle = createFetchHandler(site)
+    return startListener(
+      getRequestListener(async (request) => (await handle(request)) ?? new Response('', { status: 404 })),
+    )
+  },
+  Express: (site) => startListener(express().use(createHandler(site))),
+  Fastify: async (site) => {
+    const app = Fastify()
+    onTestFinished(() => app.close())
+    await app.register(serveDist, { site })
+    return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+  },
+}
+
+describe.each(Object.keys(hosts))('a site with deltas behind %s', (name) => {
+  test('sends the delta to who has its dictionary, and says what it varies by', async () => {
+    const port = (await hosts[name]?.(await loadFromStore())) ?? 0
+    const ask = (fields: Record<string, string>): ReturnType<typeof rawRequest> =>
+      rawRequest(port, { target, fields })
+    const offering = { 'accept-encoding': 'br, DCZ', 'AVAILABLE-Dictionary': offerOf(old) }
+    const sent = await ask(offering)
+    expect(sent.body.equals(madeUpDelta(old, 'dcz'))).toBe(true)
+    expect([sent.field('Content-Encoding'), sent.field('Cache-Control'), sent.field('Vary')]).toEqual([
+      'dcz',
+      'private, max-age=31536000, immutable',
+      'Accept-Encoding, Available-Dictionary',
+    ])
+    expect(sent.field('Use-As-Dictionary')).toBe('match="/assets/a-*.js", match-dest=("script")')
+    const others = [
+      { ...offering, 'accept-encoding': 'br' },
+      { ...offering, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' },
+      { ...offering, 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'cors', Origin: 'https://a.example' },
+    ]
+    const codings = await Promise.all(
+      others.map(async (fields) => (await ask(fields)).field('Content-Encoding')),
+    )
+    expect(codings).toEqual(['br', 'br', 'br'])
+  })
+})
+
+test('the pattern of a site that Express mounts begins with the mount', async () => {
+  const port = await startListener(express().use('/app', createHandler(await loadFromStore())))
+  const { field } = await rawRequest(port, { target: `/app${target}` })
+  expect(field('Use-As-Dictionary')).toBe('match="/app/assets/a-*.js", match-dest=("script")')
+})

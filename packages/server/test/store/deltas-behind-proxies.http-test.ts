@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Proxy, type ProxyOptions, startNginx, startVarnish } from '../../../../e2e/src/start-proxy.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { findServer } from '../support/start-file-host.ts'
+import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { start } from '../support/start-from-store.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const [older, old, now] = ['older', 'old', 'now'].map((seed) => compressibleText(4000, seed))
+const target = '/assets/a-3.js'
+
+const proxies: Readonly<Record<string, (options: ProxyOptions) => Promise<Proxy>>> = {
+  nginx: (options) => startNginx('serve-dist-cache.conf', options),
+  varnishd: (options) => startVarnish(options, '', ['http_gzip_support=off']),
+}
+
+describe.each(Object.keys(proxies))('behind %s, which stores answers', (name) => {
+  const program = findServer(name)
+  test.skipIf(program === undefined).each([
+    ['private', false],
+    ['in shared caches', true],
+  ])('a delta %s reaches only who offered its dictionary', async (_kept, sharedCache) => {
+    const folder = await temporaryDirectory()
+    const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+    const files = { 'index.html': 'page', 'assets/a-3.js': now ?? '' }
+    await publishDeltas(place.store, files, { 'assets/a-3.js': [older ?? '', old ?? ''] })
+    const { server } = await start(place, { site: { rules: { sharedCache } } })
+    const directory = await temporaryDirectory()
+    const origin = new URL(server.url.replace('localhost', '127.0.0.1'))
+    const proxy = await proxies[name]?.({ program: program ?? '', origin, directory })
+    onTestFinished(() => proxy?.stop())
+    const port = Number(proxy?.url.port)
+    const plain = await rawRequest(Number(origin.port), { target, fields: { 'Accept-Encoding': 'br' } })
+
+    const clients = ['br', 'br, dcb', 'br, dcz', 'gzip', 'dcb, dcz, br'].flatMap((accepted) =>
+      [undefined, older, old, 'foreign'].map((dictionary) => ({ accepted, dictionary })),
+    )
+    // In both orders: each may be the one whose answer is stored.
+    for (const { accepted, dictionary } of [...clients, ...clients.toReversed(), ...clients]) {
+      const { body, field } = await rawRequest(port, {
+        target,
+        fields: {
+          'Accept-Encoding': accepted,
+          ...(dictionary !== undefined && { 'Available-Dictionary': offerOf(dictionary) }),
+        },
+      })
+      const coding = field('Content-Encoding') ?? 'identity'
+      const isDelta = coding === 'dcb' || coding === 'dcz'
+      const mayBeDelta = accepted.includes('dc') && (dictionary === older || dictionary === old)
+      expect({ accepted, dictionary, isDelta }).toEqual({ accepted, dictionary, isDelta: mayBeDelta })
+      expect(accepted).toContain(coding)
+      const expected = isDelta ? madeUpDelta(dictionary ?? '', coding) : plain.body
+      expect(body.equals(expected) || coding === 'gzip').toBe(true)
+    }
+  })
+})
