@@ -11,7 +11,9 @@ import {
   parseManifest,
 } from '@serve-dist/manifest'
 import { Command } from 'commander'
-import { filesIn, prepareTree, trees } from '../build/tree.ts'
+import { build } from 'vite'
+import { filesIn, prepareTree } from '../build/tree.ts'
+import { benchDirectory } from '../serve/bench-directory.ts'
 import { median } from '../serve/statistics.ts'
 import { print } from '../start/measure-start.ts'
 import { applications, buildStates, states } from './applications.ts'
@@ -57,12 +59,18 @@ for (const application of applications) {
     }
   }
 }
-const [editor] = trees
-if (editor !== undefined) builds.push(await smallScripts(await prepareTree(editor)))
+const examples = ['deploys', 'editor', 'multi-page', 'spa'].map((name) => ({
+  name: `deltas-example-${name}`,
+  fill: async (outDir: string) => {
+    const root = join(benchDirectory, '../examples', name)
+    await build({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } })
+  },
+}))
+for (const example of examples) builds.push(await smallScripts(await prepareTree(example)))
 
 report('Files of the two applications that changed', changed)
 report(
-  'Every file of them and of examples/editor, with another hash of 8 characters',
+  'Every file of them and of four examples, with another hash of 8 characters',
   builds.flat().map(rehash),
 )
 report('Cut out of their scripts, with another hash of 8 characters', cuts(builds.flat()).map(rehash))
