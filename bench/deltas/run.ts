@@ -9,7 +9,6 @@ import {
   type Manifest,
   type ManifestFile,
   manifestPath,
-  mayHaveDelta,
   parseManifest,
 } from '@serve-dist/manifest'
 import { openStore, readDeltas } from '@serve-dist/store'
@@ -101,12 +100,13 @@ async function runServeDist(parameters: readonly string[]): Promise<void> {
 
 async function report(title: string, { before, after, place }: Step, visit: Visit): Promise<void> {
   const document = await readDeltas(await openStore(place), after.buildId)
-  const dictionaries = dictionariesOf(before)
+  const [dictionaries, own] = [dictionariesOf(before), dictionariesOf(after)]
   const known = new Set(before.files.map(({ sha256 }) => sha256))
   const changes = after.files
     .filter(({ sha256 }) => !known.has(sha256))
     .map((file): Change => {
-      const old = mayHaveDelta(file) ? dictionaries.get(file.stem ?? '')?.file : undefined
+      const { stem = '' } = file
+      const old = own.get(stem)?.file === file ? dictionaries.get(stem)?.file : undefined
       const { dcz, dcb } = (old && document?.files.get(file.sha256)?.get(old.sha256)) ?? {}
       const [br, zstd] = [sizeAs(file, 'br'), sizeAs(file, 'zstd')]
       const { body = 0, coding = '' } = visit.all.get(file.path) ?? {}

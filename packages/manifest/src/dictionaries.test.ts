@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dictionariesOf, mayHaveDelta } from './dictionaries.ts'
+import { dictionariesOf } from './dictionaries.ts'
 import type { ManifestFile } from './manifest.ts'
 
 const script: ManifestFile = {
@@ -22,7 +22,7 @@ function matchOf(stem: string, base?: string): string | undefined {
   return onlyOf({ stem }, base).get(stem)?.match
 }
 
-describe('mayHaveDelta', () => {
+describe('dictionariesOf', () => {
   test.each<[string, ManifestFile, boolean]>([
     ['a hashed script', script, true],
     ['without a stem', withoutStem, false],
@@ -30,17 +30,14 @@ describe('mayHaveDelta', () => {
     ['made at a start', { ...script, runtime: true }, false],
     ['a source map', { ...script, path: 'assets/index-BX1.js.map', mediaType: 'application/json' }, false],
     ['an image', { ...script, mediaType: 'image/png' }, false],
-    ['of 255 bytes', { ...script, size: 255 }, false],
-    ['of 256 bytes', { ...script, size: 256 }, true],
+    ['of 511 bytes', { ...script, size: 511 }, false],
+    ['of 512 bytes', { ...script, size: 512 }, true],
     ['of 8 MiB', { ...script, size: 8_388_608 }, true],
     ['of more', { ...script, size: 8_388_609 }, false],
   ])('%s: %#', (_name, file, expected) => {
-    expect(mayHaveDelta(file)).toBe(expected)
     expect(dictionariesOf({ base: '/', files: [file] }).size).toBe(expected ? 1 : 0)
   })
-})
 
-describe('dictionariesOf', () => {
   test('of two files of one stem the larger', () => {
     const larger = { ...script, path: 'assets/index-BX2.js', size: 5000 }
     expect(

@@ -2,8 +2,8 @@ import { isCompressible } from './is-compressible.ts'
 import { isSourceMap } from './is-source-map.ts'
 import type { Manifest, ManifestFile } from './manifest.ts'
 
-/** Bytes below which a head costs more than a delta saves. */
-const smallestDictionary = 256
+/** Bytes below which the fields of a mark and of an offer may cost more than a delta saves (bench/deltas/README.md). */
+const smallestDictionary = 512
 /** Bytes up to which a browser decodes with any window that we may use (RFC 9842 §5). */
 const largestDictionary = 8 * 1024 * 1024
 /** Chromium keeps some 500 dictionaries for each site, of all its builds together. */
@@ -18,8 +18,8 @@ export interface Dictionary {
   readonly destinations: readonly string[]
 }
 
-/** Whether a delta of a file may be made, and answered. */
-export function mayHaveDelta({ path, stem, mediaType, size, cache, runtime }: ManifestFile): boolean {
+/** What never changes under its name, and what browsers decode. */
+function mayBeDictionary({ path, stem, mediaType, size, cache, runtime }: ManifestFile): boolean {
   return (
     stem !== undefined &&
     cache === 'immutable' &&
@@ -32,15 +32,15 @@ export function mayHaveDelta({ path, stem, mediaType, size, cache, runtime }: Ma
 }
 
 /**
- * What a build gives to browsers as dictionaries, by the files' stems, the largest first: of the files that
- * may have a delta the largest of each stem, for a browser keeps one dictionary for each pattern.
+ * The files of a build that are dictionaries, and have deltas, by their stems, the largest first. Of several files with
+ * one stem it is the largest, for a browser keeps one dictionary for each pattern.
  */
 export function dictionariesOf({
   base,
   files,
 }: Pick<Manifest, 'base' | 'files'>): ReadonlyMap<string, Dictionary> {
   const dictionaries = new Map<string, Dictionary>()
-  for (const file of files.filter(mayHaveDelta).toSorted((one, other) => other.size - one.size)) {
+  for (const file of files.filter(mayBeDictionary).toSorted((one, other) => other.size - one.size)) {
     const { stem = '' } = file
     if (dictionaries.size === mostDictionaries) break
     if (dictionaries.has(stem)) continue

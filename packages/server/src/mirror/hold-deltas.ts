@@ -1,4 +1,4 @@
-import { mayHaveDelta } from '@serve-dist/manifest'
+import { dictionariesOf } from '@serve-dist/manifest'
 import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
 import { createBodyReader } from '../files/read-body.ts'
 import type { StoredDelta, StoredDeltas } from '../site/kept-build.ts'
@@ -31,7 +31,7 @@ export async function holdDeltas(
 ): Promise<StoredDeltas | undefined> {
   const document = await mirror.readDeltas(id)
   if (document === undefined) return undefined
-  const files = new Set(manifest.files.filter(mayHaveDelta).map(({ sha256 }) => sha256))
+  const files = new Set([...dictionariesOf(manifest).values()].map(({ file }) => file.sha256))
   const wanted = deltasIn(document).filter(({ file }) => files.has(file))
   const chosen = withinRoom(wanted, room)
   const bodies = await readBlobs(

@@ -17,7 +17,7 @@ import type { Answer, Site } from './site.ts'
 import { hash } from 'node:crypto'
 
 const [old, older, oldest] = ['old', 'older', 'oldest']
-const body = '0123456789'.repeat(40)
+const body = '0123456789'.repeat(60)
 const script = {
   body,
   stem: 'assets/a-[hash].js',

@@ -1,10 +1,4 @@
-import {
-  dictionariesOf,
-  type Dictionary,
-  type Manifest,
-  type ManifestFile,
-  mayHaveDelta,
-} from '@serve-dist/manifest'
+import { dictionariesOf, type Dictionary, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import type { StoredDelta, StoredDeltas } from './kept-build.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
@@ -39,12 +33,12 @@ export function dictionaryPart(
 ): DictionaryPart {
   const rule = overrides.get('cache-control')
   const isForGood = /\bimmutable\b/i.test((rule === undefined ? cacheControl : rule.value) ?? '')
-  if (build === undefined || !isForGood || !mayHaveDelta(file)) return nothing
-  const { marked, deltas, inSharedCaches } = build
-  const dictionary = marked.get(file.stem ?? '')
+  const dictionary = build?.marked.get(file.stem ?? '')
+  if (build === undefined || dictionary?.file !== file || !isForGood) return nothing
+  const { deltas, inSharedCaches } = build
   const found = deltas.get(file.sha256)
   return {
-    useAsDictionary: dictionary?.file === file ? useAsDictionaryOf(dictionary) : undefined,
+    useAsDictionary: useAsDictionaryOf(dictionary),
     deltas: found && { byDictionary: byDictionary(found), inSharedCaches },
   }
 }

@@ -1,4 +1,4 @@
-import { dictionariesOf, type Manifest, type ManifestFile, mayHaveDelta } from '@serve-dist/manifest'
+import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NamedBlob } from '../layout.ts'
@@ -51,6 +51,10 @@ const documents: fc.Arbitrary<DeltasDocument> = fc
   )
   .map((entries) => ({ version: 1, files: new Map(entries) }))
 
+function dictionaryFiles(manifest: Manifest): readonly ManifestFile[] {
+  return [...dictionariesOf(manifest).values()].map(({ file }) => file)
+}
+
 const builds: fc.Arbitrary<EarlierBuild> = fc.record({
   manifest: manifests,
   deltas: fc.option(documents, { nil: undefined }),
@@ -64,7 +68,7 @@ describe('planDeltas', () => {
       fc.property(inputs, ([manifest, earlier, there]) => {
         const { carried, pairs } = planDeltas(manifest, earlier, ({ sha256 }) => there.includes(sha256))
         const wanted = new Set<string>()
-        for (const file of manifest.files.filter(mayHaveDelta)) {
+        for (const file of dictionaryFiles(manifest)) {
           for (const build of earlier) {
             const dictionary = dictionariesOf(build.manifest).get(file.stem ?? '')?.file
             if (dictionary === undefined || dictionary.sha256 === file.sha256) continue
@@ -84,7 +88,7 @@ describe('planDeltas', () => {
       fc.property(inputs, ([manifest, earlier, there]) => {
         const isThere = ({ sha256 }: NamedBlob): boolean => there.includes(sha256)
         const { carried } = planDeltas(manifest, earlier, isThere)
-        const eligible = manifest.files.filter(mayHaveDelta).map(({ sha256 }) => sha256)
+        const eligible = dictionaryFiles(manifest).map(({ sha256 }) => sha256)
         for (const [sha256, deltas] of carried) {
           expect(eligible).toContain(sha256)
           for (const [from, variants] of deltas) {

@@ -1,4 +1,4 @@
-import { dictionariesOf, type Manifest, type ManifestFile, mayHaveDelta } from '@serve-dist/manifest'
+import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import type { NamedBlob } from '../layout.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-document.ts'
 
@@ -23,7 +23,8 @@ export interface DeltasPlan {
 }
 
 /**
- * Finds which files of a build get deltas.
+ * Finds which files of a build get deltas: those that are dictionaries themselves. Of two with one stem only the larger
+ * is: a browser that has loaded it offers it, and no earlier file, for the other.
  *
  * @param earlier - newest first.
  * @param isThere - whether the store has a blob.
@@ -33,7 +34,7 @@ export function planDeltas(
   earlier: readonly EarlierBuild[],
   isThere: (blob: NamedBlob) => boolean,
 ): DeltasPlan {
-  const largestFirst = manifest.files.filter(mayHaveDelta).toSorted((one, other) => other.size - one.size)
+  const largestFirst = [...dictionariesOf(manifest).values()].map(({ file }) => file)
   const known = new Map<string, DeltasOfFile>()
   // Of several, the newest counts.
   for (const { deltas } of earlier.toReversed()) {
