@@ -5,10 +5,11 @@
  * The button of one box, with as many lines of text as there is room for.
  *
  * @param {Cell} cell
- * @param {{ size: PageSize, measure: string }} shown - The size that decides, and what it is called.
+ * @param {{ column: number, measure: string }} shown - Which of the sizes decides, and what it is called.
  */
-export function makeBox(cell, { size, measure }) {
+export function makeBox(cell, { column, measure }) {
   const { node, rectangle, isOpen } = cell
+  const size = node.sizes[column] ?? { bytes: 0, text: '' }
   const box = document.createElement('button')
   box.type = 'button'
   box.className = 'box'
@@ -23,7 +24,7 @@ export function makeBox(cell, { size, measure }) {
   box.style.top = `${rectangle.y}px`
   box.style.width = `${rectangle.width}px`
   box.style.height = `${rectangle.height}px`
-  box.setAttribute('aria-label', describeBox(cell, { size, measure }))
+  box.setAttribute('aria-label', describeBox(cell, { column, size, measure }))
   box.append(...linesOf(cell, size))
   return box
 }
@@ -50,23 +51,24 @@ function linesOf({ node, rectangle, isOpen }, size) {
 
 /**
  * @param {Cell} cell
- * @param {{ size: PageSize, measure: string }} shown
+ * @param {{ column: number, size: PageSize, measure: string }} shown
  */
-function describeBox({ node }, { size, measure }) {
+function describeBox({ node }, { column, size, measure }) {
   const what =
-    node.children === undefined ? node.kind : `folder of ${countDrawn(node.children)}, Enter opens it`
+    node.children === undefined ? node.kind : `folder of ${countDrawn(node.children, column)}, Enter opens it`
   return [node.path, `${size.text} ${measure}`, size.change, node.state === 'new' ? 'new' : undefined, what]
     .filter((part) => part !== undefined)
     .join(', ')
 }
 
 /**
- * Files that were removed are in a folder too, but in no treemap.
+ * Files that were removed, or that nobody downloads again, are in a folder too, but in no treemap.
  *
  * @param {readonly PageNode[]} children
+ * @param {number} column
  */
-function countDrawn(children) {
-  return children.filter(({ sizes }) => sizes.some(({ bytes }) => bytes > 0)).length
+function countDrawn(children, column) {
+  return children.filter(({ sizes }) => (sizes[column]?.bytes ?? 0) > 0).length
 }
 
 /** @param {PageSize} size */

@@ -66,9 +66,7 @@ function draw(path = cells[activeIndex]?.node.path) {
   const { clientWidth: width, clientHeight: height } = stage
   const measure = data.columns[column] ?? 'identity'
   cells = planCells(shownFolder(), { x: 0, y: 0, width, height }, column)
-  boxes = cells.map((cell) =>
-    makeBox(cell, { size: cell.node.sizes[column] ?? { bytes: 0, text: '' }, measure }),
-  )
+  boxes = cells.map((cell) => makeBox(cell, { column, measure }))
   stage.replaceChildren(...boxes)
   stage.dataset['empty'] = String(cells.length === 0)
   drawTrail()

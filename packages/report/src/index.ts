@@ -7,6 +7,7 @@ export {
 } from './budgets/check-budgets.ts'
 export { type Budget, parseBudgets } from './budgets/parse-budgets.ts'
 export { readBuild } from './builds/read-build.ts'
+export type { ChangedFile, Download } from './builds/returning-visitor.ts'
 export type { BuildComparison, FileComparison, FileState } from './compare/compare-builds.ts'
 export type { Noise } from './compare/size-change.ts'
 export { type BuildReport, createReport, type CreateReportOptions } from './formats/create-report.ts'
@@ -17,6 +18,7 @@ export { formatTerminal, type FormatTerminalOptions } from './formats/format-ter
 export { formatHtml } from './page/format-html.ts'
 export { type PageAssets, readPageAssets } from './page/read-page-assets.ts'
 export {
+  type PublishedBuild,
   reportCommand,
   type ReportCommandOptions,
   type ReportFormat,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { reportCommand, type ReportCommandOptions } from './report-command.ts'
+import { type PublishedBuild, reportCommand, type ReportCommandOptions } from './report-command.ts'
 import { makeManifest } from '../test/support/make-manifest.ts'
 
 const manifest = makeManifest([{ path: 'assets/a-AAAA1111.js', size: 9000, variants: { br: 3000 } }])
@@ -17,7 +17,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-async function run(location: string, options: ReportCommandOptions) {
+async function run(location: string | PublishedBuild, options: ReportCommandOptions) {
   let output = ''
   let errors = ''
   const exitCode = await reportCommand(location, options, {
@@ -40,6 +40,14 @@ describe('reportCommand', () => {
     const { output } = await run(join(folder, 'after.json'), { against: join(folder, 'before.json') })
     expect(output).toContain('assets/a-HASH.js')
     expect(output).toContain('+100 B')
+  })
+
+  test('compares a build out of a store with the one that it replaced, and says what that costs a visitor', async () => {
+    const changes = [{ path: 'assets/a-AAAA1111.js', bytes: 3000, delta: 90, coding: 'dcz' }]
+    const download = { files: 1, bytes: 3000, bytesWithDeltas: 90, changes }
+    const { output } = await run({ build: manifest, replaced: earlier, download }, {})
+    expect(output).toContain('assets/a-HASH.js')
+    expect(output).toMatch(/\n\ndownloaded again .*\nassets\/a-AAAA1111\.js +3\.00 kB +9\.00 kB +90 B +dcz\n/)
   })
 
   test('calls noise what is told to be noise', async () => {

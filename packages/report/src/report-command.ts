@@ -1,9 +1,10 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { type Manifest, OperatorError } from '@serve-dist/manifest'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
+import type { Download } from './builds/returning-visitor.ts'
 import { parseNoise } from './compare/size-change.ts'
 import { type BuildReport, createReport } from './formats/create-report.ts'
 import { formatJson } from './formats/format-json.ts'
@@ -33,6 +34,14 @@ export interface ReportCommandOptions {
   readonly noise?: string
 }
 
+/** A build out of a store, where the reader of a command line has no folder. */
+export interface PublishedBuild {
+  readonly build: Manifest
+  /** The one to compare with. */
+  readonly replaced?: Manifest
+  readonly download?: Download
+}
+
 /** Where the command writes to. */
 export interface ReportStreams {
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; hasColors?(): boolean }
@@ -42,22 +51,26 @@ export interface ReportStreams {
 /**
  * `serve-dist report`: reads the manifest of a build and writes its report.
  *
- * @param location - The build's folder, or a copy of its manifest.
+ * @param source - The build's folder, a copy of its manifest, or a build out of a store.
  * @returns The exit code: 1 when the build fails a budget, else 0.
  * @throws {@link OperatorError} when a build or an option cannot be read; nothing is written then.
  */
 export async function reportCommand(
-  location: string,
+  source: string | PublishedBuild,
   options: ReportCommandOptions = {},
   streams: ReportStreams = process,
 ): Promise<number> {
   const { title, against, format = 'terminal', output, budget = [], noise } = options
   const budgets = parseBudgets(budget)
-  const report = createReport(await readBuild(location), {
+  const published = typeof source === 'string' ? { build: await readBuild(source) } : source
+  const { build, replaced, download }: PublishedBuild = published
+  const earlier = against === undefined ? replaced : await readBuild(against)
+  const report = createReport(build, {
     budgets,
     ...(title !== undefined && { title }),
     ...(noise !== undefined && { noise: parseNoise(noise) }),
-    ...(against !== undefined && { against: await readBuild(against) }),
+    ...(earlier !== undefined && { against: earlier }),
+    ...(download !== undefined && { download }),
   })
   const { stdout } = streams
   // It knows NO_COLOR and FORCE_COLOR, and terminals without colours.

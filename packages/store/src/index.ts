@@ -32,6 +32,7 @@ export {
   stringifyHistory,
 } from './layout.ts'
 export { openStore } from './open-store.ts'
+export { type LatestBuild, readLatest } from './read-latest.ts'
 export { readDeltas, readGeneration, readHistory, type ReadHistory } from './read-documents.ts'
 export {
   defaultRetention,

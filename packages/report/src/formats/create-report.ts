@@ -1,5 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { type BudgetResult, checkBudgets } from '../budgets/check-budgets.ts'
+import type { Download } from '../builds/returning-visitor.ts'
 import { type BuildComparison, compareBuilds } from '../compare/compare-builds.ts'
 import { defaultNoise, type Noise } from '../compare/size-change.ts'
 import type { Budget } from '../budgets/parse-budgets.ts'
@@ -14,6 +15,8 @@ export interface CreateReportOptions {
   readonly title?: string
   /** An earlier build to compare with. */
   readonly against?: Manifest
+  /** What a visitor of that build downloads of this one. */
+  readonly download?: Download
   /**
    * Changes that are called noise, see {@link Noise}.
    *
@@ -34,6 +37,8 @@ export interface BuildReport {
   readonly build: Manifest
   /** Only where it was asked for. */
   readonly comparison: BuildComparison | undefined
+  /** Only of builds out of a store. */
+  readonly download: Download | undefined
   readonly budgets: readonly BudgetResult[]
 }
 
@@ -42,7 +47,7 @@ export const defaultTitle = 'Build size'
 
 /** Weighs a build, against an earlier one and against budgets where they are given. */
 export function createReport(build: Manifest, options: CreateReportOptions = {}): BuildReport {
-  const { title = defaultTitle, against, noise = defaultNoise, budgets = [] } = options
+  const { title = defaultTitle, against, download, noise = defaultNoise, budgets = [] } = options
   const comparison = against === undefined ? undefined : compareBuilds(against, build, { noise })
-  return { title, build, comparison, budgets: checkBudgets(build, budgets) }
+  return { title, build, comparison, download, budgets: checkBudgets(build, budgets) }
 }

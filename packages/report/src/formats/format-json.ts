@@ -1,5 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { BuildComparison } from '../compare/compare-builds.ts'
+import { type Download, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
 import type { SizeChanges } from '../compare/size-change.ts'
 import { preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -15,13 +16,14 @@ import {
 import type { BuildReport } from './create-report.ts'
 
 /** A report for programs; docs/report.md describes every field. A line feed at the end. */
-export function formatJson({ title, build, comparison, budgets }: BuildReport): string {
+export function formatJson({ title, build, comparison, download, budgets }: BuildReport): string {
   const document = {
     // Fields may be added within a version.
     version: 1,
     title,
     build: describeBuild(build),
     comparison: comparison === undefined ? null : describeComparison(comparison),
+    download: download === undefined ? null : describeDownload(build, download),
     budgets: budgets.map(({ budget, outcome, size, over, files }) => ({
       ...budget,
       outcome,
@@ -66,6 +68,23 @@ function describeComparison({ before, noise, totals, files }: BuildComparison): 
       before: file.before?.path ?? null,
       after: file.after?.path ?? null,
       sizes: describeChanges(file.sizes),
+    })),
+  }
+}
+
+function describeDownload(build: Manifest, download: Download): unknown {
+  const files = filesToLoad(build, download)
+  return {
+    files: download.files,
+    bytes: download.bytes,
+    bytesWithDeltas: download.bytesWithDeltas ?? null,
+    sizes: weightToLoad(files),
+    changes: files.map(({ path, bytes, delta = null, coding = null, sizes }) => ({
+      path,
+      bytes,
+      delta,
+      coding,
+      sizes,
     })),
   }
 }

@@ -1,6 +1,7 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import { formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { formatBytes, formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { describeDownload, type Download, filesToLoad } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { fileKindOf, fileKinds, type Sizes, sizesOf, sumSizes } from '../builds/sizes.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type MarkdownRow,
   markdownSection,
   markdownTable,
+  sizeHeads,
 } from './markdown.ts'
 
 /** In bytes: GitHub refuses a comment of more than 65,536 characters, and our workflow cuts it there. */
@@ -37,13 +39,14 @@ export function formatMarkdown(report: BuildReport): string {
   return write(report, 0)
 }
 
-function write({ title, build, comparison, budgets }: BuildReport, mostRows: number): string {
+function write({ title, build, comparison, download, budgets }: BuildReport, mostRows: number): string {
   const cost = describePreference(preferenceCost(build))
   const blocks = [
     marker(title),
     ...(comparison === undefined
       ? blocksOfBuild(build, { title, mostRows })
       : blocksOfComparison(comparison, { title, mostRows })),
+    download === undefined ? '' : blockOfDownload(build, { download, mostRows }),
     budgets
       .map((result) => {
         return `- ${result.outcome === 'within' ? '✅' : '❌'} ${escapeMarkdown(describeBudget(result))}`
@@ -81,11 +84,11 @@ function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): str
   return [
     `### ${escapeMarkdown(title)}: ${formatKilobytes(total.sent)} sent by default`,
     `${formatCount(build.files.length, 'file')}.`,
-    markdownTable('', [...rows, sizeRow('**total**', total)]),
+    markdownTable({ heads: sizeHeads(''), rows: [...rows, sizeRow('**total**', total)] }),
     ...groups.map(({ kind, files }) =>
       markdownSection(
         `${kind}: ${formatCount(files.length, 'file')}`,
-        files.map(({ path, sizes }) => sizeRow(markdownCode(path), sizes)),
+        { rows: files.map(({ path, sizes }) => sizeRow(markdownCode(path), sizes)) },
         mostRows,
       ),
     ),
@@ -105,13 +108,17 @@ function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: Ma
   return [
     `### ${markOf(totals.total.sent)}${escapeMarkdown(title)}: ${formatChange(totals.total.sent)}`,
     `**${weight}.** ${files}.`,
-    markdownTable('', [...rows, changeRow('**total**', totals.total)]),
+    markdownTable({ heads: sizeHeads(''), rows: [...rows, changeRow('**total**', totals.total)] }),
     ...fileKinds.map((kind) => {
       const { sent } = totals[kind]
       const ofKind = changed.filter((file) => file.kind === kind)
       return markdownSection(
         `${markOf(sent)}${kind}: ${formatCount(ofKind.length, 'file')} changed, ${formatChange(sent)} sent`,
-        ofKind.map(({ name, state, sizes }) => changeRow(stateMark(state) + markdownCode(name), sizes)),
+        {
+          rows: ofKind.map(({ name, state, sizes }) =>
+            changeRow(stateMark(state) + markdownCode(name), sizes),
+          ),
+        },
         mostRows,
       )
     }),
@@ -125,6 +132,20 @@ function changeRow(label: string, sizes: SizeChanges): MarkdownRow {
     return isChanged ? `${size}<br>${markOf(sizes[column])}${formatChange(sizes[column])}` : size
   })
   return [label, ...cells]
+}
+
+/** What a returning visitor downloads, file by file. */
+function blockOfDownload(
+  build: Manifest,
+  { download, mostRows }: { readonly download: Download; readonly mostRows: number },
+): string {
+  const rows = filesToLoad(build, download).map(({ path, sizes, bytes, delta, coding }): MarkdownRow => {
+    const withDelta = `${formatBytes(delta ?? bytes)}${coding === undefined ? '' : ` ${coding}`}`
+    return [markdownCode(path), formatBytes(sizes.br), formatBytes(sizes.zstd), withDelta]
+  })
+  const heads = ['file', 'br', 'zstd', 'with deltas']
+  const summary = escapeMarkdown(describeDownload(build, download))
+  return rows.length === 0 ? summary : markdownSection(summary, { heads, rows }, mostRows)
 }
 
 function stateMark(state: FileState): string {

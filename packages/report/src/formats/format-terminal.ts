@@ -1,8 +1,16 @@
+import type { Manifest } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import { formatByteChange, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
-import { type Coding, codingsOf, fileKinds } from '../builds/sizes.ts'
+import {
+  formatBytes,
+  formatByteChange,
+  formatCount,
+  formatKilobytes,
+  formatPercent,
+} from '../builds/format-values.ts'
+import { describeDownload, type Download, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
+import { type Coding, codingsOf, fileKindOf, fileKinds } from '../builds/sizes.ts'
 import {
   type BuildComparison,
   changedFiles,
@@ -24,7 +32,7 @@ const mostFiles = 20
 
 /** A report for a terminal: the build's table or what changed, then the budgets. No line feed at the end. */
 export function formatTerminal(
-  { build, comparison, budgets }: BuildReport,
+  { build, comparison, download, budgets }: BuildReport,
   options: FormatTerminalOptions,
 ): string {
   const table =
@@ -33,7 +41,8 @@ export function formatTerminal(
     const [mark, color] = result.outcome === 'within' ? (['✓', 'green'] as const) : (['✗', 'red'] as const)
     return paint(options.colors, `${mark} ${describeBudget(result)}`, color)
   })
-  return [table, ...lines].join('\n')
+  const toLoad = download === undefined ? [] : ['', ...downloadTable(build, download, options)]
+  return [table, ...toLoad, ...lines].join('\n')
 }
 
 /**
@@ -61,6 +70,36 @@ function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminal
     paint(colors, summary.weight, styleOf(totals.total.sent)),
     paint(colors, summary.files, 'dim'),
   ].join('\n')
+}
+
+/** What a returning visitor downloads, the file first of which deltas save most. */
+function downloadTable(build: Manifest, download: Download, { colors }: FormatTerminalOptions): string[] {
+  const files = filesToLoad(build, download)
+  const hidden = files.length - mostFiles
+  const sum = weightToLoad(files)
+  const rows = [
+    ['downloaded again', 'br', 'zstd', 'with deltas', ''].map((text) => cell(text, 'dim')),
+    ...files
+      .slice(0, mostFiles)
+      .map(({ path, file, sizes, bytes, delta, coding }) => [
+        pathCell(path, fileKindOf(file)),
+        cell(formatBytes(sizes.br), 'dim'),
+        cell(formatBytes(sizes.zstd), 'dim'),
+        cell(formatBytes(delta ?? bytes), ...(delta === undefined ? [] : (['green'] as const))),
+        cell(coding ?? 'none', 'dim'),
+      ]),
+    [
+      cell(`total of ${formatCount(files.length, 'file')}`, 'bold'),
+      cell(formatBytes(sum.br)),
+      cell(formatBytes(sum.zstd)),
+      cell(formatBytes(download.bytesWithDeltas ?? download.bytes), 'bold'),
+    ],
+  ]
+  return [
+    ...(files.length === 0 ? [] : layOutTable(rows, { colors })),
+    ...(hidden > 0 ? [paint(colors, `and ${formatCount(hidden, 'more file')}`, 'dim')] : []),
+    describeDownload(build, download),
+  ]
 }
 
 function labelOf({ name, kind, state }: FileComparison): Cell {

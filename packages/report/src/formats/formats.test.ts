@@ -20,6 +20,16 @@ const after = makeManifest([
   { path: 'index.html', size: 400 },
   { path: 'icon.png', size: 70 },
 ])
+const download = {
+  files: 3,
+  bytes: 4470,
+  bytesWithDeltas: 789,
+  changes: [
+    { path: 'assets/index-BBBB1111.js', bytes: 3800, delta: 119, coding: 'dcb' },
+    { path: 'assets/Ünïcode-BBBB3333.css', bytes: 600 },
+    { path: 'icon.png', bytes: 70 },
+  ],
+}
 const budgets = parseBudgets(['assets/*.js=4kb:br', 'total=5kb'])
 
 describe('formatBuildTable', () => {
@@ -100,6 +110,32 @@ describe('formatTerminal', () => {
     ])
   })
 
+  test('shows what a visitor of the last build downloads of each file in br, in zstd and with deltas', () => {
+    const text = formatTerminal(createReport(after, { against: before, download }), { colors: false })
+    expect(text.split('\n').slice(-7)).toEqual([
+      '',
+      'downloaded again                  br     zstd  with deltas',
+      'assets/index-BBBB1111.js     3.80 kB  4.20 kB        119 B   dcb',
+      'assets/Ünïcode-BBBB3333.css    600 B  2.00 kB        600 B  none',
+      'icon.png                        70 B     70 B         70 B  none',
+      'total of 3 files             4.47 kB  6.27 kB        789 B',
+      'a visitor of the last build downloads at most 3 files: 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)',
+    ])
+  })
+
+  test('says that no delta is there, and that nothing is to be downloaded', () => {
+    const lastLine = (given: Partial<typeof download>): string | undefined =>
+      formatTerminal(createReport(after, { download: { ...download, ...given } }), { colors: false })
+        .split('\n')
+        .at(-1)
+    const { bytesWithDeltas: _, ...withoutDeltas } = download
+    const plain = createReport(after, { download: withoutDeltas })
+    expect(formatTerminal(plain, { colors: false })).toMatch(/ 6\.27 kB in zstd, no deltas$/)
+    expect(lastLine({ files: 0, bytes: 0, changes: [] })).toBe(
+      'a visitor of the last build downloads nothing',
+    )
+  })
+
   test('does not let a name change the order of the text around it', () => {
     const build = makeManifest([{ path: 'a\u{202E}gpj.js', size: 9000, variants: { br: 1 } }])
     expect(formatTerminal(createReport(build), { colors: false })).toContain(String.raw`a\u{202e}gpj.js`)
@@ -132,6 +168,17 @@ describe('formatMarkdown', () => {
   test('folds the files of each kind, and leaves out a kind without changes', () => {
     expect(text).toContain('<details><summary>🔺 js: 1 file changed, +300 B (+7.7 %) sent</summary>\n\n|')
     expect(text).not.toContain('html: ')
+  })
+
+  test('folds what a visitor of the last build downloads, or says that it is nothing', () => {
+    const folded = formatMarkdown(createReport(after, { against: before, download }))
+    const title =
+      'a visitor of the last build downloads at most 3 files&#58; 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)'
+    expect(folded).toContain(`<details><summary>${title}</summary>\n\n| file | br | zstd | with deltas |`)
+    expect(folded).toContain('| <code>assets/index-BBBB1111.js</code> | 3.80 kB | 4.20 kB | 119 B dcb |')
+    expect(folded).toContain('| <code>icon.png</code> | 70 B | 70 B | 70 B |')
+    const nothing = createReport(after, { download: { files: 0, bytes: 0, changes: [] } })
+    expect(formatMarkdown(nothing)).toContain('\n\na visitor of the last build downloads nothing\n\n')
   })
 
   test('lets no name break out of its cell, or become a link, a mention or a tag', () => {
@@ -195,6 +242,22 @@ describe('formatJson', () => {
     const icon = comparison.files.find(({ name }: { name: string }) => name === 'icon.png')
     expect(icon.sizes.br).toEqual({ before: 0, after: 70, bytes: 70, percent: null, verdict: 'larger' })
     expect(JSON.parse(formatJson(createReport(after))).comparison).toBeNull()
+  })
+
+  test('describes what a visitor of the last build downloads', () => {
+    const described = JSON.parse(formatJson(createReport(after, { against: before, download }))).download
+    expect(described).toMatchObject({
+      files: 3,
+      bytes: 4470,
+      bytesWithDeltas: 789,
+      sizes: { br: 4470, zstd: 6270 },
+    })
+    expect(described.changes).toMatchObject([
+      { path: 'assets/index-BBBB1111.js', bytes: 3800, delta: 119, coding: 'dcb', sizes: { zstd: 4200 } },
+      { path: 'assets/Ünïcode-BBBB3333.css', bytes: 600, delta: null, coding: null, sizes: { zstd: 2000 } },
+      { path: 'icon.png' },
+    ])
+    expect(JSON.parse(formatJson(createReport(after))).download).toBeNull()
   })
 
   test('describes the budgets', () => {

@@ -5,8 +5,15 @@ import type { SizeColumn } from '../builds/sizes.ts'
 /** What a table in Markdown weighs, in the order of its columns. */
 export const markdownColumns: readonly SizeColumn[] = ['identity', 'gzip', 'br', 'zstd', 'sent']
 
-/** One row, already in Markdown: its label and a cell for each of `markdownColumns`. */
+/** One row, already in Markdown: its label and a cell for each column. */
 export type MarkdownRow = readonly [label: string, ...cells: string[]]
+
+/** A table, the first column with text and the others with sizes. */
+export interface MarkdownTable {
+  /** @default those of sizes, the first 'file' */
+  readonly heads?: readonly string[] | undefined
+  readonly rows: readonly MarkdownRow[]
+}
 
 /** Text that GitHub's Markdown shows as it is, whatever stands in it. */
 export function escapeMarkdown(text: string): string {
@@ -21,20 +28,24 @@ export function markdownCode(text: string): string {
   return `<code>${escapeMarkdown(text)}</code>`
 }
 
+/** The heads of a table of sizes. */
+export function sizeHeads(first: string): readonly string[] {
+  return [first, ...markdownColumns.map((column) => (column === 'identity' ? 'size' : column))]
+}
+
 /** A table of sizes. */
-export function markdownTable(head: string, rows: readonly MarkdownRow[]): string {
-  const names = markdownColumns.map((column) => (column === 'identity' ? 'size' : column))
-  const lines = [[head, ...names], [':--', ...names.map(() => '--:')], ...rows]
+export function markdownTable({ heads = sizeHeads('file'), rows }: MarkdownTable): string {
+  const lines = [heads, [':--', ...heads.slice(1).map(() => '--:')], ...rows]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** The first `mostRows` rows as a table under a title that unfolds; empty where there are none. */
-export function markdownSection(title: string, rows: readonly MarkdownRow[], mostRows: number): string {
+export function markdownSection(title: string, { heads, rows }: MarkdownTable, mostRows: number): string {
   if (rows.length === 0) return ''
   const hidden = rows.length - mostRows
   const blocks = [
     `<details><summary>${title}</summary>`,
-    mostRows > 0 ? markdownTable('file', rows.slice(0, mostRows)) : '',
+    mostRows > 0 ? markdownTable({ heads, rows: rows.slice(0, mostRows) }) : '',
     hidden > 0 ? `…and ${formatCount(hidden, 'more file')}.` : '',
     '</details>',
   ]

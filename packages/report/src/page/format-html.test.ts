@@ -98,6 +98,37 @@ describe('pageData', () => {
     })
   })
 
+  test('weighs what a returning visitor downloads: nothing of what is the same, a delta, or all of it', () => {
+    const changed = { path: 'assets/index-BBBB1111.js', bytes: 500, delta: 40, coding: 'dcz' }
+    const changes = [changed, { path: 'index.html', bytes: 100 }]
+    const download = { files: 2, bytes: 600, bytesWithDeltas: 140, changes }
+    const again = [{ path: 'assets/same.js', size: 7 }]
+    const build = makeManifest([
+      { path: 'assets/index-BBBB1111.js', size: 1200, variants: { br: 500 } },
+      { path: 'index.html', size: 100 },
+      ...again,
+    ])
+    const data = pageData(createReport(build, { against: makeManifest(again), download }))
+    expect(data.columns.at(-1)).toBe('returning visitor')
+    expect(data.root.sizes.at(-1)).toMatchObject({ bytes: 140, change: 'of 600 B', verdict: 'smaller' })
+    const files = data.root.children?.flatMap((node) => node.children ?? [node]) ?? []
+    expect(Object.fromEntries(files.map(({ path, sizes }) => [path, sizes.at(-1)]))).toEqual({
+      'assets/index-BBBB1111.js': {
+        bytes: 40,
+        text: '40 B',
+        change: 'of 500 B',
+        verdict: 'smaller',
+        strength: 1,
+      },
+      'assets/same.js': { bytes: 0, text: '0 B' },
+      'index.html': { bytes: 100, text: '100 B' },
+    })
+    const html = formatHtml(createReport(build, { download }), assets)
+    expect(html).toContain('<span>a visitor of the last build downloads at most 2 files: ')
+    expect(html).toContain('▼ a delta')
+    expect(formatHtml(createReport(build), assets)).not.toContain('▼ a delta')
+  })
+
   test('keeps a name that every object has apart from the others', () => {
     const odd = pageData(
       createReport(

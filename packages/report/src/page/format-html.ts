@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { BuildReport } from '../formats/create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import { formatCount } from '../builds/format-values.ts'
+import { describeDownload } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { summarizeComparison } from '../compare/compare-builds.ts'
-import { pageData, type PageData, type PageNode, type PageSize } from './page-data.ts'
+import { pageData, type PageData, type PageNode, type PageSize, returning } from './page-data.ts'
 import type { PageAssets } from './read-page-assets.ts'
 
 /**
@@ -59,7 +60,7 @@ function titleOf({ title, comparison }: BuildReport): string {
   return escapeHtml(comparison === undefined ? title : `${title}: what changed`)
 }
 
-function facts({ build, comparison }: BuildReport): string {
+function facts({ build, comparison, download }: BuildReport): string {
   const items = [
     `${formatCount(build.files.length, 'file')} under <code>${escapeHtml(build.base)}</code>`,
     `build <code>${escapeHtml(build.buildId.slice(0, 12))}</code>`,
@@ -69,6 +70,7 @@ function facts({ build, comparison }: BuildReport): string {
           `against <code>${escapeHtml(comparison.before.buildId.slice(0, 12))}</code>`,
           escapeHtml(summarizeComparison(comparison).files),
         ]),
+    ...(download === undefined ? [] : [escapeHtml(describeDownload(build, download))]),
   ]
   const preference = describePreference(preferenceCost(build)) ?? ''
   return `<p class="facts">${items.map((item) => `<span>${item}</span>`).join('')}<span>${escapeHtml(preference)}</span></p>`
@@ -95,20 +97,23 @@ function budgets({ budgets: results }: BuildReport): string {
   return `<ul class="budgets" aria-label="Budgets">${items.join('')}</ul>`
 }
 
-function treemap({ isComparison }: PageData): string {
+function treemap({ columns, isComparison }: PageData): string {
   const colours = isComparison ? 'change' : 'kind'
   return `<div class="toolbar">
 <nav aria-label="Folders on the way"><ol id="trail"></ol></nav>
 ${isComparison ? colourSwitch : ''}
 <p class="legend legend-kind"><span><i data-swatch="js"></i>js</span><span><i data-swatch="css"></i>css</span><span><i data-swatch="html"></i>html</span><span><i data-swatch="other"></i>other</span></p>
 <p class="legend legend-change"><span><i data-swatch="larger"></i>▲ larger</span><span><i data-swatch="smaller"></i>▼ smaller</span><span><i data-swatch="new"></i>new</span><span><i></i>the same, or noise</span></p>
-</div>
+${columns.includes(returning) ? legendOfReturning : ''}</div>
 <div id="treemap" role="group" aria-label="Treemap of the build" aria-describedby="hint" data-colours="${colours}"></div>
 <p class="hidden" role="status" id="announcement"></p>
 <div id="details"></div>
 <p class="hint" id="hint"><kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> move · <kbd>Enter</kbd> opens a folder · <kbd>Esc</kbd> goes back up</p>
 <noscript><p>The treemap needs JavaScript; the table below says the same.</p></noscript>`
 }
+
+const legendOfReturning = `<p class="legend legend-returning"><span><i data-swatch="smaller"></i>▼ a delta</span><span><i data-swatch="new"></i>new</span><span><i></i>in full</span><span>what did not change is not drawn</span></p>
+`
 
 const colourSwitch = `<fieldset class="switch"><legend class="hidden">Colours</legend>
 <label><input class="hidden" type="radio" name="colours" value="change" checked>by change</label>
@@ -117,6 +122,8 @@ const colourSwitch = `<fieldset class="switch"><legend class="hidden">Colours</l
 /** Every file as a row, for those who do not see the treemap: first what changed most, then what weighs most. */
 function table({ columns, root }: PageData): string {
   const heads = columns.map((column) => `<th scope="col">${column === 'identity' ? 'size' : column}</th>`)
+  const decisive = Math.max(0, columns.indexOf('sent'))
+  const weightOf = ({ sizes }: PageNode): number => sizes[decisive]?.bytes ?? 0
   const files = filesOf(root).toSorted((a, b) => changeOf(b) - changeOf(a) || weightOf(b) - weightOf(a))
   return `<table>
 <caption class="hidden">Every file with its size in every coding</caption>
@@ -147,10 +154,6 @@ function filesOf(node: PageNode): PageNode[] {
 /** What is new or removed and what changed, not what is noise. */
 function changeOf({ sizes }: PageNode): number {
   return Number(sizes.some(({ verdict }) => verdict === 'larger' || verdict === 'smaller'))
-}
-
-function weightOf({ sizes }: PageNode): number {
-  return sizes.at(-1)?.bytes ?? 0
 }
 
 /** A change of a size, marked for eyes that do not tell red from green; empty where there is none. */

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../compare/size-change.ts'
 import type { BuildReport } from '../formats/create-report.ts'
-import { formatChange, formatKilobytes } from '../builds/format-values.ts'
+import { formatBytes, formatChange, formatKilobytes } from '../builds/format-values.ts'
 import {
   codingsOf,
   type FileKind,
@@ -19,10 +19,13 @@ import {
   sumSizes,
 } from '../builds/sizes.ts'
 
+/** What the page weighs by besides: what a visitor of the last build downloads. */
+export const returning = 'returning visitor'
+
 /** What the HTML page draws; it stands in the page as JSON. */
 export interface PageData {
   /** What the page can weigh by, in the order of every node's sizes. */
-  readonly columns: readonly SizeColumn[]
+  readonly columns: readonly (SizeColumn | typeof returning)[]
   readonly isComparison: boolean
   readonly root: PageNode
 }
@@ -60,30 +63,51 @@ interface PageFile {
   readonly state: FileState | undefined
   readonly before: Sizes
   readonly after: Sizes
+  readonly toLoad: ToLoad
+}
+
+/** Bytes to download, 0 of what did not change. */
+interface ToLoad {
+  readonly withDeltas: number
+  readonly without: number
 }
 
 /** The tree of folders and files that the page draws, weighed, compared and put into words. */
-export function pageData({ build, comparison }: BuildReport): PageData {
+export function pageData({ build, comparison, download }: BuildReport): PageData {
   const codings = codingsOf([...build.files, ...(comparison?.before.files ?? [])])
   const columns: readonly SizeColumn[] = codings.length > 1 ? [...codings, 'sent'] : codings
   const noise = comparison?.noise ?? defaultNoise
   const isComparison = comparison !== undefined
+  const changes = new Map(download?.changes.map((change) => [change.path, change]))
+  const toLoadOf = (path: string | undefined): ToLoad => {
+    const { bytes = 0, delta = bytes } = changes.get(path ?? '') ?? {}
+    return { withDeltas: delta, without: bytes }
+  }
   const files = isComparison
-    ? comparison.files.map((file) => ofComparison(file, comparison))
+    ? comparison.files.map((file) => ({
+        ...ofComparison(file, comparison),
+        toLoad: toLoadOf(file.after?.path),
+      }))
     : build.files.map((file) => ({
         segments: file.path.split('/'),
         kind: fileKindOf(file),
         state: undefined,
         before: sizesOf(undefined),
         after: sizesOf(file, build),
+        toLoad: toLoadOf(file.path),
       }))
-  return { columns, isComparison, root: folderNode([], files, { columns, isComparison, noise }) }
+  const hasDownload = download !== undefined
+  return {
+    columns: hasDownload ? [...columns, returning] : columns,
+    isComparison,
+    root: folderNode([], files, { columns, isComparison, hasDownload, noise }),
+  }
 }
 
 function ofComparison(
   { name, kind, state, before, after }: FileComparison,
   builds: BuildComparison,
-): PageFile {
+): Omit<PageFile, 'toLoad'> {
   return {
     segments: name.split('/'),
     kind,
@@ -96,6 +120,7 @@ function ofComparison(
 interface PageStyle {
   readonly columns: readonly SizeColumn[]
   readonly isComparison: boolean
+  readonly hasDownload: boolean
   readonly noise: Noise
 }
 
@@ -114,39 +139,60 @@ function folderNode(segments: readonly string[], files: readonly PageFile[], sty
     else folder.push(file)
   }
   for (const [name, inside] of folders) children.push(folderNode([...segments, name], inside, style))
-  const before = sumSizes(files.map((file) => file.before))
-  const after = sumSizes(files.map((file) => file.after))
+  const weights = {
+    before: sumSizes(files.map((file) => file.before)),
+    after: sumSizes(files.map((file) => file.after)),
+    toLoad: {
+      withDeltas: files.reduce((sum, { toLoad }) => sum + toLoad.withDeltas, 0),
+      without: files.reduce((sum, { toLoad }) => sum + toLoad.without, 0),
+    },
+  }
   return {
     name: escapeInvisible(segments.at(-1) ?? ''),
     path: segments.map((segment) => `${escapeInvisible(segment)}/`).join(''),
     kind: 'folder',
-    sizes: pageSizes(before, after, style),
+    sizes: pageSizes(weights, style),
     children,
   }
 }
 
-function fileNode({ segments, kind, state, before, after }: PageFile, style: PageStyle): PageNode {
+function fileNode(file: PageFile, style: PageStyle): PageNode {
+  const { segments, kind, state } = file
   return {
     name: escapeInvisible(segments.at(-1) ?? ''),
     path: escapeInvisible(segments.join('/')),
     kind,
     ...(state !== undefined && { state }),
-    sizes: pageSizes(before, after, style),
+    sizes: pageSizes(file, style),
   }
 }
 
-function pageSizes(before: Sizes, after: Sizes, { columns, isComparison, noise }: PageStyle): PageSize[] {
+function pageSizes(
+  { before, after, toLoad }: Pick<PageFile, 'before' | 'after' | 'toLoad'>,
+  { columns, isComparison, hasDownload, noise }: PageStyle,
+): PageSize[] {
   const changes = compareSizes(before, after, noise)
-  return columns.map((column) => {
+  const sizes = columns.map((column) => {
     const size = { bytes: after[column], text: formatKilobytes(after[column]) }
     return isComparison ? { ...size, ...changeOf(changes[column]) } : size
   })
+  return hasDownload ? [...sizes, returningSize(toLoad)] : sizes
+}
+
+function returningSize({ withDeltas, without }: ToLoad): PageSize {
+  const size = { bytes: withDeltas, text: formatBytes(withDeltas) }
+  if (withDeltas === without) return size
+  const change = `of ${formatBytes(without)}`
+  return { ...size, change, verdict: 'smaller', strength: strengthOf(100 - (withDeltas / without) * 100) }
 }
 
 function changeOf(change: SizeChange): Pick<PageSize, 'change' | 'verdict' | 'strength'> {
   const { verdict, percent = 100 } = change
   if (verdict === 'same') return { verdict }
-  // A tenth is as strong as it gets: most changes that matter are a few percent.
-  const strength = Math.min(1, 0.4 + (Math.abs(percent) / 10) * 0.6)
-  return { verdict, change: formatChange(change), strength: Number(strength.toFixed(2)) }
+  return { verdict, change: formatChange(change), strength: strengthOf(percent) }
+}
+
+/** A tenth is as strong as it gets: most changes that matter are a few percent. */
+function strengthOf(percent: number): number {
+  return Number(Math.min(1, 0.4 + (Math.abs(percent) / 10) * 0.6).toFixed(2))
 }

@@ -7,7 +7,7 @@ import {
   type SourceMaps,
 } from '@serve-dist/manifest'
 import type { AppType } from '@serve-dist/manifest'
-import type { ReportCommandOptions } from '@serve-dist/report'
+import type { ReportFlags } from './report-command.ts'
 import { loadDefaults } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../load/read-rules.ts'
 import { needlessWithStore, storeDefaults } from '../load/store-options.ts'
@@ -460,7 +460,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
   },
 }
 
-export const reportFlags: FlagTable<ReportCommandOptions> = {
+export const reportFlags: FlagTable<ReportFlags> = {
   title: {
     value: '<text>',
     help: 'what to call the build where there are several',
@@ -471,6 +471,12 @@ export const reportFlags: FlagTable<ReportCommandOptions> = {
     value: '<build>',
     help: 'earlier build to compare with: its folder, or a copy of its manifest',
     group: 'Options',
+  },
+  store: {
+    value: '<where>',
+    help: 'store to take both builds from, and what a returning visitor downloads: a folder, or s3://bucket/prefix',
+    group: 'Options',
+    read: parseStorePlace,
   },
   format: {
     help: 'what to write',

@@ -1,6 +1,5 @@
-import { OperatorError } from '@serve-dist/manifest'
 import { formatGenerations } from './format-generations.ts'
-import { openGivenStore } from './open-given-store.ts'
+import { nothingPublished, openGivenStore } from './open-given-store.ts'
 import { stopBetweenSteps } from './stop-between-steps.ts'
 import type { StoreFlags } from './store-flags.ts'
 import { writeOutcome } from './write-outcome.ts'
@@ -11,10 +10,7 @@ export async function generationsCommand(flags: StoreFlags): Promise<void> {
   const work = async (signal: AbortSignal): Promise<void> => {
     const generations = await library.listGenerations(store, { signal })
     if (generations.length === 0 && flags.json !== true) {
-      throw new OperatorError(
-        'SD_GENERATION_MISSING',
-        `${store.place}: no build was published here; serve-dist publish --store ${flags.store} puts one in`,
-      )
+      throw nothingPublished(store.place, flags.store)
     }
     const colors = process.stdout.isTTY && process.stdout.hasColors()
     writeOutcome(flags, { store: store.place, generations }, () => formatGenerations(generations, colors))

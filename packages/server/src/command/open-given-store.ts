@@ -25,6 +25,14 @@ export async function openGivenStore(command: string, where: string | undefined)
   return { store: await library.openStore(where), library }
 }
 
+/** A store that has no build yet. */
+export function nothingPublished(place: string, where: string | undefined): OperatorError {
+  return new OperatorError(
+    'SD_GENERATION_MISSING',
+    `${place}: no build was published here; serve-dist publish --store ${where} puts one in`,
+  )
+}
+
 /** What is current in a store. */
 export interface CurrentBuild {
   /** Absent where nothing was published yet. */

@@ -1,8 +1,7 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { loadOptional, OperatorError } from '@serve-dist/manifest'
-import type { ReportCommandOptions } from '@serve-dist/report'
+import { OperatorError } from '@serve-dist/manifest'
 import { Command } from 'commander'
 import { addFlags } from './add-flags.ts'
 import { addStoreCommands } from './add-store-commands.ts'
@@ -20,6 +19,7 @@ import {
   serveFlags,
   unusedFlags,
 } from './flags.ts'
+import type { ReportFlags } from './report-command.ts'
 import { readWords } from './read-words.ts'
 import { explain, refuse, refuseMisspelt, serverFlagsBefore } from './refuse-words.ts'
 import { serveCommand } from './serve-command.ts'
@@ -142,11 +142,9 @@ function createProgram(words: readonly string[]): Command {
     flags: reportFlags,
   })
     .argument('[dir]', 'folder of the build, or a copy of its manifest', serveDefaults.directory)
-    .action(async (directory: string, flags: ReportCommandOptions) => {
-      const needed = { name: '@serve-dist/report', neededBy: 'serve-dist report' }
-      const { reportCommand } = await loadOptional(needed, async () => await import('@serve-dist/report'))
-      // 1 where the build fails a budget.
-      process.exitCode = await reportCommand(directory, flags)
+    .action(async (directory: string, flags: ReportFlags, { args }: Command) => {
+      const { reportCommand } = await import('./report-command.ts')
+      await reportCommand(directory, { ...flags, isGiven: args.length > 0 })
     })
   add({
     name: 'check',

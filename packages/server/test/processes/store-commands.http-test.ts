@@ -196,6 +196,41 @@ describe('serve-dist generations', () => {
   })
 })
 
+describe('serve-dist report --store', () => {
+  test('compares the current build with the one that it replaced, and says what that costs a visitor', async () => {
+    const store = await publishBoth()
+    const { code, stdout, stderr } = await run('report', '--store', store, '--format', 'json')
+    expect([code, stderr]).toEqual([0, ''])
+    const { build, comparison, download } = JSON.parse(stdout)
+    expect([build.buildId, comparison.against.buildId]).toEqual([ids[1], ids[0]])
+    expect(download).toMatchObject({
+      files: 2,
+      changes: [{ path: 'index.html' }, { path: 'assets/app-2.js' }],
+    })
+    expect((await run('report', '--store', store)).stdout).toMatch(
+      /\na visitor of the last build downloads at most 2 files: \d+ B in br, /,
+    )
+  })
+
+  test('shows the first build alone', async () => {
+    const store = join(await temporaryDirectory(), 'store')
+    await run('publish', folders[0] ?? '', '--store', store)
+    const { stdout } = await run('report', '--store', store, '--format', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ build: { buildId: ids[0] }, comparison: null, download: null })
+  })
+
+  test('says that a store is empty, and refuses a second source of builds', async () => {
+    const store = await temporaryDirectory()
+    expect((await run('report', '--store', store)).stderr).toBe(
+      `serve-dist: SD_GENERATION_MISSING: ${store}: no build was published here; serve-dist publish --store ${store} puts one in\n`,
+    )
+    const { code, stderr } = await run('report', 'dist', '--against', 'other', '--store', store)
+    expect(code).toBe(1)
+    expect(stderr).toContain('the folder dist and --store: both builds come from the store')
+    expect(stderr).toContain('--against and --store: both builds come from the store')
+  })
+})
+
 describe('serve-dist rollback', () => {
   test('goes to the build before, tells it first where it is asked to, and no further than there is', async () => {
     const store = await publishBoth()

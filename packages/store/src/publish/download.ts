@@ -1,7 +1,7 @@
 import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import type { DeltaCoding } from '../deltas/delta-codec.ts'
-import type { DeltaVariants } from '../deltas/deltas-document.ts'
-import { type MadeDeltas, smallestForm } from './make-deltas.ts'
+import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
+import { smallestForm } from './make-deltas.ts'
 
 /** What a browser that has loaded all of one build would load to have all of the next. */
 export interface Download {
@@ -30,19 +30,19 @@ export interface ChangedFile {
 interface Earlier {
   /** The digests of the files of the build that is replaced. */
   readonly had: ReadonlySet<string>
-  readonly replaced: string | undefined
-  readonly deltas: MadeDeltas | undefined
+  /** The build that is replaced, where its files may be dictionaries. */
+  readonly replaced: Manifest | undefined
+  readonly deltas: DeltasDocument['files'] | undefined
 }
 
 /** What of a build a browser has not yet; source maps it does not load. */
 export function downloadOf({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
-  const earlier = deltas?.earlier.find(({ manifest }) => manifest.buildId === replaced)?.manifest
-  const dictionaries = dictionariesOf(earlier ?? { base: '/', files: [] })
+  const dictionaries = dictionariesOf(replaced ?? { base: '/', files: [] })
   const changes = files
     .filter(({ path, sha256, runtime }) => runtime !== true && !path.endsWith('.map') && !had.has(sha256))
     .map((file) => {
       const dictionary = dictionaries.get(file.stem ?? '')?.file.sha256
-      return describe(file, deltas?.files?.get(file.sha256)?.get(dictionary ?? ''))
+      return describe(file, deltas?.get(file.sha256)?.get(dictionary ?? ''))
     })
     .toSorted((one, other) => savedOf(other) - savedOf(one) || other.bytes - one.bytes)
   const bytes = changes.reduce((sum, change) => sum + change.bytes, 0)

@@ -94,7 +94,11 @@ export function summarize({
     new: amountOf(fresh.values(), originals),
     reused: amountOf(reused, originals),
     ...(earlier !== undefined && {
-      download: downloadOf(manifest, { had: earlier.originals, replaced, deltas }),
+      download: downloadOf(manifest, {
+        had: earlier.originals,
+        replaced: deltas?.earlier.find((build) => build.manifest.buildId === replaced)?.manifest,
+        deltas: deltas?.files,
+      }),
     }),
     ...(deltas !== undefined && { deltas: deltasSummaryOf(deltas) }),
     kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { availableDeltaCodings } from '../../src/deltas/delta-codec.ts'
-import { listGenerations, prune, publish, purge, readDeltas } from '../../src/index.ts'
+import { listGenerations, prune, publish, purge, readDeltas, readLatest } from '../../src/index.ts'
 import { blobKey } from '../../src/layout.ts'
 import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
 import { type NewerNode, newerNode } from '../support/newer-node.ts'
@@ -99,6 +99,9 @@ describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (b
     const saved = (change?.bytes ?? 0) - (change?.delta ?? 0)
     expect(saved).toBeGreaterThan(1000)
     expect(summary.download?.bytesWithDeltas).toBe((summary.download?.bytes ?? 0) - saved)
+    const latest = await readLatest(store)
+    expect([latest?.build.buildId, latest?.replaced?.buildId]).toEqual([third.id, second.id])
+    expect(latest?.download).toEqual(summary.download)
     for (const build of [first, second, third]) expect(await differences(store, build)).toEqual([])
     expect(await faultsOf(store)).toEqual([])
     expect(await unnamedIn(store)).toEqual([])

@@ -1,0 +1,54 @@
+import type { Manifest, ManifestFile } from '@serve-dist/manifest'
+import { formatBytes, formatCount } from './format-values.ts'
+import { sizesOf, type Sizes, sumSizes } from './sizes.ts'
+
+/** What a browser that has loaded all of one build would load to have all of the next, as `publish` tells it. */
+export interface Download {
+  readonly files: number
+  /** Of the files in their smallest forms. */
+  readonly bytes: number
+  /** The same where the browser takes deltas; absent where the build has none. */
+  readonly bytesWithDeltas?: number
+  readonly changes: readonly ChangedFile[]
+}
+
+/** A file with content that the build before did not have; sizes in bytes. */
+export interface ChangedFile {
+  readonly path: string
+  /** In its smallest form, without deltas. */
+  readonly bytes: number
+  /** Absent where there is none against the build before. */
+  readonly delta?: number
+  /** Of the delta. */
+  readonly coding?: string
+}
+
+/** A changed file, beside what the manifest says of it. */
+export interface FileToLoad extends ChangedFile {
+  readonly file: ManifestFile
+  readonly sizes: Sizes
+}
+
+/** What a browser loads again, in the order of the download. */
+export function filesToLoad(build: Manifest, { changes }: Download): FileToLoad[] {
+  const files = new Map(build.files.map((file) => [file.path, file]))
+  return changes.flatMap((change) => {
+    const file = files.get(change.path)
+    return file === undefined ? [] : [{ ...change, file, sizes: sizesOf(file, build) }]
+  })
+}
+
+/** What they weigh together. */
+export function weightToLoad(files: readonly FileToLoad[]): Sizes {
+  return sumSizes(files.map(({ sizes }) => sizes))
+}
+
+/** `a visitor of the last build downloads at most 2 files: 20.00 kB in br, 21.30 kB in zstd, 1.10 kB with deltas (Chromium)` */
+export function describeDownload(build: Manifest, download: Download): string {
+  const { files, bytesWithDeltas } = download
+  if (files === 0) return 'a visitor of the last build downloads nothing'
+  const { br, zstd } = weightToLoad(filesToLoad(build, download))
+  const withDeltas =
+    bytesWithDeltas === undefined ? 'no deltas' : `${formatBytes(bytesWithDeltas)} with deltas (Chromium)`
+  return `a visitor of the last build downloads at most ${formatCount(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`
+}

@@ -1,0 +1,44 @@
+import { loadOptional, OperatorError } from '@serve-dist/manifest'
+import type { ReportCommandOptions } from '@serve-dist/report'
+import { nothingPublished, openGivenStore } from './open-given-store.ts'
+import { stopBetweenSteps } from './stop-between-steps.ts'
+
+/** What the command line says of a report. */
+export interface ReportFlags extends ReportCommandOptions {
+  readonly store?: string
+}
+
+/** Writes the report of a folder, or of the current build of a store beside the one that it replaced. */
+export async function reportCommand(
+  directory: string,
+  {
+    isGiven,
+    ...flags
+  }: ReportFlags & { /** Whether the command line names the folder. */ readonly isGiven: boolean },
+): Promise<void> {
+  const needed = { name: '@serve-dist/report', neededBy: 'serve-dist report' }
+  const report = await loadOptional(needed, async () => await import('@serve-dist/report'))
+  const { store: where, ...options } = flags
+  // The exit code is 1 where the build fails a budget.
+  if (where === undefined) {
+    process.exitCode = await report.reportCommand(directory, options)
+    return
+  }
+  const extra = [
+    ...(isGiven ? [`the folder ${directory}`] : []),
+    ...(options.against === undefined ? [] : ['--against']),
+  ]
+  if (extra.length > 0) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      extra.map((given) => `${given} and --store: both builds come from the store, leave the other out`),
+    )
+  }
+  const { store, library } = await openGivenStore('report', where)
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const latest = await library.readLatest(store, { signal })
+    if (latest === undefined) throw nothingPublished(store.place, where)
+    process.exitCode = await report.reportCommand(latest, options)
+  }
+  await stopBetweenSteps(work, async () => 'nothing was changed')
+}
