@@ -101,11 +101,19 @@ function isRepresentationMetadata(name: string): boolean {
 
 /**
  * An error is never stored, however long its page may be: by no CDN either, which obeys a field of its own
- * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0).
+ * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0, `X-Accel-Expires` of nginx,
+ * `Edge-Control` of Akamai).
  */
 export function isFreshness(name: string): boolean {
-  return name.endsWith('cache-control') || name === 'surrogate-control' || name === 'expires'
+  return name.endsWith('cache-control') || freshnessOfCaches.has(name)
 }
+
+const freshnessOfCaches: ReadonlySet<string> = new Set([
+  'edge-control',
+  'expires',
+  'surrogate-control',
+  'x-accel-expires',
+])
 
 /** Rules for what may be another at any time: its freshness is not theirs to say. */
 export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
