@@ -102,6 +102,48 @@ describe('planDeltas', () => {
     )
   })
 
+  test('carries eight deltas of a file that comes back again and again, those from the last builds among them', () => {
+    const contents = Array.from({ length: 40 }, (_, number) => number.toString(16).padStart(64, '0'))
+    const buildOf = (sha256: string): Manifest => ({
+      version: 1,
+      buildId: 'b'.repeat(32),
+      base: '/',
+      appType: 'spa',
+      assetsDirectory: 'assets',
+      lastModified: '2026-01-01T00:00:00Z',
+      files: [
+        {
+          path: `assets/a-${sha256}.js`,
+          stem: 'assets/a-[hash].js',
+          mediaType: 'text/javascript',
+          size: 1000,
+          sha256,
+          cache: 'immutable',
+          lastModified: '2026-01-01T00:00:00Z',
+          variants: [],
+        },
+      ],
+    })
+    const [back = '', ...others] = contents
+    let history: readonly EarlierBuild[] = []
+    for (const other of others) {
+      for (const sha256 of [other, back]) {
+        const manifest = buildOf(sha256)
+        const { carried, pairs } = planDeltas(manifest, history.slice(0, 3), () => true)
+        const files = new Map(carried)
+        for (const { file, dictionary } of pairs) {
+          const variants = { dcz: { sha256: dictionary.sha256, size: 9 } }
+          files.set(file.sha256, new Map([...(files.get(file.sha256) ?? []), [dictionary.sha256, variants]]))
+        }
+        history = [{ manifest, deltas: { version: 1, files } }, ...history]
+      }
+    }
+    const [last] = history
+    const from = [...(last?.deltas?.files.get(back)?.keys() ?? [])]
+    expect(from).toHaveLength(9)
+    expect(from).toEqual(expect.arrayContaining(others.slice(-2)))
+  })
+
   test('begins with the last build, and in it with the largest file', () => {
     fc.assert(
       fc.property(inputs, ([manifest, earlier]) => {

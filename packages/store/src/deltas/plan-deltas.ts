@@ -22,6 +22,9 @@ export interface DeltasPlan {
   readonly pairs: readonly DeltaPair[]
 }
 
+/** Deltas of one file that are carried: a file that comes back with every other build would have one from each between. */
+const mostCarried = 8
+
 /**
  * Finds which files of a build get deltas: those that are dictionaries themselves. Of two with one stem only the larger
  * is: a browser that has loaded it offers it, and no earlier file, for the other.
@@ -42,7 +45,10 @@ export function planDeltas(
       known.set(sha256, new Map([...(known.get(sha256) ?? []), ...(deltas?.files.get(sha256) ?? [])]))
     }
   }
-  const carried = deltasThere(known, isThere)
+  const recent = earlier.map(({ manifest: { files } }) => new Set(files.map(({ sha256 }) => sha256)))
+  const carried = new Map(
+    [...deltasThere(known, isThere)].map(([sha256, deltas]) => [sha256, newestOf(deltas, recent)]),
+  )
   const pairs: DeltaPair[] = []
   const planned = new Set<string>()
   for (const build of earlier) {
@@ -57,6 +63,16 @@ export function planDeltas(
     }
   }
   return { carried, pairs }
+}
+
+/** Of one file as many deltas as are carried, those from what the last builds have first. */
+function newestOf(deltas: DeltasOfFile, builds: readonly ReadonlySet<string>[]): DeltasOfFile {
+  if (deltas.size <= mostCarried) return deltas
+  const ageOf = (from: string): number => {
+    const build = builds.findIndex((files) => files.has(from))
+    return build === -1 ? builds.length : build
+  }
+  return new Map([...deltas].toSorted(([one], [other]) => ageOf(one) - ageOf(other)).slice(0, mostCarried))
 }
 
 /** A document without what the store does not have. */
