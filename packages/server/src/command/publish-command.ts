@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count, escapeMessage, formatBytes, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { createProgressLine } from '@serve-dist/manifest/terminal'
-import type { PublishProgress } from '@serve-dist/store'
+import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
 import type { ExportSummary } from '../export/export-site.ts'
 import { loadSite } from '../load/load-site.ts'
 import { readRules } from '../load/read-rules.ts'
@@ -18,6 +18,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
   const { store, library } = opened
   const { keep, keepFor, keepBytes, concurrency, deltaBudget } = flags
   const line = createProgressLine(process.stderr, 'uploading')
+  const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await library
       .publish(directory, store, {
@@ -40,10 +41,17 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
             bytes,
             allBytes: totalBytes,
           }: PublishProgress) => line.update({ files, totalFiles, bytes, totalBytes }),
+          onDelta({ deltas: files, allDeltas: totalFiles, bytes, allBytes: totalBytes }: DeltaProgress) {
+            line.clear()
+            deltaLine.update({ files, totalFiles, bytes, totalBytes })
+          },
         }),
         signal,
       })
-      .finally(() => line.clear())
+      .finally(() => {
+        line.clear()
+        deltaLine.clear()
+      })
     const exported = await exportPublished(flags)
     const { warnings } = summary
     const outcome = {

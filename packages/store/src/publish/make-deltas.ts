@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { count, OperatorError } from '@serve-dist/manifest'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
 import type { Stoppable, StoreBackend } from '../backend.ts'
+import { bytesOf } from '../bytes-of.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import { blobKey, type History, type NamedBlob } from '../layout.ts'
 import { isListed, type ListedBlobs } from '../list-blobs.ts'
@@ -139,7 +140,7 @@ interface Making {
 async function makePairs(
   store: StoreBackend,
   { directory, pairs, codings, began }: Making,
-  { deltaBudget, concurrency, signal }: ResolvedPublishOptions,
+  { deltaBudget, concurrency, onDelta, signal }: ResolvedPublishOptions,
 ): Promise<
   Pick<MadeDeltas, 'made' | 'bytes' | 'tooLarge' | 'leftOut' | 'warnings'> & {
     readonly deltas: readonly MadeDelta[]
@@ -191,9 +192,15 @@ async function makePairs(
     if (Object.keys(variants).length > 0) deltas.push({ pair, variants })
     else tooLarge += 1
   }
+  const all = { allDeltas: pairs.length, allBytes: bytesOf(pairs.map(({ file }) => file)) }
+  const done = { deltas: 0, bytes: 0 }
   try {
+    if (pairs.length > 0) onDelta({ ...done, ...all })
     await forEachAtOnce(pairs, concurrency, async (pair) => {
       await inMemory(pair.file.size + pair.dictionary.size, async () => await makePair(pair))
+      done.deltas += 1
+      done.bytes += pair.file.size
+      onDelta({ ...done, ...all })
     })
   } finally {
     signal?.removeEventListener('abort', stop)

@@ -35,6 +35,17 @@ export interface PublishOptions extends ChangeOptions {
    */
   readonly deltaBudget?: number | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
+  /** Called before the first delta and after each. */
+  readonly onDelta?: ((progress: DeltaProgress) => void) | undefined
+}
+
+/** How many of the deltas are done: made, or left out. */
+export interface DeltaProgress {
+  readonly deltas: number
+  readonly allDeltas: number
+  /** Of the files that they are for. */
+  readonly bytes: number
+  readonly allBytes: number
 }
 
 /** How many of the blobs that the store lacks were sent. */
@@ -53,6 +64,7 @@ export interface ResolvedPublishOptions extends ResolvedChangeOptions {
   readonly makesDeltas: boolean
   readonly deltaBudget: number
   readonly onProgress: (progress: PublishProgress) => void
+  readonly onDelta: (progress: DeltaProgress) => void
 }
 
 /**
@@ -62,7 +74,7 @@ export interface ResolvedPublishOptions extends ResolvedChangeOptions {
  */
 export function resolvePublishOptions(options: PublishOptions): ResolvedPublishOptions {
   const { retention = {}, isForced = false, isVerified = false, onProgress = () => {} } = options
-  const { makesDeltas = true, deltaBudget = 30_000 } = options
+  const { makesDeltas = true, deltaBudget = 30_000, onDelta = () => {} } = options
   if (!(deltaBudget >= 0)) {
     const problem = `deltaBudget: ${mismatch('milliseconds, 0 or more', deltaBudget)}`
     throw new OperatorError('SD_OPTION_INVALID', problem)
@@ -75,5 +87,6 @@ export function resolvePublishOptions(options: PublishOptions): ResolvedPublishO
     makesDeltas,
     deltaBudget,
     onProgress,
+    onDelta,
   }
 }

@@ -7,7 +7,15 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { availableDeltaCodings } from '../../src/deltas/delta-codec.ts'
-import { listGenerations, prune, publish, purge, readDeltas, readLatest } from '../../src/index.ts'
+import {
+  type DeltaProgress,
+  listGenerations,
+  prune,
+  publish,
+  purge,
+  readDeltas,
+  readLatest,
+} from '../../src/index.ts'
 import { blobKey } from '../../src/layout.ts'
 import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
 import { type NewerNode, newerNode } from '../support/newer-node.ts'
@@ -73,6 +81,18 @@ describe.skipIf(node === '')('the codec of deltas', () => {
     // Files of 8 MiB.
     60_000,
   )
+})
+
+test.skipIf(node === '')('a publish says how far it is with deltas', async () => {
+  const { where } = await storeOf(first, second)
+  const program = fileURLToPath(new URL('../support/publish-once.mjs', import.meta.url))
+  const { stderr } = await run(node, [program, third.directory, where])
+  const lines = stderr.trim().split('\n')
+  const steps = lines.map((line): DeltaProgress => JSON.parse(line))
+  const { files } = await manifestOf(third.directory)
+  const size = files.find(({ path }) => /app-3\.js$/.test(path))?.size ?? 0
+  const all = { allDeltas: 2, allBytes: 2 * size }
+  expect(steps).toEqual([0, 1, 2].map((deltas) => ({ deltas, bytes: deltas * size, ...all })))
 })
 
 describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (backend) => {

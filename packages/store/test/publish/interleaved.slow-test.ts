@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../server/test/support/soak/soak-random.ts'
 import { publish } from '../../src/index.ts'
 import { startInterleaving, type StoreCommand } from '../support/interleave.ts'
-import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { type MadeBuild, makeVersion, script } from '../support/make-builds.ts'
+import { newerNode } from '../support/newer-node.ts'
 import {
   copierOf,
   makeBlobsOld,
@@ -11,13 +12,17 @@ import {
   startBackends,
   type TestedBackend,
 } from '../support/open-stores.ts'
-import { differences, faultsOf, rowsOf } from '../support/read-store.ts'
+import { publishWith } from '../support/publish-with.ts'
+import { deltasOf, differences, faultsOf, rowsOf } from '../support/read-store.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
 
 const retention = { generations: 1, age: 0 }
 /** Deletes what was sent a moment ago, too; a bucket's clock has whole seconds only. */
 const eager = { retention, protectedFor: -60_000, concurrency: 3 }
+
+/** One that makes deltas. */
+const node = newerNode('node24')
 
 const { backends, stop } = await startBackends()
 afterAll(stop)
@@ -29,9 +34,15 @@ let other: MadeBuild
 let all: ReadonlyMap<string, MadeBuild>
 
 beforeAll(async () => {
-  versions = await Promise.all([1, 2, 3].map(async (version) => await makeVersion(version)))
+  // The delta of the second of these from the first is carried on, though that is about to go.
+  const backs = [1, 2, 2].map((number) => ({ [`assets/back-${number}.js`]: `${script}// back ${number}` }))
+  versions = await Promise.all(backs.map(async (back, index) => await makeVersion(index + 1, back)))
   // It has what the first has, which is about to go, and what nothing names.
-  const shared = { 'assets/app-1.js': 'export default "one"', 'assets/killed.js': 'export default "killed"' }
+  const shared = {
+    ...backs[2],
+    'assets/app-1.js': `${script}// one`,
+    'assets/killed.js': 'export default "killed"',
+  }
   ;[killed, next, other] = await Promise.all([
     makeVersion(1, { ...shared, 'page.html': 'killed' }),
     makeVersion(1, shared),
@@ -42,7 +53,8 @@ beforeAll(async () => {
 
 /** Three builds, the first of which the next publish or prune lets go, and what a publish sent that was killed. */
 async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) => Promise<void>> {
-  const { store } = await backend.open()
+  const { store, where } = await backend.open()
+  const environment = { ...process.env, ...backend.environment }
   const put = store.put.bind(store)
   const dying = {
     ...store,
@@ -51,7 +63,10 @@ async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) =>
       return await put(key, content, options)
     },
   }
-  for (const { directory } of versions) await publish(directory, store)
+  for (const { directory } of versions) {
+    if (node === undefined) await publish(directory, store)
+    else await publishWith(node, { directory, where, environment })
+  }
   await expect(publish(killed.directory, dying)).rejects.toThrow('killed')
   const copy = await copierOf(store)
   return async (shared) => await copy(shared.store)
@@ -139,6 +154,7 @@ describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend
     const random = createRandom(seed)
     const interleaving = startInterleaving(backend.environment)
     const outcomes: Record<string, number> = {}
+    let deltas = 0
     try {
       for (let round = 0; round < rounds; round += 1) {
         const shared = await backend.open()
@@ -147,11 +163,13 @@ describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend
         const ended = (await interleaving.run(commands(shared.where), random)).join(', ')
         expect(endings, `round ${round}`).toContain(ended)
         await expectWhole(shared)
+        deltas += (await deltasOf(shared.store, next.id)).length
         outcomes[ended] = (outcomes[ended] ?? 0) + 1
       }
     } finally {
       interleaving.stop()
     }
-    console.log(`${backend.name}, beside ${pair.name}:`, outcomes)
+    console.log(`${backend.name}, beside ${pair.name}:`, outcomes, `${deltas} deltas`)
+    expect(deltas > rounds).toBe(node !== undefined)
   })
 })

@@ -12,7 +12,7 @@ export interface MadeBuild {
 }
 
 /** Compresses badly alone, and well against another of the kind. */
-const script = Array.from({ length: 40 }, (_, line) => {
+export const script = Array.from({ length: 40 }, (_, line) => {
   return `export const answer${line} = '${createHash('sha256').update(`${line}`).digest('base64')}'\n`
 }).join('')
 

@@ -1,9 +1,13 @@
-// node publish-once.mjs <folder> <where> <options>: publishes, and prints the summary, or the code of the error.
+// node publish-once.mjs <folder> <where> <options>: publishes, and prints the summary, or the code of the error; how far it
+// is with deltas it prints beside it.
 import { openStore, publish } from '@serve-dist/store'
 
 const [directory = '', where = '', options = '{}'] = process.argv.slice(2)
+/** @param {import('@serve-dist/store').DeltaProgress} progress */
+const onDelta = (progress) => console.error(JSON.stringify(progress))
 try {
-  console.log(JSON.stringify(await publish(directory, await openStore(where), JSON.parse(options))))
+  const store = await openStore(where)
+  console.log(JSON.stringify(await publish(directory, store, { ...JSON.parse(options), onDelta })))
 } catch (error) {
   console.log(JSON.stringify({ code: Object(error).code, message: String(error) }))
 }

@@ -50,7 +50,7 @@ async function faultsOfGeneration(store: StoreBackend, id: string): Promise<read
 }
 
 /** The blobs of the deltas of a build. */
-async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
+export async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
   const text = await bytesAt(store, deltasKey(id))
   return text === undefined ? [] : deltaBlobsOf(parseDeltas(decode(text), store.place))
 }
