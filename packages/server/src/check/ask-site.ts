@@ -60,13 +60,24 @@ export async function askFile(
       validator === undefined
         ? undefined
         : await ask({ ...question, fields: { ...question.fields, ...validator } })
+    const marked = browser.fields['use-as-dictionary'] !== undefined && plain.coding === 'identity'
+    const offering = marked ? await ask(offeringItself(question, plain)) : undefined
     const isAged = [plain, browser].some(({ fields }) => fields.age !== undefined)
-    const answers = { resource, isRuntime, path, plain, coded, browser, again, policyByEnvironment }
+    const answers = { resource, isRuntime, path, plain, coded, browser, again, offering, policyByEnvironment }
     const observations = judgeFile(answers)
     return { target, observations, isAged }
   } catch (error) {
     return { target, observations: failedAt(path)(error), isAged: false }
   }
+}
+
+/** As a browser that has this very file: no server has a delta for it, and a cache that has one must not give it away. */
+function offeringItself(question: Question, { sha256 }: Received): Question {
+  const offer = {
+    'accept-encoding': `${browserCodings}, dcb, dcz`,
+    'available-dictionary': `:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+  }
+  return { ...question, fields: { ...question.fields, ...offer } }
 }
 
 /** What an error shows of a path; one that ends the check is thrown again. */

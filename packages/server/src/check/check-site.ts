@@ -39,7 +39,8 @@ export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> 
  * 1. Plan which files, and how many requests that is (`plan-requests.ts`).
  * 2. Ask for one page: where somebody must sign in or may not ask, nothing can be said (`stop-at.ts`).
  * 3. Offer HTTP/2.
- * 4. Ask for each file: plain, in each coding, as a browser does, and again with its validator (`judge-file.ts`).
+ * 4. Ask for each file: plain, in each coding, as a browser does, again with its validator, and with itself as a
+ *    dictionary where the site marks it as one (`judge-file.ts`).
  * 5. Ask for a script that no build has, and for two files several times, on connections of their own.
  * 6. Where a cache stands on the way, ask for pages again once what it keeps has grown older.
  */
@@ -131,7 +132,7 @@ const aspects: readonly (readonly [string, readonly SiteFindingCode[]])[] = [
   ['codings', ['stripped', 'recompressed', 'unasked-coding', 'broken-coding']],
   ['ETag', ['no-etag', 'shared-etag', 'etag-changes']],
   ['304', ['no-etag', 'no-304']],
-  ['Vary', ['no-vary']],
+  ['Vary', ['no-vary', 'no-dictionary-vary', 'unasked-delta']],
   ['Cache-Control', ['hashed-not-kept', 'page-kept', 'file-kept', 'page-aged']],
 ]
 

@@ -20,6 +20,8 @@ export interface FileAnswers {
   readonly browser: Received
   /** To the same client, which has it by now; `undefined` where the answer named no validator. */
   readonly again: Received | undefined
+  /** To one that offers it as a dictionary; `undefined` where the site does not mark it as one (RFC 9842 §2.1). */
+  readonly offering?: Received | undefined
   /** Directives of the policy that the environment of the server decides, which is not that of the check. */
   readonly policyByEnvironment?: readonly string[]
 }
@@ -43,6 +45,7 @@ export function judgeFile(answers: FileAnswers): Observation[] {
     ...judgeValidators(answers),
     ...judgeFreshness(answers),
     ...judgeFields(resource, path, all),
+    ...judgeDictionary(answers),
     ...judgePolicy(resource, path, { answers: all, left: policyByEnvironment ?? [] }),
   ]
 }
@@ -168,7 +171,8 @@ const judgedElsewhere: ReadonlySet<string> = new Set([
 
 function judgeFields(resource: Resource, path: string, answers: readonly Received[]): Observation[] {
   const found: Observation[] = []
-  if (resource.vary !== undefined && !answers.every(varies)) found.push({ code: 'no-vary', path })
+  if (resource.vary !== undefined && !answers.every((answer) => varies(answer)))
+    found.push({ code: 'no-vary', path })
   const wanted = essenceOf(resource.mediaType)
   const other = answers.find(({ fields }) => essenceOf(fields['content-type']) !== wanted)
   if (other !== undefined)
@@ -204,9 +208,22 @@ function judgePolicy(
   })
 }
 
-function varies({ fields: { vary = '' } }: Received): boolean {
+/** Whether a cache on the way may give the delta of one visitor to another. */
+function judgeDictionary({ path, plain, coded, browser, offering }: FileAnswers): Observation[] {
+  if (offering === undefined) return []
+  const answers = [plain, ...coded.values(), browser, offering]
+  const isDelta = offering.coding === 'dcb' || offering.coding === 'dcz'
+  return [
+    ...(answers.every((answer) => varies(answer, 'available-dictionary'))
+      ? []
+      : [{ code: 'no-dictionary-vary', path } as const]),
+    ...(isDelta ? [{ code: 'unasked-delta', path, detail: offering.coding } as const] : []),
+  ]
+}
+
+function varies({ fields: { vary = '' } }: Received, name = 'accept-encoding'): boolean {
   const names = vary.toLowerCase().split(/[\s,]+/)
-  return names.includes('*') || names.includes('accept-encoding')
+  return names.includes('*') || names.includes(name)
 }
 
 function essenceOf(mediaType = ''): string {

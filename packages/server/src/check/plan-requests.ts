@@ -58,9 +58,9 @@ function isFront({ resource }: Target): boolean {
   return resource.path === 'index.html'
 }
 
-/** For each file: plain, in each coding, as a browser asks, and once more with its validator. */
-function requestsOf({ resource: { representations } }: Target): number {
-  return representations.length + 2
+/** For each file: plain, in each coding, as a browser asks, once more with its validator, and with its dictionary. */
+function requestsOf({ resource }: Target): number {
+  return resource.representations.length + (isHashed(resource) ? 3 : 2)
 }
 
 /** Tries of each of two files, to meet several replicas. */
@@ -72,9 +72,9 @@ export const mostAgedPages = 3
 /** The first request, a script that is not there, the tries, pages again. */
 const requestsAround = 1 + 1 + 2 * tries + mostAgedPages
 
-function bytesOf({ resource: { representations } }: Target): number {
-  const sizes = representations.map(({ bytes }) => bytes.size)
-  return sizes.reduce((sum, size) => sum + size, Math.min(...sizes))
+function bytesOf({ resource }: Target): number {
+  const sizes = resource.representations.map(({ bytes }) => bytes.size)
+  return sizes.reduce((sum, size) => sum + size, (isHashed(resource) ? 2 : 1) * Math.min(...sizes))
 }
 
 function chooseFiles(targets: readonly Target[], seed: string): readonly Target[] {

@@ -27,6 +27,8 @@ export type SiteFindingCode =
   | 'etag-changes'
   | 'no-304'
   | 'no-vary'
+  | 'no-dictionary-vary'
+  | 'unasked-delta'
   | 'hashed-not-kept'
   | 'page-kept'
   | 'file-kept'
@@ -171,6 +173,18 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
       'ingress-nginx': 'remove proxy_hide_header Vary from its snippets',
       Varnish: 'keep Vary in vcl_backend_response and vcl_deliver',
     },
+  },
+  'no-dictionary-vary': {
+    level: 'error',
+    what: 'no Vary: Available-Dictionary on {names}, which browsers are told to keep as a dictionary',
+    cost: 'a cache gives the delta of one visitor to others, who cannot read it',
+    mend: 'let Vary through, or publish with --no-deltas',
+  },
+  'unasked-delta': {
+    level: 'error',
+    what: '{details} for {names} to who did not offer the dictionary of it',
+    cost: 'visitors cannot read it, and pages that need it break',
+    mend: 'keep deltas out of caches that ignore Vary: remove the rule sharedCache, and purge them',
   },
   'hashed-not-kept': {
     level: 'warning',

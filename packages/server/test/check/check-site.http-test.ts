@@ -1,14 +1,23 @@
 import { once } from 'node:events'
-import { createServer, request as sendRequest, type RequestListener } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  request as sendRequest,
+  type RequestListener,
+} from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkSite } from '../../src/check/check-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
+import { serve } from '../../src/serve/serve.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
+import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { runCheck } from '../support/run-check.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const script = compressibleText(20_000)
 const files = {
@@ -92,6 +101,65 @@ describe('serve-dist check of a site', () => {
       stopped: expect.stringMatching(
         / answered 0 of up to \d+ requests in 1 s, which is too slow to check; /,
       ),
+    })
+  })
+
+  describe('of a site with deltas', () => {
+    const old = compressibleText(20_000, 'old')
+    const path = '/assets/main-2.js'
+    const now = { 'index.html': 'page', 'assets/main-2.js': script }
+
+    /** A site, and a folder with its build. */
+    async function startWithDeltas(): Promise<{ url: string; build: string }> {
+      const folder = await temporaryDirectory()
+      const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+      await publishDeltas(place.store, now, { 'assets/main-2.js': [old] })
+      const server = await serve({ ...place, port: 0, gracePeriod: 100 })
+      onTestFinished(() => server.close())
+      return { url: server.url, build: await buildFixture(now, hashed) }
+    }
+
+    /** In front of it, what changes its answers. */
+    async function behind(
+      url: string,
+      change: (fields: Headers, asked: IncomingHttpHeaders) => void,
+      asks: (asked: IncomingHttpHeaders) => Record<string, string> = () => ({}),
+    ): Promise<string> {
+      return await listen(({ url: target = '/', method = 'GET', headers }, response) => {
+        const fields = { ...headers, ...(target === path && asks(headers)) }
+        const asking = sendRequest(new URL(target, url), { method, headers: fields }, (answer) => {
+          const sent = new Headers(answer.headers as Record<string, string>)
+          change(sent, headers)
+          response.writeHead(answer.statusCode ?? 500, Object.fromEntries(sent))
+          answer.pipe(response)
+        })
+        asking.end()
+      })
+    }
+
+    test('finds nothing wrong where they come to who has their dictionary alone', async () => {
+      const { url, build } = await startWithDeltas()
+      expect(await runCheck([url, '--build', build])).toMatchObject({ code: 0, found: [] })
+    })
+
+    test('finds a Vary without dictionaries', async () => {
+      const { url, build } = await startWithDeltas()
+      const address = await behind(url, (fields) => fields.set('vary', 'Accept-Encoding'))
+      expect(await runCheck([address, '--build', build])).toMatchObject({
+        code: 1,
+        found: ['no-dictionary-vary'],
+      })
+    })
+
+    test('finds a delta that comes to who offers another dictionary', async () => {
+      const { url, build } = await startWithDeltas()
+      const address = await behind(
+        url,
+        () => {},
+        (asked) =>
+          asked['available-dictionary'] === undefined ? {} : { 'available-dictionary': offerOf(old) },
+      )
+      expect(await runCheck([address, '--build', build])).toMatchObject({ code: 1, found: ['unasked-delta'] })
     })
   })
 
