@@ -1,10 +1,5 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  request as sendRequest,
-  type RequestListener,
-} from 'node:http'
+import { createServer, request as sendRequest, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkSite } from '../../src/check/check-site.ts'
@@ -119,21 +114,21 @@ describe('serve-dist check of a site', () => {
       return { url: server.url, build: await buildFixture(now, hashed) }
     }
 
-    /** In front of it, what changes its answers. */
+    /** In front of it, what changes fields of requests for the script, and of answers. */
     async function behind(
       url: string,
-      change: (fields: Headers, asked: IncomingHttpHeaders) => void,
-      asks: (asked: IncomingHttpHeaders) => Record<string, string> = () => ({}),
+      change: {
+        readonly asked?: Record<string, string>
+        readonly answered?: Record<string, string>
+      },
     ): Promise<string> {
       return await listen(({ url: target = '/', method = 'GET', headers }, response) => {
-        const fields = { ...headers, ...(target === path && asks(headers)) }
-        const asking = sendRequest(new URL(target, url), { method, headers: fields }, (answer) => {
-          const sent = new Headers(answer.headers as Record<string, string>)
-          change(sent, headers)
-          response.writeHead(answer.statusCode ?? 500, Object.fromEntries(sent))
+        const isOffering = target === path && headers['available-dictionary'] !== undefined
+        const fields = isOffering ? { ...headers, ...change.asked } : headers
+        sendRequest(new URL(target, url), { method, headers: fields }, (answer) => {
+          response.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...change.answered })
           answer.pipe(response)
-        })
-        asking.end()
+        }).end()
       })
     }
 
@@ -144,7 +139,7 @@ describe('serve-dist check of a site', () => {
 
     test('finds a Vary without dictionaries', async () => {
       const { url, build } = await startWithDeltas()
-      const address = await behind(url, (fields) => fields.set('vary', 'Accept-Encoding'))
+      const address = await behind(url, { answered: { vary: 'Accept-Encoding' } })
       expect(await runCheck([address, '--build', build])).toMatchObject({
         code: 1,
         found: ['no-dictionary-vary'],
@@ -153,12 +148,7 @@ describe('serve-dist check of a site', () => {
 
     test('finds a delta that comes to who offers another dictionary', async () => {
       const { url, build } = await startWithDeltas()
-      const address = await behind(
-        url,
-        () => {},
-        (asked) =>
-          asked['available-dictionary'] === undefined ? {} : { 'available-dictionary': offerOf(old) },
-      )
+      const address = await behind(url, { asked: { 'available-dictionary': offerOf(old) } })
       expect(await runCheck([address, '--build', build])).toMatchObject({ code: 1, found: ['unasked-delta'] })
     })
   })

@@ -62,6 +62,30 @@ const builds: fc.Arbitrary<EarlierBuild> = fc.record({
 
 const inputs = fc.tuple(manifests, fc.array(builds, { maxLength: 3 }), fc.uniqueArray(digests))
 
+/** A build of one script. */
+function buildOf(sha256: string): Manifest {
+  return {
+    version: 1,
+    buildId: 'b'.repeat(32),
+    base: '/',
+    appType: 'spa',
+    assetsDirectory: 'assets',
+    lastModified: '2026-01-01T00:00:00Z',
+    files: [
+      {
+        path: `assets/a-${sha256}.js`,
+        stem: 'assets/a-[hash].js',
+        mediaType: 'text/javascript',
+        size: 1000,
+        sha256,
+        cache: 'immutable',
+        lastModified: '2026-01-01T00:00:00Z',
+        variants: [],
+      },
+    ],
+  }
+}
+
 describe('planDeltas', () => {
   test('makes or carries over one delta for each file and each other content that a browser may keep for it', () => {
     fc.assert(
@@ -104,38 +128,19 @@ describe('planDeltas', () => {
 
   test('carries eight deltas of a file that comes back again and again, those from the last builds among them', () => {
     const contents = Array.from({ length: 40 }, (_, number) => number.toString(16).padStart(64, '0'))
-    const buildOf = (sha256: string): Manifest => ({
-      version: 1,
-      buildId: 'b'.repeat(32),
-      base: '/',
-      appType: 'spa',
-      assetsDirectory: 'assets',
-      lastModified: '2026-01-01T00:00:00Z',
-      files: [
-        {
-          path: `assets/a-${sha256}.js`,
-          stem: 'assets/a-[hash].js',
-          mediaType: 'text/javascript',
-          size: 1000,
-          sha256,
-          cache: 'immutable',
-          lastModified: '2026-01-01T00:00:00Z',
-          variants: [],
-        },
-      ],
-    })
     const [back = '', ...others] = contents
-    let history: readonly EarlierBuild[] = []
+    const history: EarlierBuild[] = []
     for (const other of others) {
       for (const sha256 of [other, back]) {
         const manifest = buildOf(sha256)
         const { carried, pairs } = planDeltas(manifest, history.slice(0, 3), () => true)
-        const files = new Map(carried)
+        const described = new Map(carried)
         for (const { file, dictionary } of pairs) {
           const variants = { dcz: { sha256: dictionary.sha256, size: 9 } }
-          files.set(file.sha256, new Map([...(files.get(file.sha256) ?? []), [dictionary.sha256, variants]]))
+          const deltas = described.get(file.sha256) ?? []
+          described.set(file.sha256, new Map([...deltas, [dictionary.sha256, variants]]))
         }
-        history = [{ manifest, deltas: { version: 1, files } }, ...history]
+        history.unshift({ manifest, deltas: { version: 1, files: described } })
       }
     }
     const [last] = history
