@@ -92,9 +92,7 @@ test.skipIf(node === '')('a publish says how far it is with deltas', async () =>
   const { files } = await manifestOf(third.directory)
   const size = files.find(({ path }) => path.endsWith('app-3.js'))?.size ?? 0
   const allBytes = 2 * size
-  expect(steps).toEqual(
-    [0, 1, 2].map((deltas) => ({ deltas, bytes: deltas * size, allDeltas: 2, allBytes })),
-  )
+  expect(steps).toEqual([0, 1, 2].map((deltas) => ({ deltas, bytes: deltas * size, allDeltas: 2, allBytes })))
 })
 
 describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (backend) => {
