@@ -9,9 +9,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'vite'
-import { findVisitors } from './visitors.mjs'
+import { findRegulars, findVisitors } from './visitors.mjs'
 
-/** @import { Tab } from './visitors.mjs' */
+/** @import { Regular, Tab } from './visitors.mjs' */
 
 const bin = fileURLToPath(
   new URL('bin/serve-dist.js', import.meta.resolve('@serve-dist/server/package.json')),
@@ -26,6 +26,8 @@ const releasesOf = new Map()
 const ids = []
 /** The release that the server serves. */
 let current = 1
+/** What regular visitors loaded, a row for each visit. @type {object[]} */
+const visits = []
 /** @type {(() => unknown)[]} */
 const undo = []
 // However it ends: a Ctrl-C, too, and a reader of its output that goes away.
@@ -34,27 +36,40 @@ process.on('SIGINT', () => process.exit(130))
 
 try {
   say('Three releases of a bakery go into one store; a server follows it, and tabs stay open.')
-  await deploy(1)
+  const { whyNoDeltas } = await deploy(1)
   const origin = await startServer()
-  const visitors = await findVisitors(origin, !process.argv.includes('--no-browser'))
+  const wantsBrowser = !process.argv.includes('--no-browser')
+  const visitors = await findVisitors(origin, wantsBrowser)
   undo.push(() => visitors.close())
   say(`serve-dist --store … serves it on ${origin}; its visitors are ${visitors.kind}`)
+
+  const regulars = wantsBrowser ? await findRegulars(origin, whyNoDeltas === undefined) : []
+  undo.push(...regulars.map(({ close }) => close))
+  await comeBack(regulars)
 
   const ann = await visitors.newTab()
   await visit(ann, '/', 'Ann opens a tab')
 
   await deploy(2)
   await isServed(origin, 2)
+  await comeBack(regulars)
   await visit(ann, '/bread', "Ann's tab, of release 1, goes to a page that it has not loaded")
   const ben = await visitors.newTab()
   await visit(ben, '/', 'Ben opens a tab')
 
   await deploy(3)
   await isServed(origin, 3)
+  await comeBack(regulars)
   await visit(ann, '/cakes', "Ann's tab is two releases old now")
   await visit(ben, '/bread', "Ben's tab is one release old")
   const cleo = await visitors.newTab()
   await visit(cleo, '/', 'Cleo opens a tab')
+
+  if (visits.length > 0) {
+    say('What regular visitors, who read all pages of each release, load with deltas and without, in bytes:')
+    console.table(visits)
+    if (whyNoDeltas !== undefined) console.log(whyNoDeltas)
+  }
 
   say('Release 3 is a mistake. serve-dist rollback:')
   await command('rollback', '--store', store)
@@ -84,7 +99,8 @@ async function deploy(release) {
   for (const file of manifest.files) {
     releasesOf.set(`/${file.path}`, [...(releasesOf.get(`/${file.path}`) ?? []), release])
   }
-  await command('publish', dist, '--store', store)
+  const printed = await command('publish', dist, '--store', store)
+  return { whyNoDeltas: /deltas: none: .*/.exec(printed)?.[0] }
 }
 
 /**
@@ -95,6 +111,7 @@ async function deploy(release) {
 async function command(...words) {
   const { stdout } = await promisify(execFile)(process.execPath, [bin, ...words])
   console.log(stdout.trimEnd().replaceAll(/^/gm, '  ').replaceAll(place, '…'))
+  return stdout
 }
 
 /** Starts a server that follows the store; answers where it listens. */
@@ -130,6 +147,13 @@ async function isServed(origin, release) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error(`the server does not serve release ${release}`)
+}
+
+/** @param {Regular[]} regulars */
+async function comeBack(regulars) {
+  for (const { deltas, read } of regulars) {
+    visits.push({ release: current, deltas, ...(await read(['/', '/bread', '/cakes', '/hours'])) })
+  }
 }
 
 /**

@@ -4,6 +4,8 @@
 /** @typedef {{ loaded: Loaded[], shows: string }} Visit */
 /** @typedef {{ open(page: string): Promise<Visit> }} Tab */
 /** @typedef {{ kind: string, newTab(): Promise<Tab>, close(): Promise<void> }} Visitors */
+/** @typedef {{ cached: number, loaded: number, encodedBodySize: number, transferSize: number }} Bytes */
+/** @typedef {{ deltas: string, read(pages: string[]): Promise<Bytes>, close(): Promise<void> }} Regular */
 
 /**
  * @param {string} origin
@@ -27,13 +29,65 @@ export async function findVisitors(origin, wantsBrowser) {
   }
 }
 
-async function launchChromium() {
+/**
+ * Those who come back in a new tab, with what their browser has kept: one takes no deltas, one does.
+ *
+ * @param {string} origin
+ * @param {boolean} wantsDeltas
+ */
+export async function findRegulars(origin, wantsDeltas) {
+  const without = await launchChromium('--disable-features=CompressionDictionaryTransport')
+  const withDeltas = wantsDeltas ? await launchChromium() : undefined
+  return [
+    ...(without === undefined ? [] : [await regularOf(without, origin, 'without')]),
+    ...(withDeltas === undefined ? [] : [await regularOf(withDeltas, origin, 'with')]),
+  ]
+}
+
+/**
+ * @param {import('playwright').Browser} browser
+ * @param {string} origin
+ * @param {string} deltas
+ * @returns {Promise<Regular>}
+ */
+async function regularOf(browser, origin, deltas) {
+  const profile = await browser.newContext()
+  return {
+    deltas,
+    async read(pages) {
+      const page = await profile.newPage()
+      const tab = tabOf(page, origin)
+      for (const path of pages) await tab.open(path)
+      const bytes = await page.evaluate(bytesOfVisit)
+      await page.close()
+      return bytes
+    },
+    close: () => browser.close(),
+  }
+}
+
+/** What Resource Timing says, in the browser, of the page and its files. @returns {Bytes} */
+function bytesOfVisit() {
+  const entries = /** @type {PerformanceResourceTiming[]} */ (
+    performance.getEntries().filter((entry) => entry instanceof PerformanceResourceTiming)
+  )
+  const loaded = entries.filter(({ transferSize }) => transferSize > 0)
+  return {
+    cached: entries.length - loaded.length,
+    loaded: loaded.length,
+    encodedBodySize: loaded.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
+    transferSize: loaded.reduce((sum, entry) => sum + entry.transferSize, 0),
+  }
+}
+
+/** @param {string[]} flags */
+async function launchChromium(...flags) {
   const playwright = await import('playwright').catch(() => undefined)
   const { CHROMIUM_PATH } = process.env
   const places = CHROMIUM_PATH === undefined ? [undefined, '/usr/bin/chromium'] : [CHROMIUM_PATH]
   for (const executablePath of places) {
     try {
-      return await playwright?.chromium.launch({ executablePath, args: ['--no-sandbox'] })
+      return await playwright?.chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] })
     } catch {
       // There is none, or it does not start: try the next one.
     }
