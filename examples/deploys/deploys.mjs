@@ -44,7 +44,7 @@ try {
   say(`serve-dist --store … serves it on ${origin}; its visitors are ${visitors.kind}`)
 
   const regulars = wantsBrowser ? await findRegulars(origin, whyNoDeltas === undefined) : []
-  undo.push(...regulars.map(({ close }) => close))
+  undo.push(...regulars.map((regular) => () => regular.close()))
   await comeBack(regulars)
 
   const ann = await visitors.newTab()
@@ -151,8 +151,9 @@ async function isServed(origin, release) {
 
 /** @param {Regular[]} regulars */
 async function comeBack(regulars) {
-  for (const { deltas, read } of regulars) {
-    visits.push({ release: current, deltas, ...(await read(['/', '/bread', '/cakes', '/hours'])) })
+  for (const regular of regulars) {
+    const bytes = await regular.read(['/', '/bread', '/cakes', '/hours'])
+    visits.push({ release: current, deltas: regular.deltas, ...bytes })
   }
 }
 

@@ -68,9 +68,7 @@ async function regularOf(browser, origin, deltas) {
 
 /** What Resource Timing says, in the browser, of the page and its files. @returns {Bytes} */
 function bytesOfVisit() {
-  const entries = /** @type {PerformanceResourceTiming[]} */ (
-    performance.getEntries().filter((entry) => entry instanceof PerformanceResourceTiming)
-  )
+  const entries = performance.getEntries().filter((entry) => entry instanceof PerformanceResourceTiming)
   const loaded = entries.filter(({ transferSize }) => transferSize > 0)
   return {
     cached: entries.length - loaded.length,
