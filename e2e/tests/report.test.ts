@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Manifest, stringifyManifest } from '@serve-dist/manifest'
-import { createReport, formatHtml, readPageAssets } from '@serve-dist/report'
+import { createReport, type CreateReportOptions, formatHtml, readPageAssets } from '@serve-dist/report'
 import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
@@ -109,12 +109,11 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
   /** Opens a report from the disk, offline. */
   async function openReport(
     build: Manifest,
-    options: { readonly against?: Manifest; readonly colorScheme?: 'light' | 'dark' } = {},
+    options: CreateReportOptions & { readonly colorScheme?: 'light' | 'dark' } = {},
   ): Promise<OpenedReport> {
-    const { against, colorScheme = 'light' } = options
+    const { colorScheme = 'light', ...given } = options
     const file = path.join(await temporaryFolder(), 'report.html')
-    const report = createReport(build, against === undefined ? {} : { against })
-    await writeFile(file, formatHtml(report, await readPageAssets()))
+    await writeFile(file, formatHtml(createReport(build, given), await readPageAssets()))
     const context = await browser.newContext({
       colorScheme,
       offline: true,
@@ -212,6 +211,39 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     )
     await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
     expect(await fill('assets/index-HASH.js')).toBe(await fill('assets/vendor-HASH.js'))
+  })
+
+  test('draws what a returning visitor downloads: deltas marked, nothing of what did not change', async () => {
+    const changes = [
+      { path: 'assets/vendor-BBBB3333.js', bytes: 110_000, delta: 9000, coding: 'dcz' },
+      { path: 'assets/deep/nested/page-BBBB4444.js', bytes: 9000 },
+    ]
+    const download = { files: 2, bytes: 119_000, bytesWithDeltas: 18_000, changes }
+    const { page, complaints } = await openReport(after, { against: before, download })
+    const legends = page.locator('.legend:visible')
+    expect(await legends.innerText()).toMatch(/^▲ larger/)
+    await page.locator('input[name="column"]:checked').focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await legends.innerText()).toMatch(/^▼ a delta\s*new\s*in full/)
+
+    const shares = await sharesOf(page)
+    expect(Object.keys(shares)).not.toContain('index.html')
+    expect(Object.keys(shares)).not.toContain('assets/index-HASH.js')
+    expect(shares['assets/']).toBeCloseTo(1, 2)
+    const boxes = page.locator('.box')
+    expect(await boxes.evaluateAll((all) => all.map((box) => box.getAttribute('aria-label')))).toEqual([
+      'assets/, 18.00 kB returning visitor, of 119.00 kB, folder of 2, Enter opens it',
+      'assets/vendor-HASH.js, 9.00 kB returning visitor, of 110.00 kB, js',
+      'assets/deep/, 9.00 kB returning visitor, folder of 1, Enter opens it',
+      'assets/deep/nested/, 9.00 kB returning visitor, folder of 1, Enter opens it',
+      'assets/deep/nested/page-BBBB4444.js, 9.00 kB returning visitor, new, js',
+    ])
+    expect(await boxes.nth(1).innerText()).toMatch(/▼ of 110\.00 kB$/)
+    const rows = await page.getByRole('row').allInnerTexts()
+    expect(rows.find((row) => row.startsWith('index.html'))).toMatch(/\s0 B$/)
+    await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
+    expect(await legends.innerText()).toMatch(/^js/)
+    expect(complaints).toEqual([])
   })
 
   test('shows hostile names as the text that they are, and runs nothing', async () => {
