@@ -40,8 +40,15 @@ function namesPlaces(name: string): boolean {
 
 function placed(name: string | undefined, value: string, mount: string): string {
   if (name === 'Location') return value.startsWith('/') ? mount + value : value
-  if (name === 'Use-As-Dictionary') return value.replace('match="/', () => `match="${mount}/`)
+  if (name === 'Use-As-Dictionary') return value.replace('match="/', () => `match="${patternOf(mount)}/`)
   return name?.toLowerCase() === 'link' ? placedLinks(value, mount) : value
+}
+
+/** A mount as it was asked for, in a pattern (URL Pattern §1.1) in a string (RFC 9651 §3.3.3). */
+function patternOf(mount: string): string {
+  return mount.replaceAll(/[()*+:[\]^|{}"\\]/g, (character) =>
+    '()*+'.includes(character) ? `\\\\${character}` : '*',
+  )
 }
 
 /** RFC 8288 §3: the target of each link stands in angle brackets. */

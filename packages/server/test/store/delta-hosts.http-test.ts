@@ -70,8 +70,12 @@ describe.each(Object.keys(hosts))('a site with deltas behind %s', (name) => {
   })
 })
 
-test('the pattern of a site that Express mounts begins with the mount', async () => {
-  const port = await startListener(express().use('/app', createHandler(await loadFromStore())))
-  const { field } = await rawRequest(port, { target: `/app${target}` })
-  expect(field('Use-As-Dictionary')).toBe('match="/app/assets/a-*.js", match-dest=("script")')
+test.each([
+  ['/app', '/app'],
+  ['/c++(x)*', String.raw`/c\\+\\+\\(x\\)\\*`],
+  ['/a:b|"{c}', '/a*b***c*'],
+])('the pattern of a site that Express mounts begins with the mount: %s', async (mount, expected) => {
+  const port = await startListener(express().use('/:mount', createHandler(await loadFromStore())))
+  const { field } = await rawRequest(port, { target: mount + target })
+  expect(field('Use-As-Dictionary')).toBe(`match="${expected}/assets/a-*.js", match-dest=("script")`)
 })
