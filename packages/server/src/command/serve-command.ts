@@ -184,7 +184,7 @@ async function toServeOptions(
       : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
   const store = storeOf(flags)
   return defined({
-    ...(store ?? { directory }),
+    ...(store ?? defined({ directory, deltas: flags.deltas })),
     port,
     host,
     socket,

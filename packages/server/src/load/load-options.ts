@@ -94,6 +94,8 @@ export const loadDefaults: ResolvedLoadSiteOptions = {
 
 const byteSize = expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined)
 
+const aBoolean = expecting('true or false', (value) => typeof value === 'boolean')
+
 /** The checks of what every way of loading takes. */
 export const loadChecks: OptionChecks<LoadSiteOptions> = {
   verify: oneOf('size', 'hash'),
@@ -101,7 +103,7 @@ export const loadChecks: OptionChecks<LoadSiteOptions> = {
   largestBody: byteSize,
   rules: optionsFor((rules) => checkServingRules(rules, '')),
   unlisted: oneOf('refuse', 'warn', 'ignore'),
-  noManifest: expecting('true or false', (value) => typeof value === 'boolean'),
+  noManifest: aBoolean,
   // Not shown: it may hold secrets.
   environment: (value) =>
     typeof value === 'object' && value !== null ? [] : [': expected an object of texts such as process.env'],
@@ -126,11 +128,18 @@ export interface LiveSiteOptions extends LoadSiteOptions {
    * @default an eighth of the descriptors that the process may have, 1000 at most; none on Windows, where an open file is in the way of a build
    */
   readonly openFiles?: number
+  /**
+   * Whether browsers that have a build which this process served before are sent what has changed (RFC 9842). It is made
+   * in a thread after each swap; needs `@serve-dist/store`, and Node 22.19, 24.6 or newer. Of a store, its own `deltas` counts.
+   * @default false
+   */
+  readonly deltas?: boolean
 }
 
 /** `LiveSiteOptions` with nothing left open. */
 export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
   readonly openFiles: number
+  readonly deltas: boolean
 }
 
 /**
@@ -139,8 +148,8 @@ export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLiveSiteOptions(options: LiveSiteOptions): ResolvedLiveSiteOptions {
-  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
-  const checks = { ...loadChecks, openFiles: numberOf('files') }
+  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles(), deltas: false }
+  const checks = { ...loadChecks, openFiles: numberOf('files'), deltas: aBoolean }
   return withReadValues(readOptions<ResolvedLiveSiteOptions>(options, defaults, checks))
 }
 

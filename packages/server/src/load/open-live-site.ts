@@ -1,4 +1,6 @@
+import type { Manifest } from '@serve-dist/manifest'
 import { describeReload } from './describe-reload.ts'
+import type { JoinedSite } from './join-site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import { loadBuild, type LoadedBuild } from './load-build.ts'
 import { retireFiles } from '../files/inspect-files.ts'
@@ -138,6 +140,25 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     source.noteServed?.(served.site.buildId)
     const kept = new Set(filesOf(served.kept))
     retireFiles(filesOf([before.build, ...before.kept]).filter((stored) => !kept.has(stored)))
+    makeDeltas(before.build.manifest)
+  }
+
+  /** The next swap stops it, and so does the end. */
+  function makeDeltas(replaced: Manifest): void {
+    const { build: current, kept, site } = served
+    const room = resolved.memoryBudget - site.summary.bytesInMemory
+    source.makeDeltas?.({ replaced, current, kept, room }, (deltas) => {
+      putInPlace(served.withDeltas(deltas, served.kept))
+    })
+  }
+
+  /** The same build, with other things beside it. */
+  function putInPlace(joined: JoinedSite): void {
+    const before = served
+    served = { ...before, ...joined }
+    live.current = served.site
+    const still = new Set(filesOf(served.kept))
+    retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
   }
 
   /**
@@ -150,12 +171,9 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     const kept = await source.peek?.(site.buildId)
     if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site)
       return undefined
-    const before = served
-    served = { ...before, ...before.withKept(kept, earlierBuilds()) }
-    live.current = served.site
-    const still = new Set(filesOf(served.kept))
-    retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
-    return before.kept
+    const before = served.kept
+    putInPlace(served.withKept(kept, earlierBuilds()))
+    return before
   }
   // In turn: what was read first would else take back what was read later.
   const keepInTurn = oneAtATime(() => keepListed().catch(() => undefined))

@@ -10,7 +10,7 @@ import type { CachedBuilds } from './open-mirror.ts'
 const fetchesAtOnce = 16
 
 /** A delta as a document names it. */
-interface NamedDelta {
+export interface NamedDelta {
   readonly file: string
   readonly dictionary: string
   readonly coding: StoredDelta['coding']
@@ -52,7 +52,11 @@ function deltasIn({ files }: DeltasDocument): readonly NamedDelta[] {
   return found
 }
 
-function withinRoom(deltas: readonly NamedDelta[], room: number): readonly NamedDelta[] {
+/** The smallest deltas, as many as there is room for. */
+export function withinRoom<Delta extends NamedDelta>(
+  deltas: readonly Delta[],
+  room: number,
+): readonly Delta[] {
   let left = room
   return deltas
     .toSorted((one, other) => one.blob.size - other.blob.size)
@@ -91,7 +95,11 @@ async function readBlobs(
   return bodies
 }
 
-function joinDeltas(deltas: readonly NamedDelta[], bodies: ReadonlyMap<string, StoredBytes>): StoredDeltas {
+/** @param bodies - by their digests; what has none is left out. */
+export function joinDeltas(
+  deltas: readonly NamedDelta[],
+  bodies: ReadonlyMap<string, StoredBytes>,
+): StoredDeltas {
   const joined = new Map<string, Map<string, StoredDelta[]>>()
   for (const { file, dictionary, coding, blob } of deltas) {
     const bytes = bodies.get(blob.sha256)

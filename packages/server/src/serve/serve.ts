@@ -213,9 +213,12 @@ function siteOptionsOf({
   site,
   handler,
   ssr,
-}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): LiveSiteOptions {
+  store,
+  deltas,
+}: Pick<ServeOptions, 'handler' | 'site' | 'ssr' | 'store' | 'deltas'>): LiveSiteOptions {
   return {
     ...site,
+    ...(store === undefined && deltas !== undefined && { deltas }),
     // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
     ...(ssr !== undefined && { environment: site?.environment ?? { ...process.env } }),
     ...(handler?.fileSystemFallback === true && { unlisted: 'ignore' }),

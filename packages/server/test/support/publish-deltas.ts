@@ -33,7 +33,7 @@ export function madeUpDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buffer {
 }
 
 /** A build whose files in `assets/` have stems: `assets/a-1.js` is one of `assets/a-[hash].js`. */
-async function buildWithStems(files: FixtureFiles): Promise<string> {
+export async function buildWithStems(files: FixtureFiles): Promise<string> {
   const directory = await buildFixture(files, {
     isHashed: (path) => path.startsWith('assets/'),
     assetsDirectory: 'assets',

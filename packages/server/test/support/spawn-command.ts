@@ -32,6 +32,8 @@ interface ExitedCommand {
 export interface SpawnCommandOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** The program of another Node than the one that runs the tests. */
+  readonly node?: string
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[]
   /** A listening socket that is handed over as systemd does it. */
@@ -53,11 +55,11 @@ afterAll(() => {
 
 /** Starts the command `serve-dist` as it was built. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
-  const { cwd, env, nodeOptions = [], descriptors, user } = options
+  const { cwd, env, node = process.execPath, nodeOptions = [], descriptors, user } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
   const limited =
     descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
-  const command = [...limited, process.execPath, ...nodeOptions, bin, ...args]
+  const command = [...limited, node, ...nodeOptions, bin, ...args]
   const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
   const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, rest, {

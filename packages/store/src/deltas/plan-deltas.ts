@@ -2,6 +2,9 @@ import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/ma
 import type { NamedBlob } from '../layout.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-document.ts'
 
+/** How many builds before the current one give dictionaries. */
+export const dictionaryGenerations = 3
+
 /** A build that browsers may have files of. */
 export interface EarlierBuild {
   readonly manifest: Manifest

@@ -1,7 +1,7 @@
 import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import type { DeltaCoding } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
-import { smallestForm } from './make-deltas.ts'
+import { smallestForm } from '../deltas/worthwhile-deltas.ts'
 
 /** What a browser that has loaded all of one build would load to have all of the next. */
 export interface Download {

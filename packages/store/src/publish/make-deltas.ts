@@ -15,13 +15,15 @@ import { readDeltas, readGeneration } from '../read-documents.ts'
 import { createGate } from '../deltas/create-gate.ts'
 import { availableDeltaCodings, type DeltaCoding } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from '../deltas/deltas-document.ts'
-import { type DeltaPair, type EarlierBuild, planDeltas } from '../deltas/plan-deltas.ts'
+import {
+  type DeltaPair,
+  dictionaryGenerations,
+  type EarlierBuild,
+  planDeltas,
+} from '../deltas/plan-deltas.ts'
 import { type DeltaThread, startDeltaThread } from '../deltas/start-delta-thread.ts'
+import { worthwhileDeltas } from '../deltas/worthwhile-deltas.ts'
 
-/** How many builds before this one give dictionaries. */
-const dictionaryGenerations = 3
-/** A delta that saves less is not worth its place. */
-const largestShare = 0.8
 /** Bytes of files that are held for threads at once: four pairs of the largest. */
 const mostHeld = 64 * 1024 * 1024
 
@@ -181,11 +183,8 @@ async function makePairs(
       problems.push(`${pair.file.path}: ${answer.problem}`)
       return
     }
-    const most = smallestForm(pair.file) * largestShare
     const variants: { [Coding in DeltaCoding]?: NamedBlob } = {}
-    for (const coding of codings) {
-      const delta = answer.deltas[coding]
-      if (delta === undefined || delta.length > most) continue
+    for (const { coding, delta } of worthwhileDeltas(pair.file, answer.deltas)) {
       variants[coding] = await sendDelta(store, delta, signal)
       bytes += delta.length
     }
@@ -210,11 +209,6 @@ async function makePairs(
   const warnings =
     problem === undefined ? [] : [`${count(problems.length, 'delta')} could not be made: ${problem}`]
   return { deltas, made: deltas.length, bytes, tooLarge, leftOut, warnings }
-}
-
-/** The size of a file as it is sent to who has no dictionary. */
-export function smallestForm({ size, variants }: DeltaPair['file']): number {
-  return Math.min(size, ...variants.map((variant) => variant.size))
 }
 
 /** Another file than the one that was published would be decoded out of it. */
