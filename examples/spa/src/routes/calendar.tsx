@@ -1,5 +1,6 @@
 import { Link, useLoaderData } from 'react-router'
 
+import { Explained } from '../glossary.tsx'
 import { Page } from '../page.tsx'
 import { loadSpecies, monthName } from '../species.ts'
 import './calendar.css'
@@ -11,7 +12,11 @@ const months = Array.from({ length: 12 }, (_, i) => i + 1)
 export function Component() {
   const species = useLoaderData<typeof loader>().toSorted((a, b) => a.months[0] - b.months[0])
   return (
-    <Page route="calendar" title="Calendar" lead="The year in flower, from the first celandine on.">
+    <Page
+      route="calendar"
+      title="Calendar"
+      lead={<Explained text="The year in flower, from the first celandine on." />}
+    >
       <div className="scroll">
         <table className="calendar">
           <thead>

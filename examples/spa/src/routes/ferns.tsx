@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useLoaderData } from 'react-router'
 
+import { Explained } from '../glossary.tsx'
 import { Page } from '../page.tsx'
 import { drawFern, ferns, loadFernModule, type Fern, type FernModule } from '../wasm/fern.ts'
 import './ferns.css'
@@ -23,7 +24,9 @@ export function Component() {
     <Page
       route="ferns"
       title="Ferns"
-      lead="Four maps, one point that hops by them at random, and a frond appears: computed here, by WebAssembly."
+      lead={
+        <Explained text="Four maps, one point that hops by them at random, and a frond appears: computed here, by WebAssembly." />
+      }
     >
       <div className="ferns">
         <canvas ref={canvas} aria-label={fern.name} role="img" />

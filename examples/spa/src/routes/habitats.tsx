@@ -1,5 +1,6 @@
 import { Link, useLoaderData } from 'react-router'
 
+import { Explained } from '../glossary.tsx'
 import { Page } from '../page.tsx'
 import { habitats, loadSpecies } from '../species.ts'
 import './habitats.css'
@@ -21,7 +22,9 @@ export function Component() {
         {habitats.map((habitat) => (
           <section key={habitat} className={habitat}>
             <h2>{habitat}</h2>
-            <p>{descriptions[habitat]}</p>
+            <p>
+              <Explained text={descriptions[habitat]} />
+            </p>
             <ul>
               {species
                 .filter((one) => one.habitat === habitat)

@@ -1,6 +1,7 @@
 import { Link, useLoaderData, type LoaderFunctionArgs } from 'react-router'
 
 import { Flower } from '../flower.tsx'
+import { Explained } from '../glossary.tsx'
 import { Page } from '../page.tsx'
 import { loadSpecies, monthName } from '../species.ts'
 import './species-detail.css'
@@ -26,7 +27,9 @@ export function Component() {
       <div className="sheet">
         <Flower {...species} />
         <div>
-          <p>{species.note}</p>
+          <p>
+            <Explained text={species.note} />
+          </p>
           <dl className="facts">
             <dt>Family</dt>
             <dd>{species.family}</dd>
