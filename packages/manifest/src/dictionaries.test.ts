@@ -28,6 +28,7 @@ describe('dictionariesOf', () => {
     ['without a stem', withoutStem, false],
     ['that is revalidated', { ...script, cache: 'revalidate' }, false],
     ['made at a start', { ...script, runtime: true }, false],
+    ['of a worker', { ...script, worker: true }, false],
     ['a source map', { ...script, path: 'assets/index-BX1.js.map', mediaType: 'application/json' }, false],
     ['an image', { ...script, mediaType: 'image/png' }, false],
     ['of 511 bytes', { ...script, size: 511 }, false],
@@ -61,7 +62,6 @@ describe('dictionariesOf', () => {
 
   test.each<[string, Partial<ManifestFile>, readonly string[]]>([
     ['scripts', {}, ['script']],
-    ['scripts of workers', { worker: true }, []],
     ['styles', { mediaType: 'text/css; charset=utf-8' }, ['style']],
     ['else', { mediaType: 'application/wasm' }, []],
   ])('destinations of %s', (_name, file, expected) => {

@@ -18,12 +18,13 @@ export interface Dictionary {
   readonly destinations: readonly string[]
 }
 
-/** What never changes under its name, and what browsers decode. */
-function mayBeDictionary({ path, stem, mediaType, size, cache, runtime }: ManifestFile): boolean {
+/** What never changes under its name, and what browsers keep and decode: Chromium 156 keeps no worker's own script. */
+function mayBeDictionary({ path, stem, mediaType, size, cache, runtime, worker }: ManifestFile): boolean {
   return (
     stem !== undefined &&
     cache === 'immutable' &&
     runtime !== true &&
+    worker !== true &&
     size >= smallestDictionary &&
     size <= largestDictionary &&
     isCompressible(mediaType) &&
@@ -64,8 +65,8 @@ function literalOf(text: string): string {
   )
 }
 
-function destinationsOf({ mediaType, worker }: ManifestFile): readonly string[] {
+function destinationsOf({ mediaType }: ManifestFile): readonly string[] {
   const [essence = ''] = mediaType.toLowerCase().split(';')
-  if (/^(?:text|application)\/javascript$/.test(essence.trim())) return worker === true ? [] : ['script']
+  if (/^(?:text|application)\/javascript$/.test(essence.trim())) return ['script']
   return essence.trim() === 'text/css' ? ['style'] : []
 }
