@@ -1,10 +1,11 @@
 import type { Page } from 'playwright'
 
 /** Fetches a URL in the page and answers the SHA-256 of what the browser decoded, in hexadecimal. */
-export function digestInPage(page: Page, url: URL): Promise<string> {
-  return page.evaluate(async (address) => {
-    const response = await fetch(address)
+export function digestInPage(page: Page, url: URL, cache: RequestCache = 'default'): Promise<string> {
+  const asked = [url.href, { cache, mode: 'same-origin' }] as const
+  return page.evaluate(async ([address, options]) => {
+    const response = await fetch(address, options)
     const digest = await crypto.subtle.digest('SHA-256', await response.arrayBuffer())
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  }, url.href)
+  }, asked)
 }

@@ -14,8 +14,8 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Starts the Chromium of this machine, without a window. */
-export function launchChromium(): Promise<Browser> {
+/** Starts the Chromium of this machine, without a window, with flags beside the usual ones. */
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('no Chromium on this machine; set CHROMIUM_PATH')
-  return chromium.launch({ executablePath: chromiumPath, args: flags })
+  return chromium.launch({ executablePath: chromiumPath, args: [...flags, ...more] })
 }

@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'vite'
+
+const project = fileURLToPath(new URL('../../examples/spa', import.meta.url))
+
+/** What is different in a build of examples/spa. */
+export interface SpaChanges {
+  /** By files of `src`: a text, and what takes its place. */
+  readonly edits?: Readonly<Record<string, readonly [string, string]>>
+  /** Whether the router is some patch releases behind the example's own. */
+  readonly hasRouterBefore?: boolean
+}
+
+/** Builds examples/spa by its own configuration, as if somebody had changed it. */
+export async function buildSpa(
+  outDir: string,
+  { edits = {}, hasRouterBefore = false }: SpaChanges,
+): Promise<void> {
+  const plugins = (): Plugin[] => [editFiles(edits), ...(hasRouterBefore ? [routerBefore()] : [])]
+  await build({
+    root: project,
+    logLevel: 'error',
+    plugins: plugins(),
+    worker: { plugins },
+    resolve: { dedupe: ['react', 'react-dom'] },
+    build: { outDir, emptyOutDir: true },
+  })
+}
+
+function editFiles(edits: NonNullable<SpaChanges['edits']>): Plugin {
+  return {
+    name: 'edit-files',
+    enforce: 'pre',
+    transform(code, id) {
+      const edit = edits[id.slice(project.length + '/src/'.length)]
+      if (edit === undefined) return null
+      if (!code.includes(edit[0])) throw new Error(`${id} has no ${edit[0]}`)
+      return { code: code.replace(...edit), map: null }
+    },
+  }
+}
+
+function routerBefore(): Plugin {
+  return {
+    name: 'router-before',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      if (importer === undefined || !/^react-router(?=\/|$)/.test(source)) return null
+      return this.resolve(
+        source.replace('react-router', 'react-router-before'),
+        fileURLToPath(import.meta.url),
+        {
+          skipSelf: true,
+        },
+      )
+    },
+  }
+}
