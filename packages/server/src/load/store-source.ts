@@ -74,12 +74,17 @@ async function openWatchedStore(
   // Before it is read.
   const variables = await markEnvFile(envFile)
   const mirror = await openStoreMirror(options, onWarning, signal)
+  const markOf = (ids: readonly string[], ofVariables: string): string =>
+    `${ids.join()} ${mirror.missedDeltas}${ofVariables}`
   const watched: WatchedBuilds = {
     async mark() {
       const ids = await mirror.look()
-      return ids && `${ids.join()}${await markEnvFile(envFile)}`
+      return ids && markOf(ids, await markEnvFile(envFile))
     },
-    since: `${mirror.generations.map(({ id }) => id).join()}${variables}`,
+    since: markOf(
+      mirror.generations.map(({ id }) => id),
+      variables,
+    ),
     folders: mirror.place.startsWith('s3://') ? [] : [mirror.place],
     // Replicas that started together must not all ask together.
     interval: options.storeInterval * (0.9 + 0.2 * Math.random()),

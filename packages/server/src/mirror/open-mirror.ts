@@ -75,6 +75,8 @@ export interface CachedBuilds extends FileProvider {
 export interface Mirror extends CachedBuilds, StoreView {
   /** The folder. */
   readonly cache: string
+  /** How often the deltas of a build could not be read because the store was away: then it is to be loaded again. */
+  readonly missedDeltas: number
   /**
    * Looks at what the store has now.
    *
@@ -99,6 +101,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
   let generations: readonly Generation[] = []
   let served: Generation | undefined
   let fetched: Generation | undefined
+  let missedDeltas = 0
   /** What the store had when it was read last: what was purged is not served from the cache either. */
   let listed: readonly string[] | undefined
   const store = observeUpstream(upstream, { isServed: () => generations.length > 0, onNotice })
@@ -160,6 +163,9 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
     get generations() {
       return generations
     },
+    get missedDeltas() {
+      return missedDeltas
+    },
     fileOf: blobs.fileOf,
     fetch: blobs.fetch,
 
@@ -172,7 +178,8 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
         return found
       } catch (error) {
         const isAway = error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE'
-        if (!isAway) onNotice(`no deltas are answered: ${reasonOf(error)}`)
+        if (isAway) missedDeltas += 1
+        else onNotice(`no deltas are answered: ${reasonOf(error)}`)
         return undefined
       }
     },

@@ -5,7 +5,10 @@ import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
 import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
 import { s3Environment, type S3User, startS3 } from '../../../store/test/support/start-s3.ts'
 import { serve, type RunningServer } from '../../src/serve/serve.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { publishTo } from '../support/publish-to.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const program = await ensureVersitygw()
@@ -81,6 +84,26 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('a server of a store in 
     await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('second'), 10_000)
     expect(await textOf(get('/assets/large-1.bin'))).toBe(large.toString())
     expect((await get('/assets/other-1.bin')).status).toBe(404)
+  })
+
+  test('has the deltas that it could not get at first as soon as the store has them again', async () => {
+    const store = await makeStore()
+    const old = compressibleText(4000, 'old')
+    act(s3.root)
+    const files = { 'index.html': 'page', 'assets/a-2.js': compressibleText(4000, 'new') }
+    await publishDeltas(store, files, { 'assets/a-2.js': [old] })
+    act(reader)
+    proxy.fail(({ path }) => (path.includes('/deltas/') ? { status: 503 } : {}))
+    const { server, get } = await start(store, join(await temporaryDirectory(), 'cache'))
+    expect((await get('/assets/a-2.js')).headers.get('use-as-dictionary')).toBeNull()
+    proxy.fail()
+    const fields = { 'Accept-Encoding': 'br, dcz', 'Available-Dictionary': offerOf(old) }
+    const port = Number(new URL(server.url).port)
+    await vi.waitFor(async () => {
+      const { field } = await rawRequest(port, { target: '/assets/a-2.js', fields })
+      expect(field('Content-Encoding')).toBe('dcz')
+    }, 15_000)
+    await vi.waitFor(() => expect(proxy.seen.at(-1)?.path).toMatch(/current\.json$/), 5_000)
   })
 
   test('has a cache of its own for each endpoint', async () => {
