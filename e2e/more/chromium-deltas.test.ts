@@ -100,11 +100,9 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const [certFile, keyFile] = [path.join(files, 'cert.pem'), path.join(files, 'key.pem')]
     await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
     const publicKey = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' })
-    const trusting = await launchChromium([
-      // Of what has an error that a page ignores, Chromium keeps nothing.
-      `--ignore-certificate-errors-spki-list=${createHash('sha256').update(publicKey).digest('base64')}`,
-      '--disable-features=CompressionDictionaryTransportRequireKnownRootCert',
-    ])
+    const digest = createHash('sha256').update(publicKey).digest('base64')
+    // Of what comes with an error that a page ignores, Chromium keeps nothing: here is none.
+    const trusting = await launchChromium([`--ignore-certificate-errors-spki-list=${digest}`])
     onTestFinished(() => trusting.close())
     const flags = ['--tls-cert', certFile, '--tls-key', keyFile]
     const { visitor, visit } = await visitAfterLine(trusting, flags)
