@@ -71,7 +71,7 @@ interface Served {
 async function host(link: string, options: object, ...steps: readonly string[]): Promise<Served> {
   const program = fileURLToPath(new URL('../support/own-deltas-host.mjs', import.meta.url))
   const words = [program, link, JSON.stringify({ deltas: true, ...options }), ...steps]
-  return JSON.parse((await promisify(execFile)(node ?? '', words)).stdout)
+  return JSON.parse((await promisify(execFile)(node ?? '', words, { timeout: 15_000 })).stdout)
 }
 
 const deltasOf = ({ sites }: Served): readonly number[] => sites.map(({ deltas }) => deltas)
