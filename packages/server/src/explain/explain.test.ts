@@ -80,7 +80,7 @@ const sites: Readonly<Record<string, Site>> = {
       ...files,
       'assets/app.js': {
         ...files['assets/app.js'],
-        body: '0123456789'.repeat(30),
+        body: '0123456789'.repeat(60),
         stem: 'assets/[hash].js',
         deltas: { [earlier]: { dcb: '0', dcz: '01' } },
       },
