@@ -48,7 +48,8 @@ async function problemsOfContents(/** @type {string} */ directory) {
     .filter((path) => !files.includes(path))
     .map((path) => `the tarball has no ${path}`)
   for (const path of files) {
-    if (/(?:^|[/.-])tests?[/.-]|fixture|\.tsbuildinfo$|^src\//.test(path)) problems.push(`the tarball holds ${path}`)
+    if (/(?:^|[/.-])tests?[/.-]|fixture|\.tsbuildinfo$|^src\//.test(path))
+      problems.push(`the tarball holds ${path}`)
   }
   for (const protocol of ['workspace:', 'catalog:', '"source"']) {
     if (manifestText.includes(protocol)) problems.push(`its package.json still holds ${protocol}`)
