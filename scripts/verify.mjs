@@ -8,7 +8,7 @@ const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging
 const tests = ['unit', 'unit-precompress', 'http', 'speed', 'build', 'e2e']
 const furtherTests = ['vites', 'runtimes', 'e2e-more', 'frameworks', 'installers', 'slow']
 const furtherChecks = ['check:documents', 'check:http', 'check:h2spec']
-const furtherTimeLimit = 30 * 60_000
+const furtherTimeLimit = 40 * 60_000
 
 process.on('exit', (code) => {
   if (code !== 0 && !isOver) console.log('\n0 passed, 1 failed, 0 skipped')
