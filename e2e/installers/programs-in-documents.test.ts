@@ -53,7 +53,11 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     const folder = await site.folderFor(block.code)
     const port = await freePort()
     const [program, file] = [commandOf(block), path.join(folder, 'server.js')]
-    const code = block.code.replaceAll('4173', String(port)).replaceAll('9090', '0')
+    const code = block.code
+      .replaceAll('4173', String(port))
+      .replaceAll('9090', '0')
+      .replaceAll("'/srv/site-store'", "'srv-store'")
+      .replaceAll("'/var/cache/site'", "'cache'")
     const prelude =
       code.includes('const frameworkHandler') || !code.includes('frameworkHandler') ? '' : leftOut
     await writeFile(file, `${prelude}${code}\nconsole.log('http://127.0.0.1:${port}/ ')\n`)

@@ -63,7 +63,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
     if (code.includes('compress public'))
       await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
     // Two builds, so that there is one to go back to, under an id that the document shows.
-    if (/--store|SERVE_DIST_STORE/.test(code)) {
+    if (/--store|SERVE_DIST_STORE|\{ store:/.test(code)) {
       const earlier = `sed -i 's/A page/Before/' dist/index.html && npx serve-dist compress dist`
       const publish = 'npx serve-dist publish --store srv-store'
       const line = `mv dist kept && cp -r kept dist && ${earlier} && ${publish} && rm -r dist && mv kept dist && ${publish}`
