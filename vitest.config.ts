@@ -66,7 +66,8 @@ export default defineConfig({
           globalSetup: buildPackages,
           maxWorkers: waiting,
           sequence: { groupOrder: 3 },
-          testTimeout: 20_000,
+          // Properties ask thousands of times, on machines that do other work as well.
+          testTimeout: 60_000,
           // Certificates and large builds are made beside other tests.
           hookTimeout: 30_000,
         },

@@ -56,6 +56,10 @@ afterEach(() => {
 const serve = (listener: RequestListener, takesUploads = true): Promise<StartedTlsServer> =>
   startTlsServer(listener, { takesUploads, limits })
 
+/** Its sessions outlast a machine that stands still for a second: a stream's own limits are what ends it. */
+const serveStreams = (listener: RequestListener, takesUploads = true): Promise<StartedTlsServer> =>
+  startTlsServer(listener, { takesUploads, limits: { ...limits, keepAliveTimeout: 10_000 } })
+
 async function openRaw(...given: Parameters<typeof openRawHttp2>): Promise<RawHttp2> {
   const connection = await openRawHttp2(...given)
   opened.push(connection.socket)
@@ -89,7 +93,7 @@ describe('a request over HTTP/2 that never ends', () => {
     ['an application wants its body', true],
     ['nobody wants its body', false],
   ])('is reset when its time is over, though its session is used: %s', async (_whose, takesUploads) => {
-    const { port } = await serve(never, takesUploads)
+    const { port } = await serveStreams(never, takesUploads)
     const connection = await openRaw(port)
     keepBusy(connection, ping)
     connection.request(1, { ':method': 'POST' }, endHeaders)
@@ -97,7 +101,7 @@ describe('a request over HTTP/2 that never ends', () => {
   })
 
   test('is reset though a byte of it comes now and then', async () => {
-    const { port } = await serve((request) => void request.resume())
+    const { port } = await serveStreams((request) => void request.resume())
     const connection = await openRaw(port)
     connection.request(1, { ':method': 'POST' }, endHeaders)
     keepBusy(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
@@ -205,7 +209,7 @@ describe('an answer over HTTP/2 of an application', () => {
   test.each(Object.entries(answers))(
     'is reset when its client takes none of it, though its session is used: %s',
     async (_what, listener) => {
-      const { port } = await serve(listener)
+      const { port } = await serveStreams(listener)
       const connection = await openRaw(port, [[4, 0]])
       keepBusy(connection, ping)
       connection.request(1)
@@ -216,7 +220,7 @@ describe('an answer over HTTP/2 of an application', () => {
   test.each(['a stream', 'a long text in one piece', 'large pieces', 'thousands of pieces at once'])(
     'comes whole to a client that reads slowly, for longer than every limit: %s',
     async (what) => {
-      const { port } = await serve(answers[what] ?? never)
+      const { port } = await serveStreams(answers[what] ?? never)
       const connection = await openRaw(port, [[4, 10_000]])
       connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 30) })
       keepBusy(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
