@@ -77,14 +77,14 @@ function isForPreflight(name: string): boolean {
 }
 
 /** 406: identity is excluded, and no variant is acceptable (RFC 9110 §12.5.3). */
-export function notAcceptable(resource: Resource): Answer {
-  return errorAnswer(406, varyOf(resource))
-}
+export const notAcceptable: (resource: Resource) => Answer = madeOnce((resource) =>
+  errorAnswer(406, varyOf(resource)),
+)
 
 /** 412 (RFC 9110 §13.1). */
-export function preconditionFailed(resource: Resource): Answer {
-  return errorAnswer(412, varyOf(resource))
-}
+export const preconditionFailed: (resource: Resource) => Answer = madeOnce((resource) =>
+  errorAnswer(412, varyOf(resource)),
+)
 
 /** The fields that tell a navigation from other requests (`is-navigation.ts`). */
 const navigationFields = 'Accept, Sec-Fetch-Mode'
