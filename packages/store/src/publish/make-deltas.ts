@@ -224,7 +224,7 @@ async function sendDelta(
   signal: AbortSignal | undefined,
 ): Promise<NamedBlob> {
   const sha256 = digestOf(delta)
-  await store.put(blobKey(sha256), delta, signal === undefined ? {} : { signal })
+  await store.put(blobKey(sha256), delta, { signal })
   return { sha256, size: delta.length }
 }
 
