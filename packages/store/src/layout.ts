@@ -1,4 +1,5 @@
 import { DocumentReader, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { parseJson } from './parse-json.ts'
 
 /*
  * The objects of a store:
@@ -121,14 +122,6 @@ function readRow(row: DocumentReader): HistoryRow {
     published: row.field('published').date(),
     ...(superseded.value !== undefined && { superseded: superseded.date() }),
     ...(restores.value !== undefined && { restores: restores.count() }),
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

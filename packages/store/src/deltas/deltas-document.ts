@@ -1,5 +1,6 @@
 import { DocumentReader, OperatorError } from '@serve-dist/manifest'
 import type { NamedBlob } from '../layout.ts'
+import { parseJson } from '../parse-json.ts'
 
 /** The version of the format that this package reads and writes. */
 const deltasVersion = 1
@@ -102,13 +103,5 @@ function readBlob(blob: DocumentReader): NamedBlob {
   return {
     sha256: blob.field('sha256').matching(digestForm, '64 lower-case hexadecimal digits'),
     size: blob.field('size').byteCount(),
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
