@@ -1,4 +1,4 @@
-import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
+import { dictionariesOf, isSourceMap, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import type { DeltaCoding } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
 import { smallestForm } from '../deltas/worthwhile-deltas.ts'
@@ -39,7 +39,7 @@ interface Earlier {
 export function downloadOf({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
   const dictionaries = dictionariesOf(replaced ?? { base: '/', files: [] })
   const changes = files
-    .filter(({ path, sha256, runtime }) => runtime !== true && !path.endsWith('.map') && !had.has(sha256))
+    .filter(({ path, sha256, runtime }) => runtime !== true && !isSourceMap(path) && !had.has(sha256))
     .map((file) => {
       const dictionary = dictionaries.get(file.stem ?? '')?.file.sha256
       return describe(file, deltas?.get(file.sha256)?.get(dictionary ?? ''))
