@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { ensureVersitygw } from '../../../scripts/ensure-versitygw.mjs'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../server/test/support/free-port.ts'
 import type { StoreBackend } from '../src/backend.ts'
 import { readHead, swapHistory } from '../src/history/swap-history.ts'
@@ -11,25 +10,18 @@ import { fetchBlob, openStore, publish, readGeneration, readHistory } from '../s
 import { currentKey, type History, layoutVersion } from '../src/layout.ts'
 import { openS3Store } from '../src/s3/open-s3-store.ts'
 import { makeVersion } from './support/make-builds.ts'
-import { type Fault, type SeenRequest, startFaultProxy } from './support/start-fault-proxy.ts'
-import { s3Environment, type S3Right, s3Settings, type S3User, startS3 } from './support/start-s3.ts'
+import type { Fault, SeenRequest } from './support/start-fault-proxy.ts'
+import { s3Environment, type S3Right, s3Settings, type S3User } from './support/start-s3.ts'
+import { startFaultyS3 } from './support/start-faulty-s3.ts'
 
-const program = await ensureVersitygw()
-const s3 = program === undefined ? undefined : await startS3(program)
-const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
-afterEach(() => {
-  proxy?.fail()
-  vi.unstubAllEnvs()
-})
-afterAll(async () => {
-  await proxy?.stop()
-  await s3?.stop()
-})
+const faulty = await startFaultyS3()
+afterEach(() => void vi.unstubAllEnvs())
 
 const isSwap = ({ method, path }: SeenRequest): boolean => method === 'PUT' && path.endsWith(currentKey)
 
-describe.runIf(s3 !== undefined && proxy !== undefined)('a store in S3', () => {
-  if (s3 === undefined || proxy === undefined) return
+describe.runIf(faulty !== undefined)('a store in S3', () => {
+  if (faulty === undefined) return
+  const { s3, proxy } = faulty
 
   const open = async (bucket: string, user: S3User = s3.root): Promise<StoreBackend> =>
     await openS3Store(`s3://${bucket}/site`, s3Settings(proxy.endpoint, user))

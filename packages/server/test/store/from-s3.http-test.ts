@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
-import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
-import { s3Environment, type S3User, startS3 } from '../../../store/test/support/start-s3.ts'
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { s3Environment, type S3User } from '../../../store/test/support/start-s3.ts'
+import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { serve, type RunningServer } from '../../src/serve/serve.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
@@ -11,17 +10,8 @@ import { publishTo } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const program = await ensureVersitygw()
-const s3 = program === undefined ? undefined : await startS3(program)
-const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
-afterEach(() => {
-  proxy?.fail()
-  vi.unstubAllEnvs()
-})
-afterAll(async () => {
-  await proxy?.stop()
-  await s3?.stop()
-})
+const faulty = await startFaultyS3()
+afterEach(() => void vi.unstubAllEnvs())
 
 const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
@@ -50,8 +40,9 @@ async function start(store: string, storeCache: string): Promise<Started> {
 
 const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()
 
-describe.runIf(s3 !== undefined && proxy !== undefined)('a server of a store in S3', () => {
-  if (s3 === undefined || proxy === undefined) return
+describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
+  if (faulty === undefined) return
+  const { s3, proxy } = faulty
   let reader: S3User
   beforeAll(async () => {
     reader = await s3.user()
@@ -63,14 +54,14 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('a server of a store in 
 
   /** A store that one user publishes to, and another may read, and not list. */
   async function makeStore(): Promise<string> {
-    const bucket = await s3?.bucket()
+    const bucket = await s3.bucket()
     const store = `s3://${bucket}/site`
-    await s3?.allow(String(bucket), [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
+    await s3.allow(bucket, [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
     return store
   }
 
   async function publishAsRoot(store: string, files: Parameters<typeof publishTo>[1]): Promise<void> {
-    act(s3?.root ?? reader)
+    act(s3.root)
     await publishTo(store, files)
     act(reader)
   }

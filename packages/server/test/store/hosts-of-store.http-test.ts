@@ -3,10 +3,9 @@ import { serve as serveHono } from '@hono/node-server'
 import { openStore, publish, purge, rollback } from '@serve-dist/store'
 import express from 'express'
 import Fastify from 'fastify'
-import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
-import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
-import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { s3Environment } from '../../../store/test/support/start-s3.ts'
+import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
@@ -23,17 +22,8 @@ import { makeStore, type Place } from '../support/start-from-store.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const program = await ensureVersitygw()
-const s3 = program === undefined ? undefined : await startS3(program)
-const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
-afterEach(() => {
-  proxy?.fail()
-  vi.unstubAllEnvs()
-})
-afterAll(async () => {
-  await proxy?.stop()
-  await s3?.stop()
-})
+const faulty = await startFaultyS3()
+afterEach(() => void vi.unstubAllEnvs())
 
 /** Larger than what is held in memory. */
 const image = randomBytes(300_000)
@@ -144,8 +134,9 @@ describe.each(hosts)('a store behind $name', (host) => {
     await isGone(get, '/assets/entry-2.js')
   })
 
-  describe.runIf(s3 !== undefined && proxy !== undefined)('in S3', () => {
-    if (s3 === undefined || proxy === undefined) return
+  describe.runIf(faulty !== undefined)('in S3', () => {
+    if (faulty === undefined) return
+    const { s3, proxy } = faulty
 
     test.each([
       ['openLiveSite', openLiveSite],

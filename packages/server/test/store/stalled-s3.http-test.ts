@@ -3,24 +3,17 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
-import { type SeenRequest, startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
-import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { SeenRequest } from '../../../store/test/support/start-fault-proxy.ts'
+import { s3Environment } from '../../../store/test/support/start-s3.ts'
+import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { publishTo } from '../support/publish-to.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const program = await ensureVersitygw()
-const s3 = program === undefined ? undefined : await startS3(program)
-const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
-afterEach(() => proxy?.fail())
-afterAll(async () => {
-  vi.unstubAllEnvs()
-  await proxy?.stop()
-  await s3?.stop()
-})
+const faulty = await startFaultyS3()
+afterAll(() => void vi.unstubAllEnvs())
 
 /** Far less than a request may take that is not answered: 20 seconds, and then it is tried again. */
 const soon = 8000
@@ -34,8 +27,9 @@ const isOf =
     path.includes(`/site/${folder}/`)
 const isList = ({ query }: SeenRequest): boolean => query.includes('list-type')
 
-describe.runIf(s3 !== undefined && proxy !== undefined)('while a store in S3 says nothing', () => {
-  if (s3 === undefined || proxy === undefined) return
+describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
+  if (faulty === undefined) return
+  const { s3, proxy } = faulty
   let store: string
   let short: readonly string[]
   beforeAll(async () => {
@@ -48,9 +42,9 @@ describe.runIf(s3 !== undefined && proxy !== undefined)('while a store in S3 say
 
   /** Requests of this kind are never answered; settles when there is one. */
   function stall(isStalled: (seen: SeenRequest) => boolean): Promise<unknown> {
-    proxy?.fail((seen) => ({ stalls: isStalled(seen) }))
-    const before = proxy?.seen.length
-    return vi.waitUntil(() => proxy?.seen.slice(before).some(isStalled), { timeout: soon, interval: 5 })
+    proxy.fail((seen) => ({ stalls: isStalled(seen) }))
+    const before = proxy.seen.length
+    return vi.waitUntil(() => proxy.seen.slice(before).some(isStalled), { timeout: soon, interval: 5 })
   }
   async function stopped(
     words: readonly string[],

@@ -2,10 +2,9 @@ import { rm, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { listGenerations, openStore, publish, purge } from '@serve-dist/store'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
-import { startFaultProxy } from '../../../store/test/support/start-fault-proxy.ts'
-import { s3Environment, startS3 } from '../../../store/test/support/start-s3.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { s3Environment } from '../../../store/test/support/start-s3.ts'
+import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { childrenOf } from '../support/children-of.ts'
 import { connectionsTo } from '../support/connections-to.ts'
@@ -17,17 +16,8 @@ import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const program = await ensureVersitygw()
-const s3 = program === undefined ? undefined : await startS3(program)
-const proxy = s3 === undefined ? undefined : await startFaultProxy(s3)
-afterEach(() => {
-  proxy?.fail()
-  vi.unstubAllEnvs()
-})
-afterAll(async () => {
-  await proxy?.stop()
-  await s3?.stop()
-})
+const faulty = await startFaultyS3()
+afterEach(() => void vi.unstubAllEnvs())
 
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 50 }
@@ -89,14 +79,15 @@ async function deployTo(store: string, files: FixtureFiles, environment?: Runtim
 }
 
 describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', () => {
-  describe.runIf(s3 !== undefined && proxy !== undefined)('of a store in S3', () => {
-    if (s3 === undefined || proxy === undefined) return
+  describe.runIf(faulty !== undefined)('of a store in S3', () => {
+    if (faulty === undefined) return
+    const { s3, proxy } = faulty
     const environment = s3Environment(proxy.endpoint, s3.root)
     const port = Number(new URL(proxy.endpoint).port)
 
     async function makeStore(): Promise<string> {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
-      const store = `s3://${await s3?.bucket()}/site`
+      const store = `s3://${await s3.bucket()}/site`
       await publishTo(store, first)
       await publishTo(store, second)
       return store
