@@ -1,21 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { vi } from 'vitest'
-import { librariesOf } from '../../scripts/find-program.mjs'
+import { freePort } from '../../packages/server/test/support/free-port.ts'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { sendRequest } from './send-request.ts'
+import { type ForeignServer, startForeignServer } from './start-foreign-server.ts'
 
 const configurations = fileURLToPath(new URL('../../deploy', import.meta.url))
 
-/** A proxy of somebody else, in front of a server of ours. */
-export interface Proxy {
-  readonly url: URL
-  stop(): Promise<void>
-}
+/** A proxy in front of a server of ours. */
+export type Proxy = ForeignServer
 
 export interface ProxyOptions {
   readonly program: string
@@ -38,7 +31,7 @@ export async function startNginx(configuration: string, options: ProxyOptions): 
 export async function startNginxWith(text: string, options: ProxyOptions): Promise<Proxy> {
   const { program, directory } = options
   const { file, url } = await writeNginxConfiguration(text, options)
-  return await start([program, '-p', directory, '-e', 'stderr', '-c', file], url)
+  return await startForeignServer([program, '-p', directory, '-e', 'stderr', '-c', file], url)
 }
 
 /** What nginx itself says of a configuration of deploy/nginx. */
@@ -100,7 +93,11 @@ export async function startCaddy(
   const file = path.join(directory, 'Caddyfile')
   await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${adapted}`)
   const environment = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
-  return await start([program, 'run', '--adapter', 'caddyfile', '--config', file], url, environment)
+  return await startForeignServer(
+    [program, 'run', '--adapter', 'caddyfile', '--config', file],
+    url,
+    environment,
+  )
 }
 
 /**
@@ -120,46 +117,7 @@ export async function startVarnish(
   await writeFile(file, ['vcl 4.1;', backend, rules, ''].join('\n'))
   const place = ['-F', '-j', 'none', '-n', path.join(directory, 'varnish'), '-s', 'malloc,16m']
   const asked = parameters.flatMap((parameter) => ['-p', parameter])
-  return await start([program, ...place, '-a', url.host, '-f', file, ...asked], url)
-}
-
-async function start(
-  [program, ...args]: readonly [string, ...string[]],
-  url: URL,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Proxy> {
-  const child = spawn(program, args, {
-    env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  const ended = once(child, 'exit')
-  const isAnswering = () =>
-    sendRequest(url).then(
-      () => true,
-      () => child.exitCode !== null,
-    )
-  await vi.waitUntil(isAnswering, { timeout: 20_000 })
-  if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
-  return {
-    url,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
-}
-
-/** A port that was free a moment ago, for programs that cannot say which one they took. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port of 127.0.0.1 is free')
-  return address.port
+  return await startForeignServer([program, ...place, '-a', url.host, '-f', file, ...asked], url)
 }
 
 async function makeCertificate(directory: string): Promise<void> {

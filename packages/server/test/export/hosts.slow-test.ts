@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { ForeignServer } from '../../../../e2e/src/start-foreign-server.ts'
 import { findProgram } from '../../../../scripts/find-program.mjs'
 import { exportSite } from '../../src/export/export-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
@@ -13,7 +14,7 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { hostileFiles, hostilePaths } from '../support/hostile-site.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { runCheck } from '../support/run-check.ts'
-import { type FileHost, startApache, startCaddy, startNginx } from '../support/start-file-host.ts'
+import { startApache, startCaddy, startNginx } from '../support/start-file-host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const nginx = await findProgram('nginx')
@@ -103,7 +104,7 @@ const hosts = [
 ]
 
 describe.each(hosts)('$name, with an exported folder', ({ program, start, rows, others, found }) => {
-  async function startWith(site: Site): Promise<FileHost> {
+  async function startWith(site: Site): Promise<ForeignServer> {
     const folder = join(await temporaryDirectory(), 'out put')
     await exportSite(site, folder)
     return await start(program ?? 'none', folder)
@@ -111,7 +112,7 @@ describe.each(hosts)('$name, with an exported folder', ({ program, start, rows, 
 
   describe.skipIf(program === undefined && !isRequired)('keeps rows', () => {
     let directory: string
-    let host: FileHost
+    let host: ForeignServer
     beforeAll(async () => {
       // Apache's tags are weak while a file is less than a second old.
       const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 60_000)
@@ -143,7 +144,7 @@ describe.each(hosts)('$name, with an exported folder', ({ program, start, rows, 
     'of hostile names below %s',
     (base) => {
       let site: Site
-      let host: FileHost
+      let host: ForeignServer
       beforeAll(async () => {
         const directory = await buildFixture(hostileFiles, {
           base,

@@ -39,7 +39,7 @@ describe.each(proxies)('behind $name, which stores answers', ({ name, program, s
     const origin = new URL(server.url.replace('localhost', '127.0.0.1'))
     const proxy = await startProxy({ program: program ?? name, origin, directory })
     onTestFinished(() => proxy.stop())
-    const port = Number(proxy.url.port)
+    const { port } = proxy
     const plain = await rawRequest(Number(origin.port), { target, fields: { 'Accept-Encoding': 'br' } })
 
     const clients = ['br', 'br, dcb', 'br, dcz', 'gzip', 'dcb, dcz, br'].flatMap((accepted) =>

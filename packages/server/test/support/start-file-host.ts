@@ -1,21 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { type ForeignServer, startForeignServer } from '../../../../e2e/src/start-foreign-server.ts'
 import { blocksOf } from '../../../../scripts/document-blocks.mjs'
-import { librariesOf } from '../../../../scripts/find-program.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-
-/** A server of others that serves an exported folder. */
-export interface FileHost {
-  readonly port: number
-  /** Applies the configuration again. */
-  reload(): void
-  stop(): Promise<void>
-}
 
 /** The block of docs/export.md in a language, with the folder and the port of a test. */
 async function shownFor(
@@ -31,7 +20,7 @@ async function shownFor(
 }
 
 /** nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
-export async function startNginx(program: string, folder: string): Promise<FileHost> {
+export async function startNginx(program: string, folder: string): Promise<ForeignServer> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   const types = resolve(program, '../../../etc/nginx/mime.types')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -50,54 +39,24 @@ export async function startNginx(program: string, folder: string): Promise<FileH
       '}',
     ].join('\n'),
   )
-  return await start([program, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')], port)
-}
-
-async function start(
-  [program, ...args]: readonly [string, ...string[]],
-  port: number,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<FileHost> {
-  const child = spawn(program, args, {
-    env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  const ended = once(child, 'exit')
-  const url = `http://127.0.0.1:${port}/`
-  for (let isThere = false; !isThere;) {
-    if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
-    isThere = await fetch(url, { redirect: 'manual' }).then(
-      () => true,
-      async () => {
-        await delay(50)
-        return false
-      },
-    )
-  }
-  return {
-    port,
-    reload: () => child.kill('SIGHUP'),
-    stop: async () => {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
+  return await startForeignServer(
+    [program, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')],
+    urlOf(port),
+  )
 }
 
 /** Caddy with the lines of docs/export.md. */
-export async function startCaddy(program: string, folder: string): Promise<FileHost> {
+export async function startCaddy(program: string, folder: string): Promise<ForeignServer> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   const site = await shownFor('caddyfile', folder, ['example.com {', `http://:${port} {\n\tbind 127.0.0.1`])
   await writeFile(join(own, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}\n`)
   const environment = { HOME: own, XDG_DATA_HOME: own, XDG_CONFIG_HOME: own, SITE: folder }
   const args = ['run', '--adapter', 'caddyfile', '--config', join(own, 'Caddyfile')]
-  return await start([program, ...args], port, environment)
+  return await startForeignServer([program, ...args], urlOf(port), environment)
 }
 
 /** Apache with the lines of docs/export.md, and compression as Debian has it. */
-export async function startApache(program: string, folder: string): Promise<FileHost> {
+export async function startApache(program: string, folder: string): Promise<ForeignServer> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   await mkdir(join(own, 'logs'))
   const modules = [
@@ -134,5 +93,9 @@ export async function startApache(program: string, folder: string): Promise<File
       await shownFor('apache', folder, ['', '']),
     ].join('\n'),
   )
-  return await start([program, '-f', join(own, 'httpd.conf'), '-D', 'FOREGROUND'], port)
+  return await startForeignServer([program, '-f', join(own, 'httpd.conf'), '-D', 'FOREGROUND'], urlOf(port))
+}
+
+function urlOf(port: number): URL {
+  return new URL(`http://127.0.0.1:${port}`)
 }
