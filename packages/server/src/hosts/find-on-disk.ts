@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
-import { contentCodings, isPageType, isSourceMap, mediaTypeOf, pathProblem } from '@serve-dist/manifest'
+import { contentCodings, isSourceMap, pathProblem } from '@serve-dist/manifest'
 import { decideResource } from '../site/decide.ts'
-import { overridesFor } from '../site/field-rules.ts'
+import { plainResource } from '../site/plain-resource.ts'
 import {
   changeTimeOf,
   closeDescriptor,
@@ -15,7 +15,7 @@ import { servingFiles } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
-import type { Answer, PlainRepresentation, Resource, Site } from '../site/site.ts'
+import type { Answer, Resource, Site } from '../site/site.ts'
 
 /**
  * Answers a path that the table does not have from the disk, for files that appear after boot, pages under their names
@@ -104,37 +104,15 @@ interface FoundFile {
 
 function describeFile(site: Site, path: string, { file, stats: found }: FoundFile): Resource {
   const size = Number(found.size)
-  const mediaType = mediaTypeOf(path)
-  const identity: PlainRepresentation = {
-    coding: 'identity',
-    bytes: {
-      file,
-      size,
-      fingerprint: fingerprintOf(found),
-      changeTime: changeTimeOf(found),
-      sha256: undefined,
-      body: undefined,
-    },
-    // Two writes within one tick of the clock look alike: such a validator is a weak one.
-    entityTag: `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`,
+  const bytes = {
+    file,
+    size,
+    fingerprint: fingerprintOf(found),
+    changeTime: changeTimeOf(found),
+    sha256: undefined,
+    body: undefined,
   }
-  return {
-    kind: 'resource',
-    path,
-    buildId: undefined,
-    mediaType,
-    isPage: isPageType(mediaType),
-    representations: [identity],
-    identity,
-    vary: undefined,
-    useAsDictionary: undefined,
-    deltas: undefined,
-    // A file's time differs between replicas.
-    lastModified: undefined,
-    lastModifiedField: undefined,
-    cacheControl: 'no-cache',
-    overrides: overridesFor(site.fieldRules, { path, mediaType }, [decodeURIComponent(site.base) + path]),
-    links: [],
-    earlyHints: [],
-  }
+  // Two writes within one tick of the clock look alike: such a validator is a weak one.
+  const entityTag = `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`
+  return plainResource({ path, bytes, entityTag }, site.fieldRules, decodeURIComponent(site.base))
 }
