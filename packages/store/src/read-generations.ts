@@ -1,6 +1,5 @@
-import { type Manifest, OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce, type Manifest, OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { forEachAtOnce } from './for-each-at-once.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'
 import { readGeneration } from './read-documents.ts'
 

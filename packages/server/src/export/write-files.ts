@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
 import { createHash } from 'node:crypto'
 import { copyFile, link, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -25,7 +25,7 @@ export async function writeFiles(folder: string, files: readonly FileToWrite[]):
   for (const place of new Set(files.map((file) => dirname(file.place)))) {
     await mkdir(join(folder, place), { recursive: true })
   }
-  await eachOf(files, (file) => writeRepresentation(folder, file))
+  await forEachAtOnce(files, atOnce, (file) => writeRepresentation(folder, file))
 }
 
 async function writeRepresentation(
@@ -62,23 +62,12 @@ async function writeRepresentation(
   }
 }
 
-async function eachOf<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
-  const left = [...items].toReversed()
-  const work = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) await run(next)
-  }
-  try {
-    await Promise.all(Array.from({ length: atOnce }, work))
-  } finally {
-    left.length = 0
-  }
-}
 /** The same files under other folders; where the file system has no hard links, as copies. */
 export async function linkFiles(from: string, to: string, places: readonly string[]): Promise<void> {
   for (const place of new Set(places.map((each) => dirname(each)))) {
     await mkdir(join(to, place), { recursive: true })
   }
-  await eachOf(places, async (place) => {
+  await forEachAtOnce(places, atOnce, async (place) => {
     const [source, target] = [join(from, place), join(to, place)]
     await link(source, target).catch(() => copyFile(source, target))
   })

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
 import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
 import { atMost } from '../files/at-most.ts'
 import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.ts'
@@ -168,17 +168,13 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
-      const left = blobs.values()
-      const fetchNext = async (): Promise<void> => {
-        for (const blob of left) {
-          if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') continue
-          throw new OperatorError(
-            'SD_STORE_INVALID',
-            `${upstream.place}: ${blobKey(blob.sha256)} is missing; publish the build again`,
-          )
-        }
-      }
-      await Promise.all(Array.from({ length: fetchesAtOnce }, fetchNext))
+      await forEachAtOnce(blobs, fetchesAtOnce, async (blob) => {
+        if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') return
+        throw new OperatorError(
+          'SD_STORE_INVALID',
+          `${upstream.place}: ${blobKey(blob.sha256)} is missing; publish the build again`,
+        )
+      })
     },
 
     intoRoom,

@@ -1,4 +1,4 @@
-import { dictionariesOf } from '@serve-dist/manifest'
+import { dictionariesOf, forEachAtOnce } from '@serve-dist/manifest'
 import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
 import { createBodyReader } from '../files/read-body.ts'
 import type { StoredDelta, StoredDeltas } from '../site/kept-build.ts'
@@ -72,26 +72,17 @@ async function readBlobs(
   blobs: readonly NamedBlob[],
 ): Promise<ReadonlyMap<string, StoredBytes>> {
   const bodies = new Map<string, StoredBytes>()
-  const left = new Map(blobs.map((blob) => [blob.sha256, blob])).values()
   const readBody = createBodyReader()
-  let isAway = false
-  const readNext = async (): Promise<void> => {
-    for (const { sha256, size } of left) {
-      if (isAway) return
-      try {
-        if ((await mirror.fetch({ sha256, size })) === 'missing') continue
-      } catch {
-        // The store does not answer, or the disk is full: so it is with the others.
-        isAway = true
-        return
-      }
-      const file = mirror.fileOf(sha256)
-      const read = async (): Promise<StoredBytes> => readBody(file, { sha256, size })
-      const body = await read().catch(() => undefined)
-      if (body !== undefined) bodies.set(sha256, body)
-    }
+  const readOne = async ({ sha256, size }: NamedBlob): Promise<void> => {
+    if ((await mirror.fetch({ sha256, size })) === 'missing') return
+    const file = mirror.fileOf(sha256)
+    const read = async (): Promise<StoredBytes> => readBody(file, { sha256, size })
+    const body = await read().catch(() => undefined)
+    if (body !== undefined) bodies.set(sha256, body)
   }
-  await Promise.all(Array.from({ length: fetchesAtOnce }, readNext))
+  const distinct = new Map(blobs.map((blob) => [blob.sha256, blob])).values()
+  // The store does not answer, or the disk is full: so it is with the others.
+  await forEachAtOnce(distinct, fetchesAtOnce, readOne).catch(() => {})
   return bodies
 }
 

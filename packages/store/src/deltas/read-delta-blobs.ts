@@ -1,6 +1,5 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend, Stoppable } from '../backend.ts'
-import { forEachAtOnce } from '../for-each-at-once.ts'
 import type { NamedBlob } from '../layout.ts'
 import { readDeltas } from '../read-documents.ts'
 import { deltaBlobsOf } from './deltas-document.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
+import { forEachAtOnce } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
 import type { ResolvedChangeOptions } from '../change-options.ts'
-import { forEachAtOnce } from '../for-each-at-once.ts'
 import { blobKey, type NamedBlob } from '../layout.ts'
 import { timeFor, withinTime } from '../within-time.ts'
 

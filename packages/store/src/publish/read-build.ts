@@ -5,6 +5,7 @@ import {
   buildUnfinished,
   compressCommand,
   count,
+  forEachAtOnce,
   isMissing,
   type Manifest,
   manifestInvalid,
@@ -17,7 +18,6 @@ import {
   recordPath,
   variantPath,
 } from '@serve-dist/manifest'
-import { forEachAtOnce } from '../for-each-at-once.ts'
 import type { NamedBlob } from '../layout.ts'
 
 /** A blob, and the file that has it. */
