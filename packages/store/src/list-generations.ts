@@ -3,7 +3,6 @@ import { bytesOf } from './bytes-of.ts'
 import { readDeltaBlobs } from './deltas/read-delta-blobs.ts'
 import { readHead } from './history/swap-history.ts'
 import type { HistoryRow, NamedBlob } from './layout.ts'
-import { listDeltasObjects } from './list-generation-objects.ts'
 import { readGenerations } from './read-generations.ts'
 
 /** A build that a store keeps. */
@@ -38,9 +37,7 @@ export async function listGenerations(
   const { history } = (await readHead(store, { signal })).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
   const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), { signal })
-  const documents = await listDeltasObjects(store, { signal })
-  const withDeltas = [...rows.keys()].filter((id) => documents.has(id))
-  const deltas = await readDeltaBlobs(store, withDeltas, { signal })
+  const deltas = await readDeltaBlobs(store, rows.keys(), { signal })
   const holders = new Map<string, number>()
   const blobsOf = (id: string): readonly NamedBlob[] => [
     ...(generations.get(id)?.blobs ?? []),

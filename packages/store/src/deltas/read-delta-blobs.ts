@@ -1,6 +1,7 @@
 import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend, Stoppable } from '../backend.ts'
 import type { NamedBlob } from '../layout.ts'
+import { listDeltasObjects, type ObjectsOfBuilds } from '../list-generation-objects.ts'
 import { readDeltas } from '../read-documents.ts'
 import { deltaBlobsOf } from './deltas-document.ts'
 
@@ -9,6 +10,8 @@ export interface DeltaBlobs {
   readonly blobs: ReadonlyMap<string, readonly NamedBlob[]>
   /** Why others could not be read, by their ids: nobody knows which blobs they name. */
   readonly unreadable: ReadonlyMap<string, OperatorError>
+  /** All documents that are there, those of other builds too. */
+  readonly documents: ObjectsOfBuilds
 }
 
 /** As generations are read. */
@@ -20,9 +23,11 @@ export async function readDeltaBlobs(
   ids: Iterable<string>,
   { signal }: Stoppable = {},
 ): Promise<DeltaBlobs> {
+  const documents = await listDeltasObjects(store, { signal })
   const blobs = new Map<string, readonly NamedBlob[]>()
   const unreadable = new Map<string, OperatorError>()
-  await forEachAtOnce(new Set(ids), readsAtOnce, async (id) => {
+  const listed = [...new Set(ids)].filter((id) => documents.has(id))
+  await forEachAtOnce(listed, readsAtOnce, async (id) => {
     try {
       const document = await readDeltas(store, id, { signal })
       if (document !== undefined) blobs.set(id, deltaBlobsOf(document))
@@ -31,5 +36,5 @@ export async function readDeltaBlobs(
       unreadable.set(id, error)
     }
   })
-  return { blobs, unreadable }
+  return { blobs, unreadable, documents }
 }

@@ -5,7 +5,7 @@ import { generationKey, type History } from '../layout.ts'
 import { keptGenerations, type Retention } from '../history/kept-generations.ts'
 import { withOnly } from '../history/next-history.ts'
 import type { ListedBlobs } from '../list-blobs.ts'
-import { listDeltasObjects, listGenerationObjects } from '../list-generation-objects.ts'
+import { listGenerationObjects } from '../list-generation-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { type GenerationBlobs, readGenerations } from '../read-generations.ts'
 
@@ -57,9 +57,7 @@ export async function planPrune(
   const generations = new Map([...known, ...read.generations])
   const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
   const there = withOnly(history, new Set([...rows].filter(isThere)))
-  const documents = await listDeltasObjects(store, { signal })
-  const withDeltas = [...rows, ...young].filter((id) => documents.has(id))
-  const deltas = await readDeltaBlobs(store, withDeltas, { signal })
+  const deltas = await readDeltaBlobs(store, [...rows, ...young], { signal })
   const blobs = new Map(
     [...generations].map(([id, generation]) => [id, [...generation.blobs, ...(deltas.blobs.get(id) ?? [])]]),
   )
@@ -72,7 +70,9 @@ export async function planPrune(
   const isKept = (id: string): boolean => kept.includes(id) || young.includes(id)
   const pruned = [...stored.keys()].filter((id) => !isKept(id))
   // A publish that is under way writes its document before its generation.
-  const orphans = [...documents].filter(([id, object]) => !isKept(id) && (stored.has(id) || isOld(object)))
+  const orphans = [...deltas.documents].filter(
+    ([id, object]) => !isKept(id) && (stored.has(id) || isOld(object)),
+  )
   // What a generation that cannot be read names, nobody knows; a later release may have published it.
   const unknown = new Map([...read.unreadable, ...deltas.unreadable].filter(([id]) => isKept(id)))
   const doomed =
