@@ -12,7 +12,7 @@ const buildPackages = 'packages/server/test/support/build-packages.ts'
 
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
 const env = { NO_COLOR: '1' }
-const setupFiles = 'scripts/seed-properties.mjs'
+const setupFiles = 'scripts/prepare-tests.mjs'
 
 // Most of what they do is wait for sockets and processes: twice as many at once as a small machine has cores.
 const waiting = Math.max(4, Math.ceil(availableParallelism() * 1.5))
@@ -78,6 +78,7 @@ export default defineConfig({
           // Counts of allocations, modules and calls of the file system: nothing runs beside them.
           name: 'speed',
           env,
+          setupFiles,
           include: [measuring],
           globalSetup: buildPackages,
           fileParallelism: false,
@@ -90,6 +91,7 @@ export default defineConfig({
         test: {
           name: 'runtimes',
           env,
+          setupFiles,
           include: [runtimes],
           globalSetup: buildPackages,
           sequence: { groupOrder: 5 },
@@ -101,6 +103,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           env,
+          setupFiles,
           include: ['packages/*/test/**/*.slow-test.ts'],
           globalSetup: buildPackages,
           // They measure memory, or fill the machine.
@@ -115,6 +118,7 @@ export default defineConfig({
         test: {
           name: 'build',
           env: { ...env, SERVE_DIST_VITES: '8' },
+          setupFiles,
           include: ['packages/*/test/**/*.build-test.ts'],
           globalSetup: buildPackages,
           maxWorkers: computing,
@@ -127,6 +131,7 @@ export default defineConfig({
         test: {
           name: 'vites',
           env: { ...env, SERVE_DIST_VITES: '6,7' },
+          setupFiles,
           include: ['packages/*/test/**/*.build-test.ts'],
           // Run the newest only, or none.
           exclude: [...configDefaults.exclude, '**/{preview-black-box,policies}.build-test.ts'],
@@ -140,6 +145,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           env,
+          setupFiles,
           include: ['e2e/tests/*.test.ts'],
           globalSetup: 'e2e/src/global-setup.ts',
           provide: { exampleNames: ['spa', 'multi-page'] },
@@ -154,6 +160,7 @@ export default defineConfig({
           // What takes long to build, other runtimes and versions, and real proxies.
           name: 'e2e-more',
           env,
+          setupFiles,
           include: ['e2e/more/*.test.ts', 'e2e/tests/{every-file,chromium-codings}.test.ts'],
           globalSetup: 'e2e/src/global-setup.ts',
           provide: { exampleNames: ['editor'] },
@@ -168,6 +175,7 @@ export default defineConfig({
           // Each file installs and builds the example of one framework; SERVE_DIST_FRAMEWORKS=all adds older versions.
           name: 'frameworks',
           env,
+          setupFiles,
           include: ['e2e/frameworks/*.test.ts'],
           globalSetup: 'e2e/frameworks/support/global-setup.ts',
           fileParallelism: false,
@@ -181,6 +189,7 @@ export default defineConfig({
           // The packed packages, installed by each package manager in a project of its own.
           name: 'installers',
           env,
+          setupFiles,
           include: ['e2e/installers/*.test.ts'],
           globalSetup: 'e2e/installers/support/global-setup.ts',
           fileParallelism: false,
