@@ -16,10 +16,17 @@ export function hostileTexts(
   })
 }
 
-/** Milliseconds of the processor's time that a call takes: a machine that is busy otherwise adds none. */
+/**
+ * Milliseconds of the processor's time that a call takes: a machine that is busy otherwise adds none. What takes long is
+ * tried again, for other threads of this process add theirs.
+ */
 export function millisecondsOf(call: () => unknown): number {
-  const start = process.cpuUsage()
-  call()
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) / 1000
+  let least = Number.POSITIVE_INFINITY
+  for (let time = 0; time < 5 && least >= linearTimeLimit; time += 1) {
+    const start = process.cpuUsage()
+    call()
+    const { user, system } = process.cpuUsage(start)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return least
 }
