@@ -1,0 +1,12 @@
+export type {
+  Engine,
+  EngineAddress,
+  EngineBinding,
+  EngineLimits,
+  EngineListener,
+  EngineOptions,
+  EngineTable,
+  HandedConnection,
+} from './binding.ts'
+export { engineAsks, engineFlags, noSlab } from './binding.ts'
+export { loadEngine } from './load-binding.ts'
