@@ -5,7 +5,6 @@ import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
 import { ownQueue } from '../transport/drain-backlog.ts'
-import { listen } from '../transport/listen.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore, openStagedSite, type StagedSite } from '../load/open-live-site.ts'
@@ -134,7 +133,7 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
   const readMetrics = async (): ReturnType<Operations['readMetrics']> =>
     (await operations?.readMetrics()) ?? 'they are off'
   await worker?.mayListen(live, readMetrics).catch(hangUp)
-  const origin = await listen(transport, resolved.address).catch(hangUp)
+  const origin = await transport.listen(resolved.address).catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirects =
     tls?.redirectPort === undefined

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { mustBeRefused } from '../protocol/request-head.ts'
+import { listen } from './listen.ts'
 import { refuseWith } from './refuse-with.ts'
 import { settleTarget } from './settle-target.ts'
 import { trackConnections } from './track-connections.ts'
@@ -87,6 +88,7 @@ export function createHttpTransport(
   return {
     scheme: 'http',
     server,
+    listen: (address) => listen({ server, scheme: 'http' }, address),
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(() => {

@@ -3,7 +3,6 @@ import { bareRefusal, redirectTo } from '../site/answers.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from './allow-hosts.ts'
 import { createHttpTransport } from './create-http-transport.ts'
-import { listen } from './listen.ts'
 import { redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
 
@@ -51,5 +50,5 @@ export async function listenForRedirects(
     takesUploads: false,
     ...(watcher !== undefined && { watcher }),
   })
-  return { transport, url: `${await listen(transport, { host, port, flag: '--redirect-http' })}/` }
+  return { transport, url: `${await transport.listen({ host, port, flag: '--redirect-http' })}/` }
 }

@@ -1,10 +1,9 @@
 import { OperatorError } from '@serve-dist/manifest'
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
-import type { ListenOptions } from 'node:net'
+import type { ListenOptions, Server } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import { removeStaleSocket } from './remove-stale-socket.ts'
-import type { Transport } from './transport.ts'
 
 /** Where to listen. */
 export type ListenAddress = TcpAddress | SocketAddress | InheritedAddress
@@ -48,7 +47,7 @@ export const longestSocketPath: number = socketPathLimits[process.platform] ?? 1
  * @throws OperatorError when the address is in use, not allowed or not this machine's.
  */
 export async function listen(
-  { server, scheme }: Pick<Transport, 'server' | 'scheme'>,
+  { server, scheme }: { readonly server: Server; readonly scheme: 'http' | 'https' },
   address: ListenAddress,
 ): Promise<string> {
   // A worker's socket belongs to its primary, and other workers may listen on it.

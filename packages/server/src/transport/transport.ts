@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { ConnectionLimits } from '../protocol/connection-limits.ts'
+import type { ListenAddress } from './listen.ts'
 
 /** Answers a request. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
@@ -32,6 +33,13 @@ export interface Transport {
   readonly scheme: 'http' | 'https'
   /** Not listening yet. */
   readonly server: Server
+  /**
+   * Accepts connections.
+   *
+   * @returns its origin, as `listen` does.
+   * @throws OperatorError when the address is in use, not allowed or not this machine's.
+   */
+  listen(address: ListenAddress): Promise<string>
   /** Reads the certificate again, for new connections. It never rejects. */
   reload?(): Promise<void>
   /**

@@ -6,7 +6,6 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { startOperations } from '../../src/operations/start-operations.ts'
 import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import { createHttpTransport } from '../../src/transport/create-http-transport.ts'
-import { listen } from '../../src/transport/listen.ts'
 import type { RequestListener, TransportOptions } from '../../src/transport/transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { dialTls } from '../support/dial-tls.ts'
@@ -64,7 +63,7 @@ type StartTransport = (listener: RequestListener, options: TransportOptions) => 
 async function startPlain(listener: RequestListener, options: TransportOptions): Promise<number> {
   const transport = createHttpTransport(listener, options)
   closers.push(async () => transport.drain(0))
-  return Number(new URL(await listen(transport, { port: 0, host: '127.0.0.1' })).port)
+  return Number(new URL(await transport.listen({ port: 0, host: '127.0.0.1' })).port)
 }
 
 async function metricsOf({ opsUrl }: Limited): Promise<ReadonlyMap<string, number>> {

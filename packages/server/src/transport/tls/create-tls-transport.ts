@@ -15,6 +15,7 @@ import { refuseWith } from '../refuse-with.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 import type { TlsCredentials } from './tls-credentials.ts'
 import { drainBacklog } from '../drain-backlog.ts'
+import { listen } from '../listen.ts'
 import type { RequestListener, Transport, TransportOptions } from '../transport.ts'
 
 /** A transport whose certificate can be replaced while it listens. */
@@ -109,6 +110,7 @@ export function createTlsTransport(
   return {
     scheme: 'https',
     server,
+    listen: (address) => listen({ server, scheme: 'https' }, address),
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       isClosing = true
