@@ -1,2 +1,16 @@
 //! What the engine of serve-dist answers by itself: bytes in, bytes out, without sockets and without Node.
+//!
+//! [`decide`] reads the head of a request and either names an answer of the [`Table`] or hands the request over to Node.
+//! It knows bytes alone; all rules of HTTP that need more are TypeScript's, which made the table.
 #![forbid(unsafe_code)]
+
+mod clock;
+mod fields;
+mod hosts;
+mod request;
+mod table;
+
+pub use clock::Clock;
+pub use hosts::{Hosts, MAX_HOSTS};
+pub use request::{Answer, Kind, MAX_FIELDS, MAX_HEAD, RequestEnd, Step, decide};
+pub use table::{ASKS, MAX_CODING, MAX_CODINGS, NO_SLAB, Parts, Table, TableError, TableParts};

@@ -1,0 +1,409 @@
+use std::fmt;
+use std::hash::BuildHasher;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+use crate::clock::Clock;
+use crate::request::{Answer, Kind};
+
+/// The choice that says: Node answers.
+pub const ASKS: u8 = 255;
+/// The slab of a representation whose body is not in memory: Node answers.
+pub const NO_SLAB: u32 = u32::MAX;
+/// How many values of `Accept-Encoding` are known at most, beside its absence.
+pub const MAX_CODINGS: usize = 256;
+/// How long a value of `Accept-Encoding` may be.
+pub const MAX_CODING: usize = 256;
+
+const HEADER: usize = 3;
+const RESOURCE: usize = 8;
+const REPRESENTATION: usize = 9;
+const FLAG_ASKS: u32 = 1;
+const FLAG_HAS_DELTAS: u32 = 2;
+
+/// The answers of one build as TypeScript hands them over; `EngineTable` in `binding.ts` says what the numbers mean.
+#[derive(Debug, Default)]
+pub struct TableParts {
+    /// Paths, dates, heads and tags.
+    pub text: Bytes,
+    /// Where they are.
+    pub index: Vec<u32>,
+    /// Memory of bodies.
+    pub slabs: Vec<Bytes>,
+    /// The known values of `Accept-Encoding`; the first stands for its absence.
+    pub codings: Vec<Vec<u8>>,
+    /// For each of them and each layout by turns: the place of the representation, or [`ASKS`].
+    pub choices: Vec<u8>,
+}
+
+/// What is wrong with a table, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableError {
+    /// The index does not have as many numbers as it says.
+    Index,
+    /// A resource points outside of the table, or has a flag that is unknown.
+    Resource(usize),
+    /// Two resources have the path of this one.
+    Path(usize),
+    /// A representation points outside of the table, or its heads do not end with a line's end.
+    Representation(usize),
+    /// The choices are not one byte for each layout, or choose what a resource does not have.
+    Choices,
+    /// No coding stands for the absence of the field, one is too long, there are too many, or one is there twice.
+    Codings,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index => write!(
+                formatter,
+                "the index of the table has another length than it says"
+            ),
+            Self::Resource(at) => write!(formatter, "resource {at} points outside of the table"),
+            Self::Path(at) => write!(formatter, "the path of resource {at} is there twice"),
+            Self::Representation(at) => {
+                write!(formatter, "representation {at} points outside of the table")
+            }
+            Self::Choices => write!(formatter, "the choices do not fit the layouts"),
+            Self::Codings => write!(
+                formatter,
+                "the codings are too many, too long or there twice"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TableError {}
+
+/// The answers of one build with the choices between them; every number in it was checked.
+#[derive(Clone)]
+pub struct Table {
+    build: Arc<Build>,
+    codings: HashMap<Box<[u8]>, usize>,
+    choices: Vec<u8>,
+}
+
+/// What stays the same while codings are learned.
+struct Build {
+    text: Bytes,
+    slabs: Vec<Bytes>,
+    resources: Vec<Resource>,
+    representations: Vec<Representation>,
+    /// How many representations each resource of a layout has at least: no choice may be beyond.
+    layouts: Vec<u32>,
+    paths: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+struct Resource {
+    path: Span,
+    layout: usize,
+    first: usize,
+    last_modified: Span,
+    asks: bool,
+    has_deltas: bool,
+}
+
+struct Representation {
+    ok: Span,
+    not_modified: Span,
+    tag: Span,
+    /// `None`: Node answers.
+    body: Option<(usize, Span)>,
+}
+
+/// What an answer consists of, in the order in which it is written.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    /// Status line and fields, each with its CRLF.
+    pub head: &'a [u8],
+    /// `Date`, the fields of the connection and the empty line.
+    pub tail: &'a [u8],
+    /// Empty for HEAD and 304.
+    pub body: Bytes,
+}
+
+impl Table {
+    /// Checks every number once, so that nothing can be out of bounds later.
+    pub fn new(parts: TableParts) -> Result<Self, TableError> {
+        let build = Build::new(parts.text, &parts.index, parts.slabs)?;
+        let layouts = build.layouts.len();
+        if parts.codings.is_empty() || parts.codings.len() > MAX_CODINGS + 1 {
+            return Err(TableError::Codings);
+        }
+        if parts.choices.len() != parts.codings.len() * layouts {
+            return Err(TableError::Choices);
+        }
+        let mut table = Self {
+            build: Arc::new(build),
+            codings: HashMap::new(),
+            choices: Vec::new(),
+        };
+        for (place, coding) in parts.codings.iter().enumerate() {
+            table.add(place, coding, &parts.choices[place * layouts..][..layouts])?;
+        }
+        Ok(table)
+    }
+
+    /// The same answers, with the choices for one more value of `Accept-Encoding`: one byte for each layout.
+    pub fn with_coding(&self, value: &[u8], choices: &[u8]) -> Result<Self, TableError> {
+        let mut table = self.clone();
+        if let Some(&place) = table.codings.get(value) {
+            table.check_choices(choices)?;
+            table.choices[place * choices.len()..][..choices.len()].copy_from_slice(choices);
+        } else {
+            table.add(table.codings.len() + 1, value, choices)?;
+        }
+        Ok(table)
+    }
+
+    /// How many values of `Accept-Encoding` are known, beside its absence.
+    pub fn codings(&self) -> usize {
+        self.codings.len()
+    }
+
+    /// How many choices a coding has.
+    pub fn layouts(&self) -> usize {
+        self.build.layouts.len()
+    }
+
+    /// What is written for an answer of this table; `closes` where the connection ends with it.
+    pub fn parts<'a>(&'a self, answer: &Answer, clock: &'a Clock, closes: bool) -> Parts<'a> {
+        let representation = &self.build.representations[answer.representation];
+        let head = match answer.kind {
+            Kind::Ok => representation.ok,
+            Kind::NotModified => representation.not_modified,
+        };
+        let body = match representation.body {
+            Some((slab, span)) if answer.with_body => self.build.slabs[slab].slice(span.range()),
+            _ => Bytes::new(),
+        };
+        Parts {
+            head: self.build.text(head),
+            tail: clock.tail(closes),
+            body,
+        }
+    }
+
+    pub(crate) fn find(&self, path: &[u8]) -> Option<usize> {
+        let build = &*self.build;
+        let is_it = |&at: &u32| build.text(build.resources[at as usize].path) == path;
+        build
+            .paths
+            .find(build.hasher.hash_one(path), is_it)
+            .map(|&at| at as usize)
+    }
+
+    /// Whether Node answers this resource; `offers_dictionary` where the request has `Available-Dictionary`.
+    pub(crate) fn asks(&self, resource: usize, offers_dictionary: bool) -> bool {
+        let Resource {
+            asks, has_deltas, ..
+        } = self.build.resources[resource];
+        asks || (has_deltas && offers_dictionary)
+    }
+
+    /// The representation for a value of `Accept-Encoding`; `None` where Node chooses, or sends its body.
+    pub(crate) fn choose(&self, resource: usize, coding: Option<&[u8]>) -> Option<usize> {
+        let place = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
+        let Resource { layout, first, .. } = self.build.resources[resource];
+        let choice = self.choices[place * self.build.layouts.len() + layout];
+        let chosen = first + usize::from(choice);
+        (choice != ASKS && self.build.representations[chosen].body.is_some()).then_some(chosen)
+    }
+
+    /// The opaque tag with its quotes.
+    pub(crate) fn tag(&self, representation: usize) -> &[u8] {
+        self.build
+            .text(self.build.representations[representation].tag)
+    }
+
+    /// The text of `Last-Modified`; empty for none.
+    pub(crate) fn last_modified(&self, resource: usize) -> &[u8] {
+        self.build
+            .text(self.build.resources[resource].last_modified)
+    }
+
+    /// Place 0 is the field's absence, which no value names.
+    fn add(&mut self, place: usize, value: &[u8], choices: &[u8]) -> Result<(), TableError> {
+        self.check_choices(choices)?;
+        if place > 0 {
+            let is_new =
+                !value.is_empty() && value.len() <= MAX_CODING && self.codings.len() < MAX_CODINGS;
+            if !is_new || self.codings.insert(value.into(), place).is_some() {
+                return Err(TableError::Codings);
+            }
+        }
+        self.choices.extend_from_slice(choices);
+        Ok(())
+    }
+
+    fn check_choices(&self, choices: &[u8]) -> Result<(), TableError> {
+        let layouts = &self.build.layouts;
+        let fits = |(&choice, &least): (&u8, &u32)| choice == ASKS || u32::from(choice) < least;
+        let fit = choices.len() == layouts.len() && choices.iter().zip(layouts).all(fits);
+        fit.then_some(()).ok_or(TableError::Choices)
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Table")
+            .field("resources", &self.build.resources.len())
+            .field("codings", &self.codings.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Build {
+    fn new(text: Bytes, index: &[u32], slabs: Vec<Bytes>) -> Result<Self, TableError> {
+        let (header, rest) = index.split_at_checked(HEADER).ok_or(TableError::Index)?;
+        let [resources, representations, layouts] =
+            [header[0], header[1], header[2]].map(|count| count as usize);
+        let split = resources.checked_mul(RESOURCE).ok_or(TableError::Index)?;
+        let (resource_rows, rest) = rest.split_at_checked(split).ok_or(TableError::Index)?;
+        if representations.checked_mul(REPRESENTATION) != Some(rest.len()) || layouts > resources {
+            return Err(TableError::Index);
+        }
+        let mut build = Self {
+            text,
+            slabs,
+            resources: Vec::with_capacity(resources),
+            representations: Vec::with_capacity(representations),
+            layouts: vec![u32::MAX; layouts],
+            paths: HashTable::with_capacity(resources),
+            hasher: DefaultHashBuilder::default(),
+        };
+        for (at, row) in rest.chunks_exact(REPRESENTATION).enumerate() {
+            let representation = build
+                .read_representation(row)
+                .ok_or(TableError::Representation(at))?;
+            build.representations.push(representation);
+        }
+        for (at, row) in resource_rows.chunks_exact(RESOURCE).enumerate() {
+            let resource = build.read_resource(row).ok_or(TableError::Resource(at))?;
+            build.add_path(at, resource.path)?;
+            build.resources.push(resource);
+        }
+        Ok(build)
+    }
+
+    fn read_resource(&mut self, row: &[u32]) -> Option<Resource> {
+        let &[
+            path,
+            path_length,
+            layout,
+            first,
+            count,
+            date,
+            date_length,
+            flags,
+        ] = row
+        else {
+            return None;
+        };
+        let end = first.checked_add(count)?;
+        if end as usize > self.representations.len() || flags & !(FLAG_ASKS | FLAG_HAS_DELTAS) != 0
+        {
+            return None;
+        }
+        let asks = flags & FLAG_ASKS != 0;
+        let least = self.layouts.get_mut(layout as usize)?;
+        if !asks {
+            *least = count.min(*least);
+        }
+        Some(Resource {
+            path: self.span(path, path_length)?,
+            layout: layout as usize,
+            first: first as usize,
+            last_modified: self.span(date, date_length)?,
+            asks,
+            has_deltas: flags & FLAG_HAS_DELTAS != 0,
+        })
+    }
+
+    fn read_representation(&self, row: &[u32]) -> Option<Representation> {
+        let &[
+            ok,
+            ok_length,
+            not_modified,
+            not_modified_length,
+            tag,
+            tag_length,
+            slab,
+            start,
+            length,
+        ] = row
+        else {
+            return None;
+        };
+        let representation = Representation {
+            ok: self.span(ok, ok_length)?,
+            not_modified: self.span(not_modified, not_modified_length)?,
+            tag: self.span(tag, tag_length)?,
+            body: if slab == NO_SLAB {
+                None
+            } else {
+                Some(self.body(slab as usize, start, length)?)
+            },
+        };
+        let ends = |head: Span| self.text(head).ends_with(b"\r\n");
+        let is_whole = ends(representation.ok) && ends(representation.not_modified);
+        (representation.body.is_none() || is_whole).then_some(representation)
+    }
+
+    fn body(&self, slab: usize, start: u32, length: u32) -> Option<(usize, Span)> {
+        Some((slab, Span::within(self.slabs.get(slab)?, start, length)?))
+    }
+
+    fn add_path(&mut self, at: usize, path: Span) -> Result<(), TableError> {
+        let Self {
+            text,
+            resources,
+            paths,
+            hasher,
+            ..
+        } = self;
+        let bytes = &text[path.range()];
+        let number = u32::try_from(at).map_err(|_| TableError::Index)?;
+        let path_of = |other: &u32| &text[resources[*other as usize].path.range()];
+        let hash = hasher.hash_one(bytes);
+        if paths.find(hash, |other| path_of(other) == bytes).is_some() {
+            return Err(TableError::Path(at));
+        }
+        paths.insert_unique(hash, number, |other| hasher.hash_one(path_of(other)));
+        Ok(())
+    }
+
+    fn span(&self, start: u32, length: u32) -> Option<Span> {
+        Span::within(&self.text, start, length)
+    }
+
+    fn text(&self, span: Span) -> &[u8] {
+        &self.text[span.range()]
+    }
+}
+
+impl Span {
+    fn within(bytes: &[u8], start: u32, length: u32) -> Option<Self> {
+        let end = (start as usize).checked_add(length as usize)?;
+        (end <= bytes.len()).then_some(Self {
+            start: start as usize,
+            end,
+        })
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
