@@ -1,0 +1,51 @@
+// Compiles dist/engine.node where there is a cargo, and again only when its sources have changed. `--debug` compiles it
+// faster and slower to run. Part of `pnpm build`.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { whyNoCargo } from './find-cargo.mjs'
+
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const addon = join(folder, 'dist/engine.node')
+const stamp = join(folder, 'dist/engine.sha256')
+
+const profile = process.argv.includes('--debug') ? 'dev' : 'release'
+const digest = `${profile} ${await digestOfSources()}`
+if ((await readFile(stamp, 'utf8').catch(() => '')) !== digest) {
+  // One of other sources would be worse than none.
+  for (const file of [stamp, addon]) await rm(file, { force: true })
+  const reason = await whyNoCargo()
+  if (reason === undefined) await build()
+  else console.log(`The native engine is not built, and Node's serves instead: ${reason}`)
+}
+
+async function digestOfSources() {
+  const crates = await readdir(join(folder, 'crates'), { recursive: true, withFileTypes: true })
+  const files = crates.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const others = ['Cargo.toml', 'Cargo.lock', '.cargo/config.toml'].map((name) => join(folder, name))
+  const hash = createHash('sha256')
+  for (const file of [...files.toSorted(), ...others])
+    hash.update(file.slice(folder.length)).update(await readFile(file))
+  return hash.digest('hex')
+}
+
+async function build() {
+  const args = ['build', '--locked', '--package', 'serve-dist-engine', '--profile', profile]
+  const format = '--message-format=json-render-diagnostics'
+  const cargo = spawn('cargo', [...args, format], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [messages, [exitCode]] = await Promise.all([text(cargo.stdout), once(cargo, 'close')])
+  const library = /^.*"kind":\["cdylib"\].*"filenames":\["([^"]+)"/m.exec(messages)?.[1]
+  if (exitCode !== 0 || library === undefined) {
+    process.exitCode = 1
+    return
+  }
+  await mkdir(join(folder, 'dist'), { recursive: true })
+  // A process that runs has the old one mapped: it is replaced, not written over.
+  await copyFile(library, `${addon}.new`)
+  await rename(`${addon}.new`, addon)
+  await writeFile(stamp, digest)
+}
