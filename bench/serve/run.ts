@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
 
 import { workloads as allWorkloads } from './load/workloads.ts'
+import { fixRate } from './measure/fix-rate.ts'
 import { runRounds, type Turn } from './measure/run-rounds.ts'
 import { choose } from './option-values.ts'
 import { commandOf, createCommand, optionsOf, type RunOptions } from './options.ts'
@@ -48,13 +49,17 @@ async function measureAll(settings: RunOptions): Promise<Report> {
   const workloads = choose(allWorkloads, settings.workloads)
   const { found: servers, missing } = await findServers(choose(allServers, settings.servers))
   for (const [name, reason] of Object.entries(missing)) print(`${name} is missing: ${reason}`)
+  const measureOptions = { ...cores, seconds: duration, warmUpSeconds: warmUp }
   const turns: Turn[] = []
   for (const workload of workloads) {
     showProgress(`fixtures of ${workload.name}`)
-    turns.push({ workload, prepared: await workload.prepare(), servers })
+    const atRate = { ...measureOptions, servers, connections: connections[0] ?? 64 }
+    const prepared = await fixRate(workload, await workload.prepare(), atRate)
+    if (typeof prepared === 'string') print(`${workload.name} is left out: ${prepared}`)
+    else turns.push({ workload, prepared, servers })
   }
   // A start, two checks and the load generator's own start take some two seconds.
-  const loads = rounds * workloads.length * connections.length * servers.size
+  const loads = rounds * turns.length * connections.length * servers.size
   showProgress(`about ${Math.ceil((loads * (duration + warmUp + 2)) / 60)} minutes of measuring`)
   const reportOf = (rows: readonly Row[]): Report => ({
     date: new Date().toISOString(),
@@ -68,7 +73,7 @@ async function measureAll(settings: RunOptions): Promise<Report> {
     if (save !== undefined) await saveReport(save, reportOf(rows))
   }
   const input = { turns, connections, rounds, onProgress: showProgress, onRows }
-  return reportOf(await runRounds(input, { ...cores, seconds: duration, warmUpSeconds: warmUp }))
+  return reportOf(await runRounds(input, measureOptions))
 }
 
 async function findServers(

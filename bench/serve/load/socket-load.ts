@@ -6,9 +6,10 @@ import type { LoadInput, LoadResult } from './workload.ts'
 import { runProcess } from '../run-process.ts'
 
 const program = fileURLToPath(new URL('socket-load-program.js', import.meta.url))
+const pacedProgram = fileURLToPath(new URL('paced-load-program.js', import.meta.url))
 
 /**
- * Loads by sockets of our own in a Node process: for HEAD, and where there is no `wrk`. Each answer must
+ * Loads by sockets of our own in a Node process: for HEAD, at a fixed rate, and where there is no `wrk`. Each answer must
  * have the status and the number of bytes that the check saw.
  */
 export async function socketLoad(input: LoadInput): Promise<LoadResult> {
@@ -17,7 +18,8 @@ export async function socketLoad(input: LoadInput): Promise<LoadResult> {
     // Thousands of requests are more than an argument may hold.
     const file = join(folder, 'input.json')
     await writeFile(file, JSON.stringify(input))
-    return JSON.parse(await runProcess('taskset', ['-c', input.cores, process.execPath, program, file]))
+    const chosen = input.requestsPerSecond === undefined ? program : pacedProgram
+    return JSON.parse(await runProcess('taskset', ['-c', input.cores, process.execPath, chosen, file]))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

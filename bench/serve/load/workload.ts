@@ -9,6 +9,10 @@ export interface WorkloadRequest {
   readonly method: 'GET' | 'HEAD'
   /** The codings of `Accept-Encoding`, in the order that a client lists them. */
   readonly accept: readonly ContentCoding[]
+  /** The value of `Accept-Encoding` where the list alone is not it. */
+  readonly acceptEncoding?: string
+  /** Whether its latency is left out. */
+  readonly isUntimed?: boolean
   /** Makes the request conditional on the validator that this very server gave before. */
   readonly condition?: 'If-None-Match' | 'If-Modified-Since'
 }
@@ -22,6 +26,8 @@ export interface PreparedWorkload {
   readonly sequence: readonly number[]
   /** Whether each request comes over a connection of its own. */
   readonly newConnections: boolean
+  /** Of all connections; without it, each asks again as soon as it has its answer. */
+  readonly requestsPerSecond?: number
 }
 
 /** One kind of load. */
@@ -30,6 +36,8 @@ export interface Workload {
   readonly title: string
   /** A round has at least so many seconds of load: a shorter one has too few whole answers. */
   readonly leastSeconds?: number
+  /** Sends at a fixed rate: so much of what that server can. */
+  readonly rateBeside?: { readonly server: string; readonly share: number }
   /** Makes the fixtures. */
   prepare(): Promise<PreparedWorkload>
 }
@@ -40,6 +48,7 @@ export interface PlannedRequest {
   readonly status: number
   /** Of the whole answer. */
   readonly wireBytes: number
+  readonly isUntimed: boolean
 }
 
 /** What a load generator sends, how, and for how long. */
@@ -48,6 +57,7 @@ export interface LoadInput {
   readonly planned: readonly PlannedRequest[]
   readonly sequence: readonly number[]
   readonly newConnections: boolean
+  readonly requestsPerSecond?: number | undefined
   readonly connections: number
   readonly seconds: number
   /** As `taskset -c` takes them. */

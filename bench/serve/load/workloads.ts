@@ -1,3 +1,12 @@
+import {
+  answerAtRate,
+  answerHead,
+  answerNewConnection,
+  answerNotModified,
+  answerSizes,
+  answerWhileBlocked,
+} from './answer-sizes.ts'
+import { arenaStatic } from './arena.ts'
 import { heads, bundles, newConnections, notModifiedByDate, notModifiedByTag } from './bundles.ts'
 import { pageLoad } from './page-load.ts'
 import { sizes, variant } from './sizes.ts'
@@ -15,4 +24,11 @@ export const workloads: readonly Workload[] = [
   pageLoad,
   ...sizes,
   zipf,
+  ...answerSizes,
+  answerNotModified,
+  answerHead,
+  answerNewConnection,
+  answerAtRate,
+  answerWhileBlocked,
+  arenaStatic,
 ]

@@ -83,25 +83,26 @@ async function plan(port: number, { workload, request, plain }: PlanInput): Prom
   const condition = request.condition === undefined ? undefined : conditionFrom(plain, request.condition)
   const conditional = requestFor(port, request, workload.newConnections, condition)
   const text = textOf(conditional)
+  const { isUntimed = false } = request
   if (condition === undefined && request.method === 'GET') {
-    return { text, status: 200, wireBytes: plain.wireBytes }
+    return { text, status: 200, wireBytes: plain.wireBytes, isUntimed }
   }
   const answer = await ask(port, conditional)
   const status = condition === undefined ? 200 : 304
   if (answer.status !== status) throw new VoidRow(`${request.target}: ${answer.status}, not ${status}`)
-  return { text, status, wireBytes: answer.wireBytes }
+  return { text, status, wireBytes: answer.wireBytes, isUntimed }
 }
 
 /** A workload's request, as it is sent to a server. */
 export function requestFor(
   port: number,
-  { method, target, accept }: WorkloadRequest,
+  { method, target, accept, acceptEncoding = accept.join(', ') }: WorkloadRequest,
   newConnection: boolean,
   condition?: Readonly<Record<string, string>>,
 ): RawRequest {
   const fields = {
     Host: `127.0.0.1:${port}`,
-    ...(accept.length > 0 && { 'Accept-Encoding': accept.join(', ') }),
+    ...(acceptEncoding !== '' && { 'Accept-Encoding': acceptEncoding }),
     ...condition,
     ...(newConnection && { Connection: 'close' }),
   }

@@ -48,11 +48,14 @@ export async function measure(
       planned,
       sequence: workload.sequence,
       newConnections: workload.newConnections,
+      requestsPerSecond: workload.requestsPerSecond,
       connections: options.connections,
       seconds: options.seconds,
       cores: options.loadCores,
     }
-    const canUseWrk = requests.every(({ method }) => method === 'GET') && (await hasWrk())
+    const isForWrk =
+      workload.requestsPerSecond === undefined && requests.every(({ method }) => method === 'GET')
+    const canUseWrk = isForWrk && (await hasWrk())
     const load = canUseWrk ? wrkLoad : socketLoad
     if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
     await started.forgetPeak()
@@ -60,8 +63,10 @@ export async function measure(
     const result = await load(input)
     const after = await readClocks(started)
     expectWhole(input, result)
+    const heldBytes = await started.heldBytes()
     await recheckServer(started.port, workload)
-    return { sample: sampleOf(started, input, result, { before, after }), codings, remarks }
+    const sample = { ...sampleOf(started, input, result, { before, after }), heldBytes }
+    return { sample, codings, remarks }
   } finally {
     await started.stop()
   }
@@ -79,7 +84,7 @@ function sampleOf(
   input: LoadInput,
   { requests, seconds, p50Milliseconds, p99Milliseconds }: LoadResult,
   { before, after }: { readonly before: Clocks; readonly after: Clocks },
-): Sample {
+): Omit<Sample, 'heldBytes'> {
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
   const foreign = after.everybody - before.everybody - (after.harness - before.harness) - cpuSeconds
   return {
@@ -92,6 +97,7 @@ function sampleOf(
     peakBytes: after.peakBytes,
     bootMilliseconds,
     foreignCpuShare: Math.max(0, foreign / seconds),
+    stolenCpuShare: (after.stolen - before.stolen) / seconds,
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 
 /** What a process and all that it started have used. */
 export interface ProcessUsage {
@@ -12,6 +12,8 @@ export interface ProcessUsage {
 export interface MachineClocks {
   /** Used by all processes, and stolen by other machines on the same hardware. */
   readonly everybody: number
+  /** Of that, what other machines have stolen. */
+  readonly stolen: number
   /** Used by the harness and by its children that have ended. */
   readonly harness: number
 }
@@ -45,6 +47,35 @@ export async function forgetPeaks(pid: number): Promise<void> {
   await Promise.all(tree.map((one) => writeFile(`/proc/${one}/clear_refs`, '5').catch(() => {})))
 }
 
+/**
+ * Reads what a process and its children hold in memory beside the page cache: anonymous and shared pages, those of
+ * several processes once (PSS), and memory files (`memfd_create`) that are open and not mapped.
+ */
+export async function readHeldBytes(pid: number): Promise<number> {
+  const tree = await listTree(pid)
+  const mapped = await Promise.all(tree.map((one) => readMapped(one).catch(() => 0)))
+  const files = new Map((await Promise.all(tree.map((one) => listMemoryFiles(one).catch(() => [])))).flat())
+  return [...mapped, ...files.values()].reduce((sum, bytes) => sum + bytes, 0)
+}
+
+async function readMapped(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const sizes = rollup.matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+) kB$/gm)
+  return Array.from(sizes, ([, kilobytes]) => Number(kilobytes) * 1024).reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/** Each inode with its bytes. */
+async function listMemoryFiles(pid: number): Promise<[number, number][]> {
+  const folder = `/proc/${pid}/fd`
+  const found = (await readdir(folder)).map(async (name): Promise<[number, number][]> => {
+    const target = await readlink(`${folder}/${name}`).catch(() => '')
+    if (!target.startsWith('/memfd:')) return []
+    const { ino, blocks } = await stat(`${folder}/${name}`)
+    return [[ino, blocks * 512]]
+  })
+  return (await Promise.all(found)).flat()
+}
+
 async function listTree(pid: number): Promise<[number, ...number[]]> {
   const threads = await readdir(`/proc/${pid}/task`)
   const lists = await Promise.all(
@@ -70,14 +101,15 @@ export async function readMachineClocks(): Promise<MachineClocks> {
   const [user = 0, nice = 0, system = 0, , , , , steal = 0] = fields
   return {
     everybody: (user + nice + system + steal) / ticksPerSecond,
+    stolen: steal / ticksPerSecond,
     harness: own.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond,
   }
 }
 
 /** `utime`, `stime`, `cutime` and `cstime`, in ticks. */
 async function readTimes(pid: number | 'self'): Promise<readonly number[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8')
   // proc(5): fields 14 to 17; the name, in parentheses before them, may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).map(Number)
 }

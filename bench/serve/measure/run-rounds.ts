@@ -17,6 +17,8 @@ export interface RoundsInput {
   readonly turns: readonly Turn[]
   readonly connections: readonly number[]
   readonly rounds: number
+  /** For those that are done after fewer rounds than the others. */
+  readonly roundsOf?: (server: string, workload: string) => number
   readonly onProgress: (step: string, server: string) => void
   /** Called with all rows so far, whenever each server had its turn. */
   readonly onRows: (rows: readonly Row[]) => Promise<void>
@@ -24,7 +26,7 @@ export interface RoundsInput {
 
 /** Measures servers in turn, round after round (A B C A B C …); a void row takes no further turn. */
 export async function runRounds(
-  { turns, connections: counts, rounds, onProgress, onRows }: RoundsInput,
+  { turns, connections: counts, rounds, roundsOf = () => rounds, onProgress, onRows }: RoundsInput,
   options: Omit<MeasureOptions, 'connections'>,
 ): Promise<readonly Row[]> {
   const rows = new Map<string, Row>()
@@ -35,7 +37,7 @@ export async function runRounds(
         for (const [name, server] of servers) {
           const id = [workload.name, connections, name].join(' ')
           const row = rows.get(id) ?? emptyRow(name, server.version, workload.name, connections)
-          if (row.void !== undefined) continue
+          if (row.void !== undefined || round > roundsOf(name, workload.name)) continue
           onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
           rows.set(id, await addRound(row, server, prepared, { ...options, connections, seconds }))
         }

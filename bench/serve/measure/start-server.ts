@@ -9,7 +9,7 @@ import type { PreparedWorkload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
 import { requestFor, VoidRow } from './check-server.ts'
 import { exchange } from './exchange.ts'
-import { forgetPeaks, type ProcessUsage, readProcessUsage } from './resource-usage.ts'
+import { forgetPeaks, type ProcessUsage, readHeldBytes, readProcessUsage } from './resource-usage.ts'
 
 /** A server that answers. */
 export interface StartedServer {
@@ -17,6 +17,8 @@ export interface StartedServer {
   /** From the start of the process to its first whole answer. */
   readonly bootMilliseconds: number
   usage(): Promise<ProcessUsage>
+  /** What it holds in memory beside the page cache. */
+  heldBytes(): Promise<number>
   /** Resets the peak of memory. */
   forgetPeak(): Promise<void>
   stop(): Promise<void>
@@ -87,7 +89,8 @@ export async function startServer(
       throw new VoidRow(`ended by itself: ${endOf(output())}`, { cause: error })
     }
   }
-  return { port, bootMilliseconds, usage, forgetPeak: () => forgetPeaks(pid), stop }
+  const [heldBytes, forgetPeak] = [() => readHeldBytes(pid), () => forgetPeaks(pid)]
+  return { port, bootMilliseconds, usage, heldBytes, forgetPeak, stop }
 }
 
 /** A port of the loopback interface that nobody listens on. */

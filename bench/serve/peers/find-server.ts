@@ -95,12 +95,13 @@ export async function versionIn(folder: string): Promise<string> {
   return version
 }
 
-/** A program of ours for another runtime, under `programs/`; `more-peers` installs the runtime. */
+/** A program of ours for another runtime, under `programs/`; `more-peers` installs the runtime, or our tests did. */
 export function runtimePeer(name: string, runtime: string, flags: readonly string[]): ServerDefinition {
   return {
     name,
     async find() {
-      const command = join(morePeersDirectory, 'node_modules/.bin', runtime)
+      const own = runtime === 'bun' ? testedBun() : undefined
+      const command = own ?? join(morePeersDirectory, 'node_modules/.bin', runtime)
       const version = await readCommandVersion(command, '--version')
       if (version === undefined) return installMorePeers
       return {
@@ -112,6 +113,17 @@ export function runtimePeer(name: string, runtime: string, flags: readonly strin
         }),
       }
     },
+  }
+}
+
+/** The program of Bun that the server's tests run: pnpm installs it, but runs no script that puts it into place. */
+function testedBun(): string | undefined {
+  const name = `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`
+  try {
+    const server = createRequire(join(benchDirectory, '../packages/server/package.json'))
+    return createRequire(server.resolve('bun/package.json')).resolve(`${name}/bin/bun`)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,5 +1,4 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { cargoInstall, cargoProgram } from './cargo-program.ts'
 import { configuredPeer, nodePeer, runtimePeer, serveDist, serveDistFromStore } from './find-server.ts'
 import { sveltekit, vinext } from './frameworks.ts'
 import type { ServerDefinition } from './server-definition.ts'
@@ -8,6 +7,8 @@ import type { ServerDefinition } from './server-definition.ts'
 export const servers: readonly ServerDefinition[] = [
   nodePeer('floor'),
   serveDist('serve-dist', []),
+  serveDist('serve-dist-native', ['--engine', 'native']),
+  serveDist('serve-dist-node', ['--engine', 'node']),
   serveDist('serve-dist-smallest', ['--prefer', 'smallest']),
   serveDistFromStore('serve-dist-store', 'current'),
   serveDistFromStore('serve-dist-kept', 'kept'),
@@ -68,10 +69,10 @@ export const servers: readonly ServerDefinition[] = [
   }),
   configuredPeer({
     name: 'static-web-server',
-    commands: ['static-web-server', join(homedir(), '.cargo/bin/static-web-server')],
+    commands: [cargoProgram('static-web-server'), 'static-web-server'],
     versionArgument: '--version',
     configuration: 'sws.toml',
     arguments: ['--config-file', '__configuration__', '--port', '__port__'],
-    install: 'cargo install static-web-server',
+    install: cargoInstall('static-web-server'),
   }),
 ]

@@ -10,6 +10,8 @@ const sample: Sample = {
   peakBytes: 1e6,
   bootMilliseconds: 100,
   foreignCpuShare: 0,
+  stolenCpuShare: 0,
+  heldBytes: 1e6,
 }
 
 const row: Row = {

@@ -14,6 +14,10 @@ export interface Sample {
   readonly bootMilliseconds: number
   /** Of one core, while the load ran: the share that neither server nor load generator used. */
   readonly foreignCpuShare: number
+  /** Of that, what the host gave to other machines. */
+  readonly stolenCpuShare: number
+  /** Memory that cannot be given back, behind the load: anonymous and shared pages and memory files. */
+  readonly heldBytes: number
 }
 
 /** All rounds of one server at one workload. */
