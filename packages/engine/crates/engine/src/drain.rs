@@ -1,0 +1,70 @@
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::unix::AsyncFd;
+
+use crate::listen::{BACKLOG, Listener};
+use crate::thread::{Connection, Phase, Thread};
+use crate::worker::{accept_one, is_of_client};
+
+/// How long a client that has just connected has for its first request: it would see a failure.
+const NEW_CONNECTION: Duration = Duration::from_secs(1);
+/// Between looks at what is left.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Accepts what the system has queued, then nobody; ends when the last connection is closed.
+pub async fn drain(thread: &Rc<Thread>, listener: AsyncFd<Arc<Listener>>, grace_period: Duration) {
+    thread.draining.set(true);
+    listener.get_ref().narrow();
+    for _ in 0..BACKLOG {
+        match accept_one(thread, listener.get_ref()) {
+            Err(error) if !is_of_client(&error) => break,
+            _ => {}
+        }
+    }
+    drop(listener);
+    if tokio::time::timeout(grace_period, close_idle(thread))
+        .await
+        .is_ok()
+    {
+        return;
+    }
+    for connection in thread.all() {
+        connection.destroy();
+    }
+    all_closed(thread).await;
+}
+
+async fn close_idle(thread: &Thread) {
+    loop {
+        thread.look_at_clock();
+        for connection in thread.all() {
+            if is_idle(thread, &connection) && connection.stream.is_quiet() {
+                connection.destroy();
+            }
+        }
+        if tokio::time::timeout(INTERVAL, all_closed(thread))
+            .await
+            .is_ok()
+        {
+            return;
+        }
+    }
+}
+
+fn is_idle(thread: &Thread, connection: &Connection) -> bool {
+    let age = thread.now().saturating_sub(connection.since.get());
+    match connection.phase.get() {
+        Phase::Idle => true,
+        Phase::Fresh => age >= NEW_CONNECTION,
+        _ => false,
+    }
+}
+
+async fn all_closed(thread: &Thread) {
+    let emptied = thread.emptied.notified();
+    if !thread.connections.borrow().is_empty() {
+        emptied.await;
+    }
+}

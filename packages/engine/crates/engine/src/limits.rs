@@ -1,0 +1,51 @@
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::shared::Limits;
+use crate::thread::{Connection, Phase, Thread};
+
+/// How long a link to Node may be idle: Node closes it after 65 seconds, and whoever closes first meets no request.
+const LINK_IDLE: Duration = Duration::from_secs(60);
+const LONGEST_SWEEP: Duration = Duration::from_secs(1);
+const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
+
+/// Closes what takes too long: one look at all connections each second instead of a timer for each.
+pub async fn sweep(thread: Rc<Thread>) {
+    let interval = interval_of(&thread.shared.limits);
+    loop {
+        tokio::time::sleep(interval).await;
+        thread.look_at_clock();
+        for connection in thread.all() {
+            check(&thread, &connection);
+        }
+    }
+}
+
+/// Short limits, as tests have them, need a look more often.
+fn interval_of(limits: &Limits) -> Duration {
+    let shortest = limits.headers.min(limits.keep_alive).min(limits.socket);
+    (shortest / 4)
+        .min(limits.checking_interval)
+        .clamp(SHORTEST_SWEEP, LONGEST_SWEEP)
+}
+
+fn check(thread: &Thread, connection: &Connection) {
+    let limits = &thread.shared.limits;
+    let waited = thread.now().saturating_sub(connection.since.get());
+    match connection.phase.get() {
+        Phase::Fresh | Phase::Head if waited >= limits.headers => {
+            // There is room for it, as nothing else is under way.
+            let _ = connection.stream.try_write(&thread.shared.timeout_answer);
+            connection.destroy();
+        }
+        Phase::Idle if waited >= limits.keep_alive => connection.destroy(),
+        Phase::Sending if waited >= limits.socket => connection.destroy(),
+        Phase::Idle => discard_idle_link(thread, connection),
+        _ => {}
+    }
+}
+
+fn discard_idle_link(thread: &Thread, connection: &Connection) {
+    let mut place = connection.link.borrow_mut();
+    place.take_if(|link| thread.now().saturating_sub(link.idle_since.get()) >= LINK_IDLE);
+}

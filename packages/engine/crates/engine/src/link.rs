@@ -1,0 +1,92 @@
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use crate::event::{Event, Handed};
+use crate::stream::Stream;
+use crate::thread::{Connection, Thread};
+
+/// A connection's way to Node: our end of a socket pair.
+pub struct Link {
+    /// Our end.
+    pub stream: Stream,
+    /// Bytes that came back for requests that are over.
+    pub relayed: Cell<u64>,
+    /// Whether a request is under way.
+    pub busy: Cell<bool>,
+    /// Since when none is.
+    pub idle_since: Cell<Duration>,
+    id: u64,
+    end: Cell<Option<u64>>,
+    waker: RefCell<Waker>,
+    thread: Rc<Thread>,
+}
+
+impl Link {
+    /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
+    pub fn of(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        let mut place = connection.link.borrow_mut();
+        let kept = place.take().filter(|link| link.stream.is_quiet());
+        let link = kept.map_or_else(|| Self::open(connection, thread), Ok)?;
+        link.busy.set(true);
+        link.end.set(None);
+        *place = Some(link.clone());
+        Ok(link)
+    }
+
+    fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        let (stream, end) = Stream::pair()?;
+        let link = Rc::new(Self {
+            stream,
+            relayed: Cell::new(0),
+            busy: Cell::new(false),
+            idle_since: Cell::default(),
+            id: thread.next_id(),
+            end: Cell::new(None),
+            waker: RefCell::new(Waker::noop().clone()),
+            thread: thread.clone(),
+        });
+        let (id, peer) = (link.id, connection.peer);
+        if !thread.shared.tell(Event::Handed(Handed { id, end, peer })) {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
+        Ok(link)
+    }
+
+    /// Wakes this task when Node's answer has an end.
+    pub fn wake_at_end(&self, cx: &Context) {
+        self.waker.borrow_mut().clone_from(cx.waker());
+    }
+
+    /// Node's answer ends after so many bytes of this link.
+    pub fn end_at(&self, bytes: u64) {
+        self.end.set(Some(bytes));
+        self.waker.borrow().wake_by_ref();
+    }
+
+    /// Whether Node's answer is whole once so many bytes of it have come.
+    pub fn ends_at(&self, bytes: u64) -> bool {
+        self.end
+            .get()
+            .is_some_and(|end| self.relayed.get() + bytes >= end)
+    }
+
+    /// The request is over after so many bytes, and the connection is the engine's again.
+    pub fn rest(&self, bytes: u64) {
+        self.busy.set(false);
+        self.relayed.set(self.relayed.get() + bytes);
+        self.idle_since.set(self.thread.now());
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.thread.links.borrow_mut().remove(&self.id);
+        if self.busy.get() {
+            self.thread.shared.tell(Event::Closed(self.id));
+        }
+    }
+}
