@@ -1,15 +1,14 @@
-use std::fmt::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+use httpdate::fmt_http_date;
 
 const DATE: &str = "Date: ";
-const DATE_LENGTH: usize = "Sun, 06 Nov 1994 08:49:37 GMT".len();
-const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+/// The last second of the year 9999, the last one that has a text.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 /// The last lines of a head, in Node's order: `Date`, the fields of the connection, and the empty line.
 ///
-/// The text of the date is made once a second (RFC 9110 §5.6.7, §6.6.1); who owns the clock sets it.
+/// Their text is made once a second (RFC 9110 §6.6.1): who owns the clock sets it.
 #[derive(Clone, Debug)]
 pub struct Clock {
     second: u64,
@@ -18,7 +17,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// `keep_alive_timeout` is in milliseconds; 0 leaves `Keep-Alive` out, as Node does.
+    /// `keep_alive_timeout` is in milliseconds, and without one there is no `Keep-Alive`, as Node has it; `now` is in
+    /// seconds since 1970.
     pub fn new(keep_alive_timeout: u64, now: u64) -> Self {
         let mut keeps = String::from("Connection: keep-alive\r\n");
         if keep_alive_timeout > 0 {
@@ -41,7 +41,7 @@ impl Clock {
         self.second = now;
         let date = date_of(now);
         for tail in [&mut self.keeps, &mut self.closes] {
-            tail[DATE.len()..][..DATE_LENGTH].copy_from_slice(date.as_bytes());
+            tail[DATE.len()..][..date.len()].copy_from_slice(date.as_bytes());
         }
     }
 
@@ -51,41 +51,53 @@ impl Clock {
     }
 }
 
-/// An IMF-fixdate (RFC 9110 §5.6.7) of seconds since 1970, to the end of the year 9999.
 fn date_of(now: u64) -> String {
-    let now = now.min(253_402_300_799);
-    let days = now / 86_400;
-    let (year, month, day) = civil_date(days);
-    let mut text = String::with_capacity(DATE_LENGTH);
-    let weekday = DAYS[(days % 7) as usize];
-    let (hour, minute, second) = (now / 3600 % 24, now / 60 % 60, now % 60);
-    write!(
-        text,
-        "{weekday}, {day:02} {} {year:04} {hour:02}:{minute:02}:{second:02} GMT",
-        MONTHS[month]
-    )
-    .expect("a string takes everything");
-    text
+    fmt_http_date(UNIX_EPOCH + Duration::from_secs(now.min(LAST_SECOND)))
 }
 
-/// Year, month from 0 and day of a count of days since 1970 in the Gregorian calendar.
-fn civil_date(days: u64) -> (u64, usize, u64) {
-    let (mut year, mut rest) = (1970, days);
-    while rest >= days_of(year) {
-        rest -= days_of(year);
-        year += 1;
-    }
-    let february = if days_of(year) == 366 { 29 } else { 28 };
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while rest >= lengths[month] {
-        rest -= lengths[month];
-        month += 1;
-    }
-    (year, month, rest + 1)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn days_of(year: u64) -> u64 {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    if is_leap { 366 } else { 365 }
+    /// Of RFC 9110 §5.6.7.
+    const NOW: u64 = 784_111_777;
+
+    fn text(bytes: &[u8]) -> &str {
+        std::str::from_utf8(bytes).expect("tails are ASCII")
+    }
+
+    #[test]
+    fn writes_the_lines_of_a_kept_connection_in_nodes_order() {
+        let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\
+            Keep-Alive: timeout=65\r\n\r\n";
+        assert_eq!(text(Clock::new(65_999, NOW).tail(false)), expected);
+    }
+
+    #[test]
+    fn writes_the_lines_of_a_closed_connection() {
+        let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n";
+        assert_eq!(text(Clock::new(65_000, NOW).tail(true)), expected);
+    }
+
+    #[test]
+    fn leaves_keep_alive_out_where_there_is_no_timeout() {
+        let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\r\n";
+        assert_eq!(text(Clock::new(0, NOW).tail(false)), expected);
+    }
+
+    #[test]
+    fn changes_the_date_and_nothing_else() {
+        let mut clock = Clock::new(5000, NOW);
+        for (now, date) in [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (u64::MAX, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] {
+            clock.set(now);
+            let fresh = Clock::new(5000, now);
+            assert_eq!(text(&clock.tail(false)[6..35]), date);
+            assert_eq!(clock.tail(false), fresh.tail(false));
+            assert_eq!(clock.tail(true), fresh.tail(true));
+        }
+    }
 }

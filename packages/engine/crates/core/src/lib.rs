@@ -9,6 +9,8 @@ mod fields;
 mod hosts;
 mod request;
 mod table;
+#[cfg(test)]
+mod testing;
 
 pub use clock::Clock;
 pub use hosts::{Hosts, MAX_HOSTS};

@@ -243,3 +243,6 @@ fn opaque_tag(field: &[u8]) -> Option<&[u8]> {
         .all(|&byte| byte.is_ascii_graphic() && byte != b'"' && byte != b',');
     is_tag.then_some(opaque)
 }
+
+#[cfg(test)]
+mod tests;

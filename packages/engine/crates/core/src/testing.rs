@@ -1,0 +1,124 @@
+//! Tables for tests and for fuzzing.
+use crate::{NO_SLAB, TableParts};
+
+/// A resource with the representations that it has.
+pub struct Sample<'a> {
+    pub path: &'a str,
+    pub layout: u32,
+    pub last_modified: &'a str,
+    pub flags: u32,
+    /// The opaque tag and the body; `None` for one that is not in memory.
+    pub representations: &'a [(&'a str, Option<&'a str>)],
+}
+
+/// The date of all samples that have one.
+pub const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+/// The host that is known.
+pub const HOST: &str = "example.com";
+
+const ASKS: u32 = 1;
+const HAS_DELTAS: u32 = 2;
+
+/// Layout 0 is brotli before identity, layout 1 identity alone.
+pub const SAMPLES: [Sample; 6] = [
+    Sample {
+        path: "/",
+        layout: 0,
+        last_modified: DATE,
+        flags: 0,
+        representations: &[("\"br\"", Some("b")), ("\"id\"", Some("index"))],
+    },
+    Sample {
+        path: "/app.js",
+        layout: 0,
+        last_modified: "",
+        flags: 0,
+        representations: &[("\"app-br\"", Some("")), ("\"app\"", Some("app"))],
+    },
+    Sample {
+        path: "/image.png",
+        layout: 1,
+        last_modified: DATE,
+        flags: 0,
+        representations: &[("\"image\"", Some("image"))],
+    },
+    Sample {
+        path: "/asks",
+        layout: 1,
+        last_modified: DATE,
+        flags: ASKS,
+        representations: &[("\"asks\"", Some("asks"))],
+    },
+    Sample {
+        path: "/deltas.js",
+        layout: 1,
+        last_modified: DATE,
+        flags: HAS_DELTAS,
+        representations: &[("\"deltas\"", Some("deltas"))],
+    },
+    Sample {
+        path: "/streamed",
+        layout: 0,
+        last_modified: DATE,
+        flags: 0,
+        representations: &[
+            ("\"streamed-br\"", None),
+            ("\"streamed\"", Some("streamed")),
+        ],
+    },
+];
+
+/// A flat table of some samples: without the field they get identity, with `br` brotli where they have it, and
+/// `*;q=0` is Node's.
+pub fn table_of(samples: &[Sample]) -> TableParts {
+    let mut text = Text::default();
+    let (mut resources, mut representations, mut slab) = (Vec::new(), Vec::new(), Vec::new());
+    for sample in samples {
+        let first = (representations.len() / 9) as u32;
+        let [path, date] = [sample.path, sample.last_modified].map(|part| text.add(part));
+        let count = sample.representations.len() as u32;
+        resources.extend([
+            path.0,
+            path.1,
+            sample.layout,
+            first,
+            count,
+            date.0,
+            date.1,
+            sample.flags,
+        ]);
+        for (tag, body) in sample.representations {
+            let length = body.unwrap_or_default().len();
+            let ok = text.add(&format!(
+                "HTTP/1.1 200 OK\r\nETag: {tag}\r\nContent-Length: {length}\r\n"
+            ));
+            let not_modified = text.add(&format!("HTTP/1.1 304 Not Modified\r\nETag: W/{tag}\r\n"));
+            let tag = text.add(tag);
+            let place = body.map_or([NO_SLAB, 0, 0], |body| {
+                [0, slab.len() as u32, body.len() as u32]
+            });
+            representations.extend([ok.0, ok.1, not_modified.0, not_modified.1, tag.0, tag.1]);
+            representations.extend(place);
+            slab.extend_from_slice(body.unwrap_or_default().as_bytes());
+        }
+    }
+    let counts = [resources.len() / 8, representations.len() / 9, 2].map(|count| count as u32);
+    TableParts {
+        text: text.0.into(),
+        index: [&counts[..], &resources, &representations].concat(),
+        slabs: vec![slab.into()],
+        codings: ["", "br", "*;q=0"].map(Vec::from).into(),
+        choices: vec![1, 0, 0, 0, 255, 255],
+    }
+}
+
+#[derive(Default)]
+struct Text(Vec<u8>);
+
+impl Text {
+    fn add(&mut self, part: &str) -> (u32, u32) {
+        let start = self.0.len() as u32;
+        self.0.extend_from_slice(part.as_bytes());
+        (start, part.len() as u32)
+    }
+}
