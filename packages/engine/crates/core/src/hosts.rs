@@ -32,3 +32,27 @@ impl Hosts {
         self.0.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_very_values_that_it_learned() {
+        let mut hosts = Hosts::default();
+        assert!(hosts.learn(b"example.com"));
+        assert!(hosts.knows(b"example.com"));
+        assert!(!hosts.knows(b"Example.com"));
+        assert!(!hosts.learn(b""));
+        assert!(!hosts.knows(b""));
+    }
+
+    #[test]
+    fn learns_1024_hosts() {
+        let mut hosts = Hosts::default();
+        assert!((0..MAX_HOSTS).all(|number| hosts.learn(number.to_string().as_bytes())));
+        assert!(!hosts.learn(b"example.com"));
+        assert!(hosts.learn(b"1"));
+        assert_eq!(hosts.len(), MAX_HOSTS);
+    }
+}

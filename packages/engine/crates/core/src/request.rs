@@ -245,4 +245,6 @@ fn opaque_tag(field: &[u8]) -> Option<&[u8]> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -18,6 +18,8 @@ pub const MAX_CODINGS: usize = 256;
 /// How long a value of `Accept-Encoding` may be.
 pub const MAX_CODING: usize = 256;
 
+/// A build has a handful.
+const MAX_LAYOUTS: usize = 0xffff;
 const HEADER: usize = 3;
 const RESOURCE: usize = 8;
 const REPRESENTATION: usize = 9;
@@ -272,7 +274,8 @@ impl Build {
             [header[0], header[1], header[2]].map(|count| count as usize);
         let split = resources.checked_mul(RESOURCE).ok_or(TableError::Index)?;
         let (resource_rows, rest) = rest.split_at_checked(split).ok_or(TableError::Index)?;
-        if representations.checked_mul(REPRESENTATION) != Some(rest.len()) || layouts > resources {
+        if representations.checked_mul(REPRESENTATION) != Some(rest.len()) || layouts > MAX_LAYOUTS
+        {
             return Err(TableError::Index);
         }
         let mut build = Self {
@@ -407,3 +410,6 @@ impl Span {
         self.start..self.end
     }
 }
+
+#[cfg(test)]
+mod tests;

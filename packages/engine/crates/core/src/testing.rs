@@ -122,3 +122,49 @@ impl Text {
         (start, part.len() as u32)
     }
 }
+
+/// Whether a head must not be answered, read in another way than the engine does.
+pub fn refuses_answer(head: &[u8]) -> bool {
+    let text: String = head
+        .iter()
+        .map(|&byte| char::from(byte).to_ascii_lowercase())
+        .collect();
+    let Some(lines) = text.strip_suffix("\r\n\r\n") else {
+        return true;
+    };
+    let mut lines = lines.split("\r\n");
+    let request_line = lines.next().unwrap_or_default();
+    let mut names: Vec<_> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name)
+        .collect();
+    let refused = [
+        "range",
+        "if-range",
+        "if-match",
+        "if-unmodified-since",
+        "expect",
+        "upgrade",
+        "content-length",
+        "transfer-encoding",
+        "proxy-connection",
+        "",
+    ];
+    let once = [
+        "host",
+        "accept-encoding",
+        "if-none-match",
+        "if-modified-since",
+        "connection",
+    ];
+    names.sort_unstable();
+    let is_refused = names
+        .iter()
+        .any(|name| refused.contains(name) || name.trim() != *name);
+    let is_twice = names
+        .windows(2)
+        .any(|pair| pair[0] == pair[1] && once.contains(&pair[0]));
+    let is_whole = !text[..text.len() - 2].contains("\r\n\r\n")
+        && !text.replace("\r\n", "").contains(['\r', '\n']);
+    is_refused || is_twice || !is_whole || !names.contains(&"host") || request_line.contains('#')
+}

@@ -1,0 +1,228 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::{HOST, SAMPLES, Sample, table_of};
+use crate::{Hosts, Step, decide};
+
+const RESOURCES: usize = HEADER;
+const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
+
+fn sound() -> Table {
+    Table::new(table_of(&SAMPLES)).expect("the table is sound")
+}
+
+/// What is wrong with the table after a change.
+fn error_of(change: impl FnOnce(&mut TableParts)) -> TableError {
+    let mut parts = table_of(&SAMPLES);
+    change(&mut parts);
+    Table::new(parts).expect_err("the table is not sound")
+}
+
+#[test]
+fn refuses_an_index_that_has_another_length_than_it_says() {
+    assert_eq!(error_of(|parts| parts.index.clear()), TableError::Index);
+    assert_eq!(error_of(|parts| parts.index.truncate(2)), TableError::Index);
+    assert_eq!(error_of(|parts| parts.index.push(0)), TableError::Index);
+    assert_eq!(
+        error_of(|parts| parts.index.truncate(50)),
+        TableError::Index
+    );
+    for at in 0..HEADER {
+        assert_eq!(
+            error_of(|parts| parts.index[at] = u32::MAX),
+            TableError::Index
+        );
+    }
+}
+
+#[test]
+fn refuses_a_resource_that_points_outside_of_the_table() {
+    let resource = TableError::Resource(0);
+    for at in [0, 1, 2, 3, 4, 5, 6] {
+        let change = |parts: &mut TableParts| parts.index[RESOURCES + at] = u32::MAX;
+        assert_eq!(error_of(change), resource, "{at}");
+    }
+    assert_eq!(error_of(|parts| parts.index[RESOURCES + 2] = 2), resource);
+    assert_eq!(error_of(|parts| parts.index[RESOURCES + 7] = 4), resource);
+    let last = RESOURCES + (SAMPLES.len() - 1) * RESOURCE;
+    assert_eq!(
+        error_of(|parts| parts.index[last + 4] += 1),
+        TableError::Resource(5)
+    );
+}
+
+#[test]
+fn refuses_a_representation_that_points_outside_of_the_table() {
+    for at in 0..REPRESENTATION - 3 {
+        let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] = u32::MAX;
+        assert_eq!(error_of(change), TableError::Representation(0), "{at}");
+    }
+    for (at, number) in [(6, 1), (7, u32::MAX), (8, u32::MAX), (8, 1000)] {
+        let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] = number;
+        assert_eq!(error_of(change), TableError::Representation(0), "{at}");
+    }
+}
+
+#[test]
+fn refuses_heads_that_do_not_end_with_a_line() {
+    for at in [1, 3] {
+        let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] -= 1;
+        assert_eq!(error_of(change), TableError::Representation(0));
+    }
+}
+
+#[test]
+fn refuses_a_path_that_is_there_twice() {
+    let change = |parts: &mut TableParts| parts.index.copy_within(3..5, RESOURCES + RESOURCE);
+    assert_eq!(error_of(change), TableError::Path(1));
+}
+
+#[test]
+fn refuses_choices_of_what_is_not_there() {
+    assert_eq!(
+        error_of(|parts| parts.choices.truncate(5)),
+        TableError::Choices
+    );
+    assert_eq!(
+        error_of(|parts| parts.choices.push(ASKS)),
+        TableError::Choices
+    );
+    assert_eq!(error_of(|parts| parts.choices[0] = 2), TableError::Choices);
+    assert_eq!(error_of(|parts| parts.choices[1] = 1), TableError::Choices);
+}
+
+#[test]
+fn refuses_codings_that_nobody_can_tell_apart() {
+    let with = |coding: Vec<u8>| {
+        error_of(|parts| {
+            parts.codings.push(coding);
+            parts.choices.extend([ASKS, ASKS]);
+        })
+    };
+    assert_eq!(with(Vec::new()), TableError::Codings);
+    assert_eq!(with(b"br".to_vec()), TableError::Codings);
+    assert_eq!(with(vec![b'x'; MAX_CODING + 1]), TableError::Codings);
+    assert_eq!(error_of(|parts| parts.codings.clear()), TableError::Codings);
+}
+
+#[test]
+fn takes_a_table_without_anything() {
+    let parts = TableParts {
+        index: vec![0, 0, 0],
+        codings: vec![Vec::new()],
+        ..TableParts::default()
+    };
+    let table = Table::new(parts).expect("nothing is wrong with it");
+    assert_eq!(table.find(b"/"), None);
+}
+
+#[test]
+fn leaves_choices_of_resources_aside_that_node_answers() {
+    let asks = Sample {
+        path: "/",
+        layout: 0,
+        last_modified: "",
+        flags: FLAG_ASKS,
+        representations: &[],
+    };
+    let table = Table::new(table_of(&[asks])).expect("no choice is made for it");
+    assert!(table.asks(0, false));
+}
+
+#[test]
+fn finds_each_of_many_paths() {
+    let paths: Vec<_> = (0..2000).map(|number| format!("/{number}")).collect();
+    let sample = |path| Sample {
+        path,
+        layout: 1,
+        last_modified: "",
+        flags: 0,
+        representations: &[("", Some(""))],
+    };
+    let samples: Vec<_> = paths.iter().map(|path| sample(path)).collect();
+    let table = Table::new(table_of(&samples)).expect("the table is sound");
+    for (number, path) in paths.iter().enumerate() {
+        assert_eq!(table.find(path.as_bytes()), Some(number));
+    }
+    assert_eq!(table.find(b"/2000"), None);
+}
+
+#[test]
+fn learns_a_coding_beside_what_it_knows() {
+    let before = sound();
+    let table = before
+        .with_coding(b"gzip, br", &[0, 0])
+        .expect("the choices fit");
+    assert_eq!(table.choose(0, Some(b"gzip, br")), Some(0));
+    assert_eq!(table.choose(0, Some(b"br")), Some(0));
+    assert_eq!(table.choose(0, Some(b"*;q=0")), None);
+    assert_eq!(table.choose(0, None), Some(1));
+    assert_eq!(before.choose(0, Some(b"gzip, br")), None);
+
+    let again = table
+        .with_coding(b"gzip, br", &[1, ASKS])
+        .expect("the choices fit");
+    assert_eq!(again.choose(0, Some(b"gzip, br")), Some(1));
+    assert_eq!(again.choose(2, Some(b"gzip, br")), None);
+    assert_eq!(again.codings(), 3);
+}
+
+#[test]
+fn learns_no_choices_that_do_not_fit() {
+    let table = sound();
+    for choices in [&[0][..], &[0, 0, 0], &[2, 0], &[0, 1]] {
+        assert_eq!(
+            table.with_coding(b"x", choices).err(),
+            Some(TableError::Choices)
+        );
+        assert_eq!(
+            table.with_coding(b"br", choices).err(),
+            Some(TableError::Choices)
+        );
+    }
+    assert_eq!(
+        table.with_coding(b"", &[0, 0]).err(),
+        Some(TableError::Codings)
+    );
+}
+
+#[test]
+fn learns_256_codings() {
+    let learn =
+        |table: Table, number: usize| table.with_coding(number.to_string().as_bytes(), &[0, 0]);
+    let full = (table_of(&SAMPLES).codings.len()..=MAX_CODINGS)
+        .try_fold(sound(), learn)
+        .expect("there is room");
+    assert_eq!(full.codings(), MAX_CODINGS);
+    assert_eq!(learn(full.clone(), 1).err(), Some(TableError::Codings));
+    assert!(full.with_coding(b"br", &[0, 0]).is_ok());
+}
+
+proptest! {
+    /// Numbers of a table that is taken lead nowhere else.
+    #[test]
+    fn takes_no_number_that_leads_outside(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![0..200_u32, any::<u32>()]), 0..4),
+        choice in (0..6_usize, any::<u8>()),
+    ) {
+        let mut parts = table_of(&SAMPLES);
+        for (at, number) in changes {
+            let at = at.index(parts.index.len());
+            parts.index[at] = number;
+        }
+        parts.choices[choice.0] = choice.1;
+        let Ok(table) = Table::new(parts) else { return Ok(()) };
+        let mut hosts = Hosts::default();
+        hosts.learn(HOST.as_bytes());
+        let clock = Clock::new(1000, 0);
+        for Sample { path, .. } in SAMPLES {
+            for field in ["", "Accept-Encoding: br\r\n", "If-None-Match: \"id\"\r\n"] {
+                let request = format!("GET {path} HTTP/1.1\r\nHost: {HOST}\r\n{field}\r\n");
+                if let Step::Answer(answer) = decide(request.as_bytes(), &table, &hosts) {
+                    let parts = table.parts(&answer, &clock, false);
+                    prop_assert!(parts.head.ends_with(b"\r\n"));
+                }
+            }
+        }
+    }
+}

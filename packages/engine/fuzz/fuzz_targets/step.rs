@@ -1,0 +1,204 @@
+//! Bytes of any kind and a table of nearly any kind: nothing panics, nothing is told before a head is whole, and no head
+//! that has a refused field is answered.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use serve_dist_core::{
+    Clock, Hosts, MAX_HEAD, NO_SLAB, RequestEnd, Step, Table, TableParts, decide,
+};
+
+#[path = "../../crates/core/src/testing.rs"]
+mod testing;
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    /// Numbers of the index that are replaced.
+    numbers: Vec<(u8, u32)>,
+    learned: Option<(Vec<u8>, Vec<u8>)>,
+    host: Vec<u8>,
+    /// Lines behind `Host`.
+    lines: Vec<Line<'a>>,
+    request: Request<'a>,
+    cut: u16,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Request<'a> {
+    Bytes(&'a [u8]),
+    Line(Method, Target<'a>),
+}
+
+#[derive(Arbitrary, Debug)]
+enum Method {
+    Get,
+    Head,
+    Post,
+    Connect,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Target<'a> {
+    Sample(u8),
+    Query(u8, &'a [u8]),
+    Bytes(&'a [u8]),
+}
+
+#[derive(Arbitrary, Debug)]
+enum Line<'a> {
+    Known(u8, u8),
+    Named(u8, &'a [u8]),
+    Bytes(&'a [u8]),
+}
+
+const NAMES: [&str; 18] = [
+    "Host",
+    "Accept-Encoding",
+    "If-None-Match",
+    "If-Modified-Since",
+    "Connection",
+    "Content-Length",
+    "Range",
+    "If-Range",
+    "If-Match",
+    "If-Unmodified-Since",
+    "Expect",
+    "Upgrade",
+    "Transfer-Encoding",
+    "Proxy-Connection",
+    "Available-Dictionary",
+    "Cookie",
+    "If-None-Match ",
+    "",
+];
+const VALUES: [&str; 10] = [
+    "br",
+    "\"id\"",
+    "W/\"br\"",
+    "\"x\"",
+    testing::DATE,
+    testing::HOST,
+    "keep-alive",
+    "close",
+    "12",
+    "chunked",
+];
+
+fuzz_target!(|input: Input| {
+    let Some(table) = table_of(&input) else {
+        return;
+    };
+    let mut hosts = Hosts::default();
+    hosts.learn(testing::HOST.as_bytes());
+    hosts.learn(&input.host);
+    let bytes = bytes_of(&input);
+    let whole = decide(&bytes, &table, &hosts);
+    check(&whole, &bytes, &table);
+    let cut = usize::from(input.cut) % (bytes.len() + 1);
+    check_cut(&decide(&bytes[..cut], &table, &hosts), cut, &whole);
+});
+
+fn table_of(input: &Input) -> Option<Table> {
+    let mut parts = testing::table_of(&testing::SAMPLES);
+    for &(at, number) in &input.numbers {
+        let at = usize::from(at) % parts.index.len();
+        parts.index[at] = number;
+    }
+    let table = Table::new(parts).ok()?;
+    match &input.learned {
+        Some((value, choices)) => Some(table.with_coding(value, choices).unwrap_or(table)),
+        None => Some(table),
+    }
+}
+
+fn bytes_of(input: &Input) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match &input.request {
+        Request::Bytes(request) => bytes.extend_from_slice(request),
+        Request::Line(method, target) => add_line(&mut bytes, method, target),
+    }
+    for line in &input.lines {
+        match line {
+            Line::Known(name, value) => {
+                add_field(&mut bytes, *name, pick(&VALUES, *value).as_bytes())
+            }
+            Line::Named(name, value) => add_field(&mut bytes, *name, value),
+            Line::Bytes(line) => bytes.extend_from_slice(line),
+        }
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes
+}
+
+fn add_line(bytes: &mut Vec<u8>, method: &Method, target: &Target) {
+    let method = match method {
+        Method::Get => "GET ",
+        Method::Head => "HEAD ",
+        Method::Post => "POST ",
+        Method::Connect => "CONNECT ",
+    };
+    bytes.extend_from_slice(method.as_bytes());
+    let sample = |number: &u8| {
+        testing::SAMPLES[usize::from(*number) % testing::SAMPLES.len()]
+            .path
+            .as_bytes()
+    };
+    match target {
+        Target::Sample(number) => bytes.extend_from_slice(sample(number)),
+        Target::Query(number, query) => {
+            bytes.extend_from_slice(&[sample(number), b"?", query].concat())
+        }
+        Target::Bytes(target) => bytes.extend_from_slice(target),
+    }
+    bytes.extend_from_slice(format!(" HTTP/1.1\r\nHost: {}\r\n", testing::HOST).as_bytes());
+}
+
+fn add_field(bytes: &mut Vec<u8>, name: u8, value: &[u8]) {
+    bytes.extend_from_slice(&[pick(&NAMES, name).as_bytes(), b": ", value, b"\r\n"].concat());
+}
+
+fn pick<'a>(from: &[&'a str], number: u8) -> &'a str {
+    from[usize::from(number) % from.len()]
+}
+
+fn check(step: &Step, bytes: &[u8], table: &Table) {
+    match step {
+        Step::Partial => assert!(bytes.len() <= MAX_HEAD),
+        Step::HandOver { head, .. } => assert!(*head <= bytes.len()),
+        Step::Answer(answer) => {
+            assert!(!testing::refuses_answer(&bytes[..answer.consumed]));
+            let clock = Clock::new(65_000, 0);
+            let parts = table.parts(answer, &clock, answer.closes);
+            assert!(parts.head.ends_with(b"\r\n") && parts.tail.ends_with(b"\r\n\r\n"));
+            assert!(answer.with_body || parts.body.is_empty());
+        }
+    }
+}
+
+/// What a part of the bytes says, all of them say, too.
+fn check_cut(part: &Step, cut: usize, whole: &Step) {
+    match part {
+        Step::Partial => match whole {
+            Step::Partial
+            | Step::HandOver {
+                end: RequestEnd::Open,
+                ..
+            } => {}
+            Step::Answer(answer) => assert!(answer.consumed > cut),
+            Step::HandOver { head, .. } => assert!(*head > cut),
+        },
+        Step::HandOver {
+            end: RequestEnd::Open,
+            ..
+        } => {
+            assert!(matches!(
+                whole,
+                Step::HandOver {
+                    end: RequestEnd::Open,
+                    ..
+                }
+            ));
+        }
+        known => assert_eq!(known, whole),
+    }
+}
