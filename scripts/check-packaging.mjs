@@ -26,6 +26,11 @@ try {
     console.log(`${found.length === 0 ? '✓' : '✗'} ${item.name}@${item.version}`)
     problems.push(...found.map((problem) => `${item.name}: ${problem}`))
   }
+  const addon = await stat(new URL('../packages/engine/dist/engine.node', import.meta.url)).catch(
+    () => undefined,
+  )
+  if (addon !== undefined && addon.size > 5e6)
+    problems.push(`engine.node has ${addon.size} bytes, more than 5 MB`)
   for (const problem of problems) console.error(`✗ ${problem}`)
   if (problems.length > 0 || packed.length === 0) process.exitCode = 1
 } finally {
@@ -48,7 +53,7 @@ async function problemsOfContents(/** @type {string} */ directory) {
     .filter((path) => !files.includes(path))
     .map((path) => `the tarball has no ${path}`)
   for (const path of files) {
-    if (/(?:^|[/.-])tests?[/.-]|fixture|\.tsbuildinfo$|^src\//.test(path))
+    if (/(?:^|[/.-])tests?[/.-]|fixture|\.tsbuildinfo$|\.node$|^src\//.test(path))
       problems.push(`the tarball holds ${path}`)
   }
   for (const protocol of ['workspace:', 'catalog:', '"source"']) {

@@ -1,9 +1,10 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
+import { writeBinaryPackage } from '../../packages/engine/binary-packages.mjs'
 import { installWithNpm } from '../../scripts/copy-spa.mjs'
 import { copyBuild } from '../src/copy-build.ts'
 import { sendRequest } from '../src/send-request.ts'
@@ -90,6 +91,24 @@ describe('npm install @serve-dist/server', () => {
     const server = await startCommand(command, { args: ['public', '--port', '0'], cwd: project })
     expect((await sendRequest(server.url)).status).toBe(200)
     await server.stop()
+  })
+})
+
+const addon = fileURLToPath(new URL('../../packages/engine/dist/engine.node', import.meta.url))
+
+describe.skipIf(!existsSync(addon))('npm install of the package of a binary', () => {
+  test('brings what @serve-dist/engine loads on this platform', async () => {
+    const { project } = await install()
+    const program = path.join(project, 'load.mjs')
+    await writeFile(program, "import { loadEngine } from '@serve-dist/engine'\nconsole.log(loadEngine())")
+    const load = async () => (await runToEnd([process.execPath], { args: [program], cwd: project })).output
+    const [, platform = ''] = /^@serve-dist\/engine has no binary for (\S+)\n$/.exec(await load()) ?? []
+
+    const folder = await temporaryFolder()
+    const engine = { version: '0.1.0', license: 'MIT', engines: {} }
+    await writeBinaryPackage(platform, addon, engine, folder)
+    await installWithNpm(project, folder)
+    expect(await load()).toContain('Engine')
   })
 })
 

@@ -1,0 +1,44 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const platforms = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64-gnu',
+  'linux-arm64-musl',
+  'linux-x64-gnu',
+  'linux-x64-musl',
+]
+
+/**
+ * Writes the package of one platform's binary into a folder.
+ *
+ * @param {string} platform
+ * @param {string} addon The file.
+ * @param {{ version: string, license: string, engines: object }} engine The package.json of @serve-dist/engine.
+ * @param {string} folder
+ */
+export async function writeBinaryPackage(platform, addon, { version, license, engines }, folder) {
+  const [os, cpu, libc] = platform.split('-')
+  const name = `@serve-dist/engine-${platform}`
+  const libcs = libc === undefined ? {} : { libc: [libc === 'gnu' ? 'glibc' : libc] }
+  const manifest = {
+    name,
+    version,
+    description: `The binary of @serve-dist/engine for ${platform}`,
+    license,
+    main: 'engine.node',
+    files: ['engine.node'],
+    os: [os],
+    cpu: [cpu],
+    ...libcs,
+    engines,
+    publishConfig: { access: 'public' },
+  }
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  await writeFile(join(folder, 'README.md'), `# ${name}\n\n${manifest.description}.\n`)
+  await copyFile(fileURLToPath(new URL('../../LICENSE', import.meta.url)), join(folder, 'LICENSE'))
+  await copyFile(addon, join(folder, 'engine.node'))
+}
