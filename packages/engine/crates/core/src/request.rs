@@ -80,7 +80,9 @@ pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
     let mut request = Request::new(&mut []);
     match request.parse_with_uninit_headers(input, &mut space) {
         Ok(Status::Complete(head)) if is_of_whole_lines(&input[..head]) => {
-            decide_head(&input[..head], &request, table, hosts)
+            let head = Head::of(&input[..head], &request);
+            head.answer(table, hosts)
+                .map_or_else(|| head.hand_over(), Step::Answer)
         }
         Ok(Status::Partial) if is_of_whole_lines(input) && begins_with_method(input) => {
             Step::Partial
@@ -111,38 +113,90 @@ fn begins_with_method(input: &[u8]) -> bool {
     }
 }
 
-fn decide_head(head: &[u8], request: &Request, table: &Table, hosts: &Hosts) -> Step {
-    let fields = Fields::read(request.headers);
-    let end = end_of(request, &fields);
-    let begins_well = head[0] != b'\r';
-    let answer = if begins_well {
-        answer_to(head.len(), request, &fields, table, hosts)
-    } else {
-        None
-    };
-    answer.map_or(
-        Step::HandOver {
-            head: head.len(),
-            end,
-        },
-        Step::Answer,
-    )
+/// What `httparse` accepts, in lines that end as they should.
+struct Head<'a> {
+    bytes: &'a [u8],
+    method: &'a str,
+    target: &'a [u8],
+    is_http_1_1: bool,
+    fields: Fields<'a>,
 }
 
-/// Where a request ends whose head `httparse` accepts (RFC 9112 §6.3), as far as everybody reads it alike.
-fn end_of(request: &Request, fields: &Fields) -> RequestEnd {
-    let is_known = request
-        .method
-        .is_some_and(|method| METHODS.contains(&method.as_bytes()));
-    let is_kept = fields
-        .connection
-        .is_none_or(|value| value.eq_ignore_ascii_case(b"keep-alive"));
-    let body = fields.content_length.map_or(Some(0), digits);
-    match body {
-        Some(body) if is_known && is_kept && !fields.opens && request.version == Some(1) => {
-            RequestEnd::Plain { body }
+impl<'a> Head<'a> {
+    fn of(bytes: &'a [u8], request: &Request<'_, 'a>) -> Self {
+        Self {
+            bytes,
+            method: request.method.unwrap_or_default(),
+            target: request.path.unwrap_or_default().as_bytes(),
+            is_http_1_1: request.version == Some(1),
+            fields: Fields::read(request.headers),
         }
-        _ => RequestEnd::Open,
+    }
+
+    fn hand_over(&self) -> Step {
+        Step::HandOver {
+            head: self.bytes.len(),
+            end: self.request_end(),
+        }
+    }
+
+    /// Where the request ends (RFC 9112 §6.3), as far as everybody reads it alike.
+    fn request_end(&self) -> RequestEnd {
+        let Fields {
+            connection,
+            content_length,
+            opens,
+            ..
+        } = self.fields;
+        let is_known = METHODS.contains(&self.method.as_bytes());
+        let is_kept = connection.is_none_or(|value| closes(value) == Some(false));
+        match content_length.map_or(Some(0), digits) {
+            Some(body) if self.is_http_1_1 && is_known && is_kept && !opens => {
+                RequestEnd::Plain { body }
+            }
+            _ => RequestEnd::Open,
+        }
+    }
+
+    /// The answer, where every row of the boundary holds.
+    fn answer(&self, table: &Table, hosts: &Hosts) -> Option<Answer> {
+        let fields = &self.fields;
+        let closes = fields.connection.map_or(Some(false), closes)?;
+        if !self.may_be_answered() || !hosts.knows(fields.host?) {
+            return None;
+        }
+        let resource = table.find(path_of(self.target)?)?;
+        if table.asks(resource, fields.offers_dictionary) {
+            return None;
+        }
+        let representation = table.choose(resource, fields.accept_encoding)?;
+        let kind = precondition(
+            fields,
+            table.tag(representation),
+            table.last_modified(resource),
+        )?;
+        let with_body = self.method == "GET" && kind == Kind::Ok;
+        Some(Answer {
+            consumed: self.bytes.len(),
+            resource,
+            representation,
+            kind,
+            with_body,
+            closes,
+        })
+    }
+
+    fn may_be_answered(&self) -> bool {
+        let Fields {
+            content_length,
+            asks,
+            opens,
+            ..
+        } = self.fields;
+        let is_plain = self.is_http_1_1
+            && matches!(self.method, "GET" | "HEAD")
+            && !self.bytes.starts_with(b"\r");
+        is_plain && content_length.is_none() && !asks && !opens
     }
 }
 
@@ -154,44 +208,6 @@ fn digits(value: &[u8]) -> Option<u64> {
         value
             .iter()
             .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
-    })
-}
-
-/// The answer, where every row of the boundary holds.
-fn answer_to(
-    head: usize,
-    request: &Request,
-    fields: &Fields,
-    table: &Table,
-    hosts: &Hosts,
-) -> Option<Answer> {
-    let is_head = match request.method? {
-        "GET" => false,
-        "HEAD" => true,
-        _ => return None,
-    };
-    if fields.asks || fields.opens || fields.content_length.is_some() || request.version != Some(1)
-    {
-        return None;
-    }
-    let closes = fields.connection.map_or(Some(false), closes)?;
-    if !fields.host.is_some_and(|host| hosts.knows(host)) {
-        return None;
-    }
-    let resource = table.find(path_of(request.path?.as_bytes())?)?;
-    if table.asks(resource, fields.offers_dictionary) {
-        return None;
-    }
-    let representation = table.choose(resource, fields.accept_encoding)?;
-    let kind = precondition(fields, table, resource, representation)?;
-    let with_body = !is_head && kind == Kind::Ok;
-    Some(Answer {
-        consumed: head,
-        resource,
-        representation,
-        kind,
-        with_body,
-        closes,
     })
 }
 
@@ -208,7 +224,7 @@ fn closes(connection: &[u8]) -> Option<bool> {
 
 /// The path of a target in origin form without a fragment, in ASCII.
 fn path_of(target: &[u8]) -> Option<&[u8]> {
-    let is_plain = target[0] == b'/'
+    let is_plain = target.starts_with(b"/")
         && target
             .iter()
             .all(|&byte| byte.is_ascii_graphic() && byte != b'#');
@@ -216,20 +232,13 @@ fn path_of(target: &[u8]) -> Option<&[u8]> {
     is_plain.then_some(&target[..end])
 }
 
-/// RFC 9110 §13.2.2 for the two fields and the values that need no grammar; `None` for all others.
-fn precondition(
-    fields: &Fields,
-    table: &Table,
-    resource: usize,
-    representation: usize,
-) -> Option<Kind> {
-    let is_same = if let Some(field) = fields.if_none_match {
-        opaque_tag(field)? == table.tag(representation)
-    } else if let Some(field) = fields.if_modified_since {
-        let is_ours = !field.is_empty() && field == table.last_modified(resource);
-        is_ours.then_some(true)?
-    } else {
-        false
+/// RFC 9110 §13.2.2 for the two fields, and for the values of them that need no grammar; `None` for all others.
+fn precondition(fields: &Fields, tag: &[u8], last_modified: &[u8]) -> Option<Kind> {
+    let is_same = match (fields.if_none_match, fields.if_modified_since) {
+        (Some(field), _) => opaque_tag(field)? == tag,
+        (None, Some(field)) if !field.is_empty() && field == last_modified => true,
+        (None, Some(_)) => return None,
+        (None, None) => false,
     };
     Some(if is_same { Kind::NotModified } else { Kind::Ok })
 }

@@ -174,11 +174,6 @@ impl Table {
         self.codings.len()
     }
 
-    /// How many choices a coding has.
-    pub fn layouts(&self) -> usize {
-        self.build.layouts.len()
-    }
-
     /// What is written for an answer of this table; `closes` where the connection ends with it.
     pub fn parts<'a>(&'a self, answer: &Answer, clock: &'a Clock, closes: bool) -> Parts<'a> {
         let representation = &self.build.representations[answer.representation];
