@@ -16,6 +16,7 @@ const defaults: ServeFlags = {
   memoryBudget: 64,
   largestBody: Number.POSITIVE_INFINITY,
   workers: 1,
+  engine: 'auto',
   storeCacheSize: 1,
   storeInterval: 1,
   grace: 10_000,

@@ -12,6 +12,7 @@ import { loadDefaults } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../load/read-rules.ts'
 import { needlessWithStore, storeDefaults } from '../load/store-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
+import { type EngineChoice, engineChoices } from '../native/engine-choice.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { AccessLogFormat } from '../operations/access-log.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
@@ -86,6 +87,7 @@ export interface ServeFlags {
   readonly sourceMaps?: SourceMaps
   readonly csp?: CspMode
   readonly workers: number | 'auto'
+  readonly engine: EngineChoice
   readonly watch?: boolean
   readonly deltas?: boolean
   readonly grace: number
@@ -267,6 +269,13 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'WORKERS',
     default: 1,
     read: parseWorkers,
+  },
+  engine: {
+    help: 'who answers files: threads of @serve-dist/engine, or Node; auto: the first where it can be had',
+    group: process,
+    environment: 'SERVE_DIST_ENGINE',
+    choices: engineChoices,
+    default: serveDefaults.engine,
   },
   watch: {
     help: 'serve a new build once it is complete (SIGHUP: now)',

@@ -1,10 +1,12 @@
 import { count, formatBytes } from '@serve-dist/manifest'
+import type { RunningEngine } from '../native/engine-choice.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** What the command prints when it listens. */
 export interface Listening {
   readonly version: string
   readonly summary: SiteSummary
+  readonly engine: RunningEngine
   readonly url: string
   /** Where there are several processes. */
   readonly workers?: WorkersSummary | undefined
@@ -18,7 +20,7 @@ export interface WorkersSummary {
 }
 
 /** The one line that the command prints when it listens; the URL stands at its end. */
-export function listeningLine({ version, summary, url, workers }: Listening): string {
+export function listeningLine({ version, summary, engine, url, workers }: Listening): string {
   const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
   const parts = [
     `serve-dist ${version}`,
@@ -27,6 +29,7 @@ export function listeningLine({ version, summary, url, workers }: Listening): st
     ...(workers === undefined
       ? []
       : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
+    `engine: ${engine.name}${engine.why === undefined ? '' : ` (${engine.why})`}`,
     url,
   ]
   return parts.join(' · ')

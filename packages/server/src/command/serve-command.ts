@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { defined } from './defined.ts'
 import type { GivenFlags } from './flags.ts'
+import { chooseEngine } from '../native/choose-engine.ts'
+import type { RunningEngine } from '../native/engine-choice.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readRules } from '../load/read-rules.ts'
@@ -18,6 +20,7 @@ import { takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts
 /** What serves: this process, or workers of its own. */
 interface Serving {
   readonly url: string
+  readonly engine: RunningEngine
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
   readonly reload: Reload
@@ -85,10 +88,11 @@ async function warnOfPages(
 
 async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
   const server = await serveStaged(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
-  const { url, opsUrl, redirectUrl, watched } = server
+  const { url, engine, opsUrl, redirectUrl, watched } = server
   // Not `...server`: a copy would hold the first build for good.
   return {
     url,
+    engine,
     summary: server.site.summary,
     watched,
     opsUrl,
@@ -114,6 +118,7 @@ async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving
       import('../transport/listen.ts'),
     ])
   const { grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
+  const engine = await chooseEngine(flags.engine, ['--workers'])
   const hasPort = socket === undefined && descriptor === undefined
   if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
   // The workers report a host that cannot be used.
@@ -131,6 +136,7 @@ async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving
   const workers = await startWorkers(given).catch(fail)
   return {
     ...workers,
+    engine,
     watched: store?.watched,
     workers: { count, residentBytes: workers.residentBytes },
     opsUrl: operations.url,
@@ -163,7 +169,7 @@ async function toServeOptions(
   { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
   const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
-  const { verify, memoryBudget, largestBody, openFiles, noManifest, envFile } = flags
+  const { verify, memoryBudget, largestBody, openFiles, noManifest, envFile, engine } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
   if (ssr !== undefined) {
     // React and others choose their development build where it is not set.
@@ -192,6 +198,7 @@ async function toServeOptions(
     descriptor,
     gracePeriod: grace,
     allowHosts: allowHost,
+    engine,
     ssr,
     tls,
     site: defined({

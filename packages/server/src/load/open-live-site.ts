@@ -7,7 +7,13 @@ import { retireFiles } from '../files/inspect-files.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { shareLook } from '../files/share-look.ts'
 import type { StoredBuild } from '../site/kept-build.ts'
-import { servedBuild, siteCounts, type SiteHolder, type StoredBytes } from '../site/site.ts'
+import {
+  servedBuild,
+  siteCounts,
+  type SiteFollower,
+  type SiteHolder,
+  type StoredBytes,
+} from '../site/site.ts'
 import { loadDefaults, resolveLiveSiteOptions, type LiveSiteOptions } from './load-options.ts'
 import { type BuildPlace, openSource } from './open-source.ts'
 import type { PrepareOutcome, ReloadOutcome } from './reload-outcome.ts'
@@ -33,6 +39,8 @@ export interface LiveSite extends SiteHolder {
 export interface StagedSite extends LiveSite {
   /** Tells of each build that becomes current in a store. */
   readonly watched?: WatchedBuilds | undefined
+  /** Tells somebody of the site that is served, and of each that takes its place. */
+  follow(follower: SiteFollower): void
   /** Loads the build that the folder has now, checks it, and keeps it beside the one that is served. It never rejects. */
   prepare(): Promise<PrepareOutcome>
   /** Puts what was prepared in its place, if anything was. */
@@ -95,6 +103,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   const { watched } = source
   source.noteServed?.(served.site.buildId)
   let prepared: LoadedBuild | undefined
+  let follower: SiteFollower | undefined
   let isClosed = false
 
   const earlierBuilds = (): readonly EarlierBuild[] => [
@@ -114,6 +123,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     } catch (error) {
       return { status: 'refused', buildId: served.site.buildId, problems: problemsOf(error) }
     }
+    if (loaded.identity !== served.identity) await follower?.prepare(loaded.site)
     const before = servedBuild(served.site)
     if (isClosed || loaded.identity === served.identity) {
       loaded.retire()
@@ -134,13 +144,18 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   function swap(): void {
     if (prepared === undefined) return
     const before = served
-    served = prepared
-    live.current = served.site
+    serveNow(prepared)
     prepared = undefined
     source.noteServed?.(served.site.buildId)
     const kept = new Set(filesOf(served.kept))
     retireFiles(filesOf([before.build, ...before.kept]).filter((stored) => !kept.has(stored)))
     makeDeltas(before.build.manifest)
+  }
+
+  function serveNow(build: LoadedBuild): void {
+    follower?.swap(build.site)
+    served = build
+    live.current = build.site
   }
 
   /** The next swap stops it, and so does the end. */
@@ -155,8 +170,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   /** The same build, with other things beside it. */
   function putInPlace(joined: JoinedSite): void {
     const before = served
-    served = { ...before, ...joined }
-    live.current = served.site
+    serveNow({ ...before, ...joined })
     const still = new Set(filesOf(served.kept))
     retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
   }
@@ -202,6 +216,10 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     current: served.site,
     store: source.store,
     watched,
+    follow(given) {
+      follower = given
+      given.swap(served.site)
+    },
     // Tabs may be ahead of this replica.
     ...(source.peek !== undefined && { lookAgain: shareLook(lookAgain) }),
     prepare,

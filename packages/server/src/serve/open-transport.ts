@@ -1,6 +1,15 @@
 import { createHttpTransport } from '../transport/create-http-transport.ts'
+import type { ChosenEngine } from '../native/choose-engine.ts'
 import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, Transport, TransportOptions } from '../transport/transport.ts'
+
+/** Which transport it is. */
+interface TransportChoice {
+  readonly tls?: TlsFiles
+  readonly engine: ChosenEngine
+  /** The hosts that are served; the default is all. */
+  readonly allowHosts?: readonly string[]
+}
 
 /**
  * Makes the transport that the options ask for; over TLS its certificate follows its files.
@@ -10,8 +19,16 @@ import type { RequestListener, Transport, TransportOptions } from '../transport/
 export async function openTransport(
   listener: RequestListener,
   options: TransportOptions,
-  tls: TlsFiles | undefined,
+  { tls, engine, allowHosts }: TransportChoice,
 ): Promise<Transport> {
+  const { binding } = engine
+  if (binding !== undefined) {
+    const [{ createEngineTransport }, { usableCores }] = await Promise.all([
+      import('../native/create-engine-transport.ts'),
+      import('@serve-dist/manifest/usable-cores'),
+    ])
+    return createEngineTransport(listener, options, { binding, threads: usableCores(), allowHosts })
+  }
   if (tls === undefined) return createHttpTransport(listener, options)
 
   const [{ readTlsCredentials, warningOf }, { createTlsTransport }, { watchTlsFiles }] = await Promise.all([

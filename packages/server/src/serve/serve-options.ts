@@ -1,4 +1,5 @@
 import { hostList } from '../transport/allow-hosts.ts'
+import { type EngineChoice, engineChoices } from '../native/engine-choice.ts'
 import { type HandlerOptions, noFolder, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
@@ -8,7 +9,15 @@ import type { BuildPlace } from '../load/open-source.ts'
 import { storeChecks, type StoreOptions } from '../load/store-options.ts'
 import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
-import { expecting, numberOf, optionsFor, portNumber, readOptions, wholeNumber } from '../read-options.ts'
+import {
+  expecting,
+  numberOf,
+  oneOf,
+  optionsFor,
+  portNumber,
+  readOptions,
+  wholeNumber,
+} from '../read-options.ts'
 
 /** What `serve` takes. With `store`, builds come from there, and `directory` must be left out. */
 export interface ServeOptions extends Partial<StoreOptions> {
@@ -69,6 +78,12 @@ export interface ServeOptions extends Partial<StoreOptions> {
    * @default all
    */
   readonly allowHosts?: readonly string[]
+  /**
+   * Who answers the build's files: `native` the addon of `@serve-dist/engine`, on threads of its own; `node` this
+   * process's JavaScript; `auto` the addon where it loads and the other options allow it. Answers are the same.
+   * @default 'auto'
+   */
+  readonly engine?: EngineChoice
 }
 
 /** Options that have no default. */
@@ -88,6 +103,7 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
   site: {},
   handler: {},
   operations: {},
+  engine: 'auto',
 }
 
 /**
@@ -145,6 +161,7 @@ const checks = {
   tls: optionsFor(resolveTlsOptions),
   operations: optionsFor(checkOperationsOptions),
   allowHosts: hostList,
+  engine: oneOf(...engineChoices),
 }
 
 /** Where its builds come from. */

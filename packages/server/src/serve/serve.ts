@@ -9,6 +9,9 @@ import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore, openStagedSite, type StagedSite } from '../load/open-live-site.ts'
 import type { ReloadOutcome } from '../load/reload-outcome.ts'
+import { chooseEngine } from '../native/choose-engine.ts'
+import type { RunningEngine } from '../native/engine-choice.ts'
+import { engineObstacles } from './engine-obstacles.ts'
 import { openTransport } from './open-transport.ts'
 import { placeOf, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
@@ -28,6 +31,8 @@ export interface RunningServer {
   readonly opsUrl: string | undefined
   /** The URL that redirects plain HTTP to HTTPS, if one does. */
   readonly redirectUrl: string | undefined
+  /** Who answers the build's files. */
+  readonly engine: RunningEngine
   /** The build that is served now. */
   readonly site: Site
   /**
@@ -84,6 +89,8 @@ export interface WorkerPart {
 export async function serveStaged(options: ServeOptions, worker?: WorkerPart): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
+  const isWorker = worker !== undefined
+  const engine = await chooseEngine(resolved.engine, await engineObstacles(resolved, isWorker))
 
   // 1. What operators see: probes are answered before there is a build.
   const operations = await openOperations(resolved.operations)
@@ -124,7 +131,12 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
   // 4. How requests come, and where.
   const takesUploads = application !== undefined
   const watcher = operations === undefined ? {} : { watcher: operations }
-  const transport = await openTransport(listener, { takesUploads, ...watcher }, tls).catch(giveUp)
+  const transport = await openTransport(
+    listener,
+    { takesUploads, ...watcher },
+    { ...resolved, engine },
+  ).catch(giveUp)
+  if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {
     // It may not listen, but it watches its certificate.
     await transport.drain(0)
@@ -145,7 +157,7 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
           watcher: operations,
         }).catch(hangUp)
   // A service manager's socket outlives us, and workers of another cluster may go on.
-  if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
+  if (resolved.descriptor === undefined && (isWorker || !cluster.isWorker)) {
     ownQueue(transport.server)
     if (redirects !== undefined) ownQueue(redirects.transport.server)
   }
@@ -173,6 +185,7 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
     },
     opsUrl: operations?.url,
     redirectUrl: redirects?.url,
+    engine: { name: engine.name, ...(engine.why !== undefined && { why: engine.why }) },
     get site() {
       return live.current
     },

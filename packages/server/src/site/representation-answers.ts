@@ -7,8 +7,8 @@ import type { Answer, AnswerContent, Representation, Resource, StoredBytes } fro
 
 type MakeAnswer = (representation: Representation, resource: Resource) => Answer
 
-/** 200 with a representation; the same object each time, as those below. */
-export const okAnswer: MakeAnswer = madeOnce((representation, resource) => {
+/** 200 with a representation, made anew: for who keeps nothing of it but its text. */
+export const makeOkAnswer: MakeAnswer = (representation, resource) => {
   const { coding, bytes } = representation
   const fields = [
     ...metadataOf(resource, representation),
@@ -26,17 +26,21 @@ export const okAnswer: MakeAnswer = madeOnce((representation, resource) => {
     ...(resource.earlyHints.length > 0 && { earlyHints: resource.earlyHints }),
     ...savedBy(resource, representation),
   }
-})
+}
 
-/** 304 for a client that has this representation. */
-export const notModifiedAnswer: MakeAnswer = madeOnce((representation, resource) => ({
+/** 304 for a client that has this representation, made anew as well. */
+export const makeNotModifiedAnswer: MakeAnswer = (representation, resource) => ({
   status: 304,
   fields: overrideFields(
     [...varyOf(resource), ...freshnessOf(resource, representation), ...dictionaryOf(resource)],
     without(overridesOf(resource, representation), isRepresentationMetadata),
   ),
   content: { kind: 'none' },
-}))
+})
+
+/** 200; the same object each time, as those below. */
+export const okAnswer: MakeAnswer = madeOnce(makeOkAnswer)
+export const notModifiedAnswer: MakeAnswer = madeOnce(makeNotModifiedAnswer)
 
 /** 404 with a representation as its page. */
 export const notFoundAnswer: MakeAnswer = madeOnce((representation, resource) => {

@@ -270,6 +270,14 @@ export interface SiteHolder {
   lookAgain?(): Promise<void>
 }
 
+/** Who has something made of each site that is served. */
+export interface SiteFollower {
+  /** Makes ready for a site that may be served next. It never rejects. */
+  prepare(site: Site): Promise<void>
+  /** Called in the turn in which a site takes its place, before it does. */
+  swap(site: Site): void
+}
+
 /** What operators see of a store of builds. */
 export interface StoreView {
   /** As they named it. */

@@ -55,9 +55,7 @@ export async function listen(
   // The primary makes a worker's socket, and may be another program; a thread cannot set the umask.
   const setsUmask = 'socket' in address && isMainThread && !cluster.isWorker
   await new Promise<void>((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => {
-      reject(new OperatorError('SD_LISTEN_FAILED', explain(error, address), { cause: error }))
-    }
+    const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, address))
     server.once('error', fail)
     const before = setsUmask ? process.umask(umaskFor(address.socketMode)) : undefined
     try {
@@ -92,8 +90,13 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
   return { port, ...(host !== '*' && { host }) }
 }
 
+/** What an operator is told of the system's error. */
+export function listenError(error: NodeJS.ErrnoException, address: ListenAddress): OperatorError {
+  return new OperatorError('SD_LISTEN_FAILED', explain(error, address), { cause: error })
+}
+
 /** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
-function reachableName(host: string): string {
+export function reachableName(host: string): string {
   if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
   // Only the literal of an IPv6 address has colons.
   return host.includes(':') ? `[${host}]` : host

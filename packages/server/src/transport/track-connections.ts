@@ -117,7 +117,7 @@ export function trackConnections(
       noteRefusal(socket, failure, isOfBody ? last : undefined)
       // RFC 9110 §15.5.6.
       const allow = status === 405 ? `Allow: ${allowedMethods}\r\n` : ''
-      const refusal = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${allow}Connection: close\r\n\r\n`
+      const refusal = bareHead(status, allow)
       // After a 408 nothing may be read: the request could still become complete.
       if (status === 408) destroySoonAsNode(socket.end(refusal))
       else lingeringClose(socket, refusal)
@@ -186,6 +186,11 @@ export function trackConnections(
       for (const [socket, { last }] of connections) resetOrDestroy(socket, last)
     },
   }
+}
+
+/** A refusal without a body, behind which the connection ends. */
+export function bareHead(status: number, fields = ''): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}Connection: close\r\n\r\n`
 }
 
 /** A client that has just connected is about to send: it would see a failure. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { ConnectionLimits } from '../protocol/connection-limits.ts'
+import type { SiteFollower } from '../site/site.ts'
 import type { ListenAddress } from './listen.ts'
 
 /** Answers a request. */
@@ -40,6 +41,8 @@ export interface Transport {
    * @throws OperatorError when the address is in use, not allowed or not this machine's.
    */
   listen(address: ListenAddress): Promise<string>
+  /** Whom to tell of each site, where it answers without the listener what it can. */
+  readonly follower?: SiteFollower
   /** Reads the certificate again, for new connections. It never rejects. */
   reload?(): Promise<void>
   /**

@@ -36,7 +36,7 @@ describe('serve-dist', () => {
     const command = spawnCommand([directory, '--port', '0'])
     const { line, port } = await command.listening
     expect(line).toMatch(
-      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · http:\/\/127\.0\.0\.1:\d+\/$/,
+      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · engine: (?:native|node \(.+\)) · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
     const response = await rawRequest(port, { target: '/', fields: { 'Accept-Encoding': 'zstd, br, gzip' } })
     expect([response.status, response.body.toString()]).toEqual([200, 'page'])

@@ -111,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const command = spawnCommand([directory, '--port', '0', '--workers', '3'])
     const { line } = await command.listening
     expect(line).toMatch(
-      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · http:\/\/127\.0\.0\.1:\d+\/$/,
+      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · engine: node \(not with --workers\) · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
     expect(await childrenOf(command.child.pid)).toHaveLength(3)
     expect(await stop(command)).toBe(0)

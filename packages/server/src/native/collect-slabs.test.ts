@@ -1,0 +1,50 @@
+import { noSlab } from '@serve-dist/engine'
+import { describe, expect, test } from 'vitest'
+import { collectSlabs } from './collect-slabs.ts'
+
+const memory = new TextEncoder().encode('abcdefghij').buffer
+const other = new TextEncoder().encode('klm').buffer
+
+function bodyIn(buffer: ArrayBuffer, begin: number, length: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer, begin, length)
+}
+
+describe('collectSlabs', () => {
+  test('joins what lies side by side, in whatever order it comes', () => {
+    const { slabs, places } = collectSlabs([bodyIn(memory, 4, 2), bodyIn(other, 0, 3), bodyIn(memory, 1, 3)])
+    expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['bcdef', 'klm'])
+    expect(places).toEqual([
+      [0, 3],
+      [1, 0],
+      [0, 0],
+    ])
+  })
+
+  test('takes no byte that is of no body: somebody may write there', () => {
+    const { slabs, places } = collectSlabs([bodyIn(memory, 7, 2), bodyIn(memory, 0, 2)])
+    expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['ab', 'hi'])
+    expect(places).toEqual([
+      [1, 0],
+      [0, 0],
+    ])
+  })
+
+  test('has one place for bodies that share their bytes', () => {
+    const { slabs, places } = collectSlabs([bodyIn(memory, 2, 4), bodyIn(memory, 2, 4), bodyIn(memory, 3, 1)])
+    expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['cdef'])
+    expect(places).toEqual([
+      [0, 0],
+      [0, 0],
+      [0, 1],
+    ])
+  })
+
+  test('has no slab for what is not in memory, or empty', () => {
+    const { slabs, places } = collectSlabs([undefined, bodyIn(memory, 2, 0)])
+    expect(slabs).toEqual([])
+    expect(places).toEqual([
+      [noSlab, 0],
+      [noSlab, 0],
+    ])
+  })
+})

@@ -1,0 +1,24 @@
+import cluster from 'node:cluster'
+import type { ResolvedServeOptions } from './serve-options.ts'
+
+/** What the native engine cannot be had with, as the command names it. */
+export async function engineObstacles(
+  { tls, ssr, operations }: Pick<ResolvedServeOptions, 'tls' | 'ssr' | 'operations'>,
+  isWorker: boolean,
+): Promise<readonly string[]> {
+  const found = [
+    tls !== undefined && '--tls-cert',
+    isWorker && '--workers',
+    !isWorker && cluster.isWorker && 'a cluster of other workers',
+    operations.accessLog !== undefined && '--access-log',
+    operations.ops !== undefined && '--ops',
+    // A light call of an application costs more through the relay.
+    ssr !== undefined && (await hasOneCore()) && '--ssr on one core',
+  ]
+  return found.filter((name) => name !== false)
+}
+
+async function hasOneCore(): Promise<boolean> {
+  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  return usableCores() === 1
+}
