@@ -29,8 +29,10 @@ enum Next {
     Again,
     /// Node answers what is at their begin.
     HandOver(usize, RequestEnd),
-    /// The last answer is sent.
+    /// The last answer is sent; the client may not know that yet.
     Close,
+    /// The client sends nothing more.
+    End,
 }
 
 /// What the system did not take of an answer.
@@ -82,7 +84,8 @@ async fn serve_requests(
                     }
                 }
             }
-            Next::Close => return Ok(!pending.is_empty()),
+            Next::Close => return Ok(true),
+            Next::End => return Ok(false),
         };
         if let Some(rest) = rest {
             send(thread, connection, rest).await?;
@@ -105,7 +108,7 @@ async fn read(
             // A head without its end is Node's to refuse, or nobody's.
             let head = pending.len();
             let next = if head == 0 {
-                Next::Close
+                Next::End
             } else {
                 Next::HandOver(head, RequestEnd::Open)
             };
