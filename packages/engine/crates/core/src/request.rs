@@ -222,12 +222,11 @@ fn closes(connection: &[u8]) -> Option<bool> {
     }
 }
 
-/// The path of a target in origin form without a fragment, in ASCII.
+/// A target without its query; none for one with a fragment, or with octets that Node may read as something else.
 fn path_of(target: &[u8]) -> Option<&[u8]> {
-    let is_plain = target.starts_with(b"/")
-        && target
-            .iter()
-            .all(|&byte| byte.is_ascii_graphic() && byte != b'#');
+    let is_plain = target
+        .iter()
+        .all(|&byte| byte.is_ascii_graphic() && byte != b'#');
     let end = memchr::memchr(b'?', target).unwrap_or(target.len());
     is_plain.then_some(&target[..end])
 }
