@@ -55,8 +55,10 @@ async function writePages(project: string): Promise<void> {
 }
 
 /** What the documents say that an installation weighs: all of it, then without what is optional. */
-const said = ['README.md', 'docs/deploying.md'].map((name) => {
-  const text = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+const documents = ['README.md', 'docs/deploying.md'].map((name) =>
+  readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'),
+)
+const said = documents.map((text) => {
   const figures = text.matchAll(/(\d+) packages(?:,| and)\s([\d.]+)\sMB/g)
   return Array.from(figures, ([, packages, megabytes]) => [Number(packages), Number(megabytes)]).toSorted(
     ([one = 0], [other = 0]) => other - one,
@@ -97,7 +99,7 @@ describe('npm install @serve-dist/server', () => {
 const addon = fileURLToPath(new URL('../../packages/engine/dist/engine.node', import.meta.url))
 
 describe.skipIf(!existsSync(addon))('npm install of the package of a binary', () => {
-  test('brings what @serve-dist/engine loads on this platform', async () => {
+  test('brings what @serve-dist/engine loads on this platform, with the weight that the documents say', async () => {
     const { project } = await install()
     const program = path.join(project, 'load.mjs')
     await writeFile(program, "import { loadEngine } from '@serve-dist/engine'\nconsole.log(loadEngine())")
@@ -109,6 +111,8 @@ describe.skipIf(!existsSync(addon))('npm install of the package of a binary', ()
     await writeBinaryPackage(platform, addon, engine, folder)
     await installWithNpm(project, folder)
     expect(await load()).toContain('Engine')
+    const megabytes = `${((await stat(addon)).size / 1e6).toFixed(1)} MB more`
+    for (const text of documents) expect(text.replaceAll(/\s+/g, ' ')).toContain(megabytes)
   })
 })
 
