@@ -413,6 +413,7 @@ fn chooses_by_the_very_value_of_accept_encoding() {
         "Accept-Encoding: *;q=0\r\n",
         "Accept-Encoding: br\r\nAccept-Encoding: br\r\n",
         "Accept-Encoding: br\r\nAccept-Encoding:\r\n",
+        "Accept-Encoding: br\r\nAccept-Encoding: br\r\nAccept-Encoding: br\r\n",
     ] {
         assert_handed_over(get(lines), plain(0));
     }
@@ -559,6 +560,7 @@ fn leaves_other_connections_to_node() {
 #[test]
 fn hands_over_what_only_node_answers() {
     for lines in [
+        "Range: x\r\nAccept-Encoding: br\r\nAccept-Encoding: br\r\n",
         "Range: bytes=0-1\r\n",
         "range:\r\n",
         "If-Range: \"id\"\r\n",
