@@ -7,6 +7,7 @@ export type {
   EngineOptions,
   EngineTable,
   HandedConnection,
+  ListeningAddress,
 } from './binding.ts'
 export { engineAsks, engineFlags, noSlab } from './binding.ts'
 export { loadEngine } from './load-binding.ts'

@@ -15,9 +15,9 @@ export async function listenNatively(
 ): Promise<string> {
   if ('socket' in address) await removeStaleSocket(address.socket)
   try {
-    const port = engine.listen(await toEngineAddress(address))
-    if ('socket' in address) return `http://unix:${address.socket}:`
-    return `http://${reachableName('host' in address ? address.host : '*')}:${port}`
+    const actual = engine.listen(await toEngineAddress(address))
+    if (actual.port === 0) return `http://unix:${actual.address}:`
+    return `http://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
   } catch (error) {
     throw listenError(error instanceof Error ? error : new Error(String(error)), address)
   }

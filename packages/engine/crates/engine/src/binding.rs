@@ -58,6 +58,15 @@ pub struct EngineAddress {
     pub descriptor: Option<i32>,
 }
 
+/// Where an engine has found to listen.
+#[napi(object, object_from_js = false)]
+pub struct ListeningAddress {
+    /// An IP address, or the path of a unix socket.
+    pub address: String,
+    /// 0 for a unix socket.
+    pub port: u16,
+}
+
 /// The answers of one build.
 #[napi(object, object_to_js = false)]
 pub struct EngineTable {
@@ -153,21 +162,21 @@ impl Engine {
         self.replace(None, |_| Hosts::default());
     }
 
-    /// Accepts connections; returns the port.
+    /// Accepts connections.
     #[napi(catch_unwind)]
-    pub fn listen(&self, env: &Env, address: EngineAddress) -> Result<u16> {
+    pub fn listen(&self, env: &Env, address: EngineAddress) -> Result<ListeningAddress> {
         let failed = |error: std::io::Error| {
             let code = code_of(&error);
             Error::new(code.to_owned(), format!("listen {code}: {error}"))
         };
         let listener = Listener::open(read_address(address)?).map_err(failed)?;
-        let port = listener.port().map_err(failed)?;
+        let (address, port) = listener.address().map_err(failed)?;
         let held = keep_alive(env)
             .map_err(|error| Error::new(error.status.as_ref().to_owned(), error.reason.clone()))?;
         self.shared
             .start(listener, self.threads.into(), held)
             .map_err(failed)?;
-        Ok(port)
+        Ok(ListeningAddress { address, port })
     }
 
     /// Node's answer is whole after so many bytes.

@@ -86,10 +86,16 @@ impl Listener {
         Ok(self)
     }
 
-    /// The port; 0 for a unix socket.
-    pub fn port(&self) -> io::Result<u16> {
+    /// The IP address and the port; of a unix socket its path and 0.
+    pub fn address(&self) -> io::Result<(String, u16)> {
         let address = self.socket.local_addr()?;
-        Ok(address.as_socket().map_or(0, |address| address.port()))
+        Ok(address.as_socket().map_or_else(
+            || {
+                let path = address.as_pathname().unwrap_or(Path::new(""));
+                (path.to_string_lossy().into_owned(), 0)
+            },
+            |address| (address.ip().to_string(), address.port()),
+        ))
     }
 
     /// Takes a connection from the queue, and the client's address where it has one.
