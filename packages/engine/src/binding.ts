@@ -113,6 +113,8 @@ export interface Engine {
   done(id: number, bytesWritten: number): void
   /** Connections that are open. */
   connections(): number
+  /** Connections that a fault of the engine has closed, each alone; the fault itself is on standard error. */
+  panics(): number
   /**
    * Stops: no new connections but those that the system has queued, idle ones are closed at once, new ones after a second,
    * answers under way get so many milliseconds and say `Connection: close`. Settles when the last one is closed.

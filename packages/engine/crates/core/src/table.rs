@@ -132,7 +132,18 @@ pub struct Parts<'a> {
     /// `Date`, the fields of the connection and the empty line.
     pub tail: &'a [u8],
     /// Empty for HEAD and 304.
-    pub body: Bytes,
+    pub body: &'a [u8],
+    slab: Option<&'a Bytes>,
+}
+
+impl Parts<'_> {
+    /// The body from this byte on, for a time when the table may be another: counted, which all threads would feel if it
+    /// were done for each answer.
+    pub fn rest_of_body(&self, start: usize) -> Bytes {
+        let rest = &self.body[start..];
+        self.slab
+            .map_or_else(Bytes::new, |slab| slab.slice_ref(rest))
+    }
 }
 
 impl Table {
@@ -181,14 +192,13 @@ impl Table {
             Kind::Ok => representation.ok,
             Kind::NotModified => representation.not_modified,
         };
-        let body = match representation.body {
-            Some((slab, span)) if answer.with_body => self.build.slabs[slab].slice(span.range()),
-            _ => Bytes::new(),
-        };
+        let body = representation.body.filter(|_| answer.with_body);
+        let slab = body.map(|(slab, _)| &self.build.slabs[slab]);
         Parts {
             head: self.build.text(head),
             tail: clock.tail(closes),
-            body,
+            body: body.map_or(&[], |(slab, span)| &self.build.slabs[slab][span.range()]),
+            slab,
         }
     }
 

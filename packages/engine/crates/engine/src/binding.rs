@@ -167,7 +167,12 @@ impl Engine {
     pub fn listen(&self, env: &Env, address: EngineAddress) -> Result<ListeningAddress> {
         let failed = |error: std::io::Error| {
             let code = code_of(&error);
-            Error::new(code.to_owned(), format!("listen {code}: {error}"))
+            let words = error.to_string();
+            let words = words.split(" (os error").next().unwrap_or_default();
+            Error::new(
+                code.to_owned(),
+                format!("listen {code}: {}", words.to_lowercase()),
+            )
         };
         let listener = Listener::open(read_address(address)?).map_err(failed)?;
         let (address, port) = listener.address().map_err(failed)?;
@@ -189,6 +194,12 @@ impl Engine {
     #[napi(catch_unwind)]
     pub fn connections(&self) -> u32 {
         u32::try_from(self.shared.connections.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
+    /// Connections that a fault of the engine has closed.
+    #[napi(catch_unwind)]
+    pub fn panics(&self) -> u32 {
+        u32::try_from(self.shared.panics.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
     }
 
     /// Stops; settles when the last connection is closed.

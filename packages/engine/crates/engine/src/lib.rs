@@ -17,5 +17,7 @@ mod relay;
 mod serve;
 mod shared;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod worker;

@@ -26,12 +26,22 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// A pump that first writes these bytes and then moves as many as are left.
-    pub fn new(first: Vec<u8>, left: u64) -> Self {
+    /// A pump that moves so many bytes.
+    pub fn new(left: u64) -> Self {
+        Self {
+            left,
+            ..Self::default()
+        }
+    }
+
+    /// A pump that writes these bytes, at once where there is room, and then moves so many.
+    pub fn beginning_with(first: Vec<u8>, to: &Stream, left: u64) -> Self {
+        // A failure will be met again by who polls.
+        let written = to.try_write(&first).unwrap_or(0);
         Self {
             held: first,
-            written: 0,
-            moved: 0,
+            written,
+            moved: written as u64,
             left,
         }
     }
@@ -79,7 +89,6 @@ impl Pump {
     fn poll_flush(&mut self, cx: &mut Context, to: &Stream) -> Poll<io::Result<()>> {
         while self.written < self.held.len() {
             let rest = &self.held[self.written..];
-            // The first time without asking whether there is room: there nearly always is.
             let count = ready!(to.poll_write(cx, rest))?;
             self.written += count;
             self.moved += count as u64;

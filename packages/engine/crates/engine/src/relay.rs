@@ -43,8 +43,8 @@ pub async fn relay(
     let ahead = pending.split_off(here);
     let request = std::mem::replace(pending, ahead);
     let mut relay = Relay {
-        up: Pump::new(request, whole - here as u64),
-        down: Pump::new(Vec::new(), u64::MAX),
+        up: Pump::beginning_with(request, &link.stream, whole - here as u64),
+        down: Pump::new(u64::MAX),
         upload: Upload::Moving,
         client_has_ended: false,
         node_has_ended: false,

@@ -5,7 +5,7 @@ use std::task::ready;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serve_dist_core::{RequestEnd, Step, decide};
+use serve_dist_core::{Parts, RequestEnd, Step, decide};
 
 use crate::relay::{After, relay};
 use crate::stream::Stream;
@@ -158,15 +158,18 @@ fn answer(
         let parts = table.parts(&found, clock, closes);
         out.extend_from_slice(parts.head);
         out.extend_from_slice(parts.tail);
-        let mut body = parts.body;
-        if body.len() <= COPIED {
-            out.extend_from_slice(&body);
-            body = Bytes::new();
+        let is_copied = parts.body.len() <= COPIED;
+        if is_copied {
+            out.extend_from_slice(parts.body);
+            if out.len() < TOGETHER && !closes {
+                continue;
+            }
         }
-        if body.is_empty() && out.len() < TOGETHER && !closes {
-            continue;
-        }
-        let rest = write(stream, out, body)?;
+        let rest = if is_copied {
+            write(stream, out)?
+        } else {
+            write_both(stream, out, &parts)?
+        };
         out.clear();
         if closes || rest.is_some() {
             let next = if closes { Next::Close } else { Next::Again };
@@ -176,25 +179,27 @@ fn answer(
     let rest = if out.is_empty() {
         None
     } else {
-        write(stream, out, Bytes::new())?
+        write(stream, out)?
     };
     Ok((consumed, rest, next))
 }
 
 /// Writes what the system takes at once.
-fn write(stream: &Stream, head: &[u8], body: Bytes) -> io::Result<Option<Rest>> {
-    let taken = if body.is_empty() {
-        stream.try_write(head)?
-    } else {
-        stream.try_write_both(head, &body)?
-    };
-    if taken == head.len() + body.len() {
-        return Ok(None);
-    }
+fn write(stream: &Stream, bytes: &[u8]) -> io::Result<Option<Rest>> {
+    let taken = stream.try_write(bytes)?;
+    Ok((taken < bytes.len()).then(|| Rest {
+        head: Bytes::copy_from_slice(&bytes[taken..]),
+        body: Bytes::new(),
+    }))
+}
+
+fn write_both(stream: &Stream, head: &[u8], parts: &Parts) -> io::Result<Option<Rest>> {
+    let taken = stream.try_write_both(head, parts.body)?;
     let of_head = taken.min(head.len());
-    Ok(Some(Rest {
+    let is_whole = taken == head.len() + parts.body.len();
+    Ok((!is_whole).then(|| Rest {
         head: Bytes::copy_from_slice(&head[of_head..]),
-        body: body.slice(taken - of_head..),
+        body: parts.rest_of_body(taken - of_head),
     }))
 }
 

@@ -70,7 +70,10 @@ fn answers_with_the_parts_of_the_table() {
     let clock = Clock::new(65_000, 784_111_777);
     let written = |input: &str| {
         let parts = table.parts(&answer(input), &clock, false);
-        (String::from_utf8_lossy(parts.head).into_owned(), parts.body)
+        (
+            String::from_utf8_lossy(parts.head).into_owned(),
+            parts.body.to_vec(),
+        )
     };
     let (ok, not_modified) = (
         "HTTP/1.1 200 OK\r\nETag: \"id\"\r\nContent-Length: 5\r\n",
