@@ -29,7 +29,7 @@ export async function writeBinaryPackage(platform, addon, { version, license, en
     description: `The binary of @serve-dist/engine for ${platform}`,
     license,
     main: 'engine.node',
-    files: ['engine.node'],
+    files: ['engine.node', 'LICENSES'],
     os: [os],
     cpu: [cpu],
     ...libcs,
