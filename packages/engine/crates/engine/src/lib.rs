@@ -18,6 +18,8 @@ mod serve;
 mod shared;
 mod stream;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod thread;
 mod worker;

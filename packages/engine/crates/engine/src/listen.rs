@@ -1,10 +1,11 @@
+use std::fs::{self, Permissions};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, chmod, stat, unlink};
-use rustix::net::SocketFlags;
+use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 /// Connections that the system queues: as many as Node's.
@@ -102,6 +103,7 @@ impl Listener {
     pub fn accept(&self) -> io::Result<(OwnedFd, Option<SocketAddr>)> {
         #[cfg(target_os = "linux")]
         {
+            use rustix::net::SocketFlags;
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             let (socket, peer) = rustix::net::acceptfrom_with(&self.socket, flags)?;
             Ok((
@@ -143,7 +145,7 @@ impl Drop for Listener {
             // A server that came after this one may have made its own.
             && identity_of(path).is_ok_and(|found| found == *identity)
         {
-            let _ = unlink(path);
+            let _ = fs::remove_file(path);
         }
     }
 }
@@ -172,16 +174,15 @@ fn bind_all(port: u16) -> io::Result<Socket> {
 fn bind_path(path: PathBuf, mode: u32) -> io::Result<(Socket, SocketFile)> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     let address = SockAddr::unix(&path)?;
-    let mode = Mode::from_raw_mode(mode);
     #[cfg(target_os = "linux")]
     {
         // The file gets the permissions of the socket, less the umask.
-        rustix::fs::fchmod(&socket, mode)?;
+        rustix::fs::fchmod(&socket, Mode::from_raw_mode(mode))?;
         socket.bind(&address)?;
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let before = rustix::process::umask(Mode::from_raw_mode(0o777) - mode);
+        let before = rustix::process::umask(Mode::from_raw_mode((0o777 & !mode) as _));
         let bound = socket.bind(&address);
         rustix::process::umask(before);
         bound?;
@@ -190,13 +191,13 @@ fn bind_path(path: PathBuf, mode: u32) -> io::Result<(Socket, SocketFile)> {
         identity: identity_of(&path)?,
         path,
     };
-    chmod(&file.path, mode)?;
+    fs::set_permissions(&file.path, Permissions::from_mode(mode))?;
     Ok((socket, file))
 }
 
 fn identity_of(path: &Path) -> io::Result<(u64, u64)> {
-    let found = stat(path)?;
-    Ok((found.st_dev, found.st_ino))
+    let found = fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 /// A descriptor of our own for a socket whose number JavaScript has.

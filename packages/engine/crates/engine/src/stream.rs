@@ -98,8 +98,7 @@ impl Stream {
 
     /// Whether nothing has come, not even the end.
     pub fn is_quiet(&self) -> bool {
-        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        let peeked = retry_on_intr(|| recv(self.0.get_ref(), &mut [0_u8], flags));
+        let peeked = retry_on_intr(|| recv(self.0.get_ref(), &mut [0_u8], RecvFlags::PEEK));
         peeked.is_err_and(|error| error == Errno::AGAIN)
     }
 
