@@ -16,8 +16,8 @@ medians of the rounds, ratios are medians of the ratios within each round. ${noi
 
 ## Targets
 
-A ratio is judged where it is farther from its target than the same server is from itself, when it takes two turns in each
-round: \`itself\` is the farthest end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 % decides nothing.
+A ratio is judged where it is farther from its target than \`serve-dist-native\` is from itself, which takes two turns in each
+round: \`itself\` is the farther end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 % decides nothing.
 What is below the target passes.
 
 ${targetTable(report)}
@@ -73,7 +73,7 @@ function valuesOf(
   return beside === undefined ? own : ratiosOf(own, quantityOf(rows, workload, beside, quantity))
 }
 
-/** How far the servers that take two turns are from themselves; the worse of them. */
+/** How far the server that takes two turns is from itself. */
 function differenceFromItself(rows: readonly Row[], workload: string, quantity: keyof Sample): number {
   const twice = rows.filter((row) => row.workload === workload && row.server.endsWith(again))
   const differences = twice.flatMap(({ server, samples }) => {
