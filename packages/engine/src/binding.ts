@@ -111,6 +111,11 @@ export interface Engine {
   listen(address: EngineAddress): ListeningAddress
   /** Node's answer to the request under way is whole after so many bytes on the handed connection. */
   done(id: number, bytesWritten: number): void
+  /**
+   * Node closes its end of a handed connection next, and its client must not take that for the end of the answer: it gets a
+   * reset.
+   */
+  reset(id: number): void
   /** Connections that are open. */
   connections(): number
   /** Connections that a fault of the engine has closed, each alone; the fault itself is on standard error. */

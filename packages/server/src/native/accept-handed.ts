@@ -11,7 +11,10 @@ export interface HandedConnections extends Pick<EngineListener, 'handed' | 'clos
 }
 
 /** Makes Node's end of each handed connection one of a server that does not listen. */
-export function acceptHanded(server: Server, done: Engine['done']): HandedConnections {
+export function acceptHanded(
+  server: Server,
+  engine: () => Pick<Engine, 'done' | 'reset'>,
+): HandedConnections {
   const sockets = new Map<number, Socket>()
   const ids = new WeakMap<Socket, number>()
 
@@ -20,13 +23,17 @@ export function acceptHanded(server: Server, done: Engine['done']): HandedConnec
     const { socket } = this.req
     const id = ids.get(socket)
     // Where Node ends the connection, the engine sees that end.
-    if (id !== undefined && socket.writable) done(id, socket.bytesWritten)
+    if (id !== undefined && socket.writable) engine().done(id, socket.bytesWritten)
   }
 
   return {
     handed({ id, fd, address, port }) {
       const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen: true })
       Object.defineProperties(socket, propertiesOf(address, port))
+      socket.resetAndDestroy = () => {
+        engine().reset(id)
+        return socket.destroy()
+      }
       sockets.set(id, socket)
       ids.set(socket, id)
       socket.once('close', () => sockets.delete(id))

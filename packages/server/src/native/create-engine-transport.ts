@@ -32,7 +32,7 @@ export function createEngineTransport(
     connections.returnAfter(response)
     listener(request, response)
   }, options)
-  const connections = acceptHanded(node.server, (id, bytes) => engine.done(id, bytes))
+  const connections = acceptHanded(node.server, () => engine)
   const engine = new binding.Engine(
     { threads, limits, timeoutAnswer: new TextEncoder().encode(bareHead(408)) },
     {

@@ -190,6 +190,12 @@ impl Engine {
         self.shared.done(integer(id), integer(bytes_written));
     }
 
+    /// The client gets a reset when Node closes its end.
+    #[napi(catch_unwind)]
+    pub fn reset(&self, id: f64) {
+        self.shared.reset_at_end(integer(id));
+    }
+
     /// Connections that are open.
     #[napi(catch_unwind)]
     pub fn connections(&self) -> u32 {

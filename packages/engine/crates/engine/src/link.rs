@@ -74,6 +74,11 @@ impl Link {
             .is_some_and(|end| self.relayed.get() + bytes >= end)
     }
 
+    /// Whether Node has closed its end in the middle of an answer that would seem whole.
+    pub fn is_cut_off(&self) -> bool {
+        self.thread.shared.takes_reset(self.id)
+    }
+
     /// The request is over after so many bytes, and the connection is the engine's again.
     pub fn rest(&self, bytes: u64) {
         self.busy.set(false);
@@ -85,6 +90,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.thread.links.borrow_mut().remove(&self.id);
+        self.thread.shared.takes_reset(self.id);
         if self.busy.get() {
             self.thread.shared.tell(Event::Closed(self.id));
         }

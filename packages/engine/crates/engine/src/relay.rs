@@ -164,6 +164,10 @@ impl Relay<'_> {
         {
             Poll::Pending => true,
             Poll::Ready(Stop::SinkFailed) => false,
+            Poll::Ready(_) if self.link.is_cut_off() => {
+                self.connection.stream.reset_at_close();
+                false
+            }
             Poll::Ready(_) => {
                 self.node_has_ended = true;
                 if self.is_tunnel {

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,6 +60,8 @@ pub struct Shared {
     pub connections: AtomicUsize,
     /// Connections that were closed by a fault of ours.
     pub panics: AtomicUsize,
+    /// Links at whose end the client gets a reset: known before Node closes its end.
+    resets: Mutex<HashSet<u64>>,
     tell: Tell,
     threads: Mutex<Threads>,
 }
@@ -82,6 +85,7 @@ impl Shared {
             timeout_answer,
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
+            resets: Mutex::default(),
             tell,
             threads: Mutex::default(),
         }
@@ -139,6 +143,16 @@ impl Shared {
         }
     }
 
+    /// The end of this link is no end of an answer.
+    pub fn reset_at_end(&self, id: u64) {
+        self.resets().insert(id);
+    }
+
+    /// Whether the end of this link is no end of an answer.
+    pub fn takes_reset(&self, id: u64) -> bool {
+        self.resets().remove(&id)
+    }
+
     /// Stops all threads, and says when the last connection is closed.
     pub fn drain(&self, grace_period: Duration, when_ended: Box<dyn FnOnce() + Send>) {
         let mut threads = self.threads();
@@ -164,6 +178,10 @@ impl Shared {
         for handle in handles {
             let _ = handle.join();
         }
+    }
+
+    fn resets(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.resets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn threads(&self) -> MutexGuard<'_, Threads> {

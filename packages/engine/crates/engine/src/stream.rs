@@ -1,8 +1,10 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{
     RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
 };
@@ -32,6 +34,12 @@ impl Stream {
             end.set_nonblocking(true)?;
         }
         Ok((Self::new(ours.into())?, theirs.into()))
+    }
+
+    /// The peer gets a reset instead of an end.
+    pub fn reset_at_close(&self) {
+        // Where that fails, its peer has gone already.
+        let _ = set_socket_linger(self.0.get_ref(), Some(Duration::ZERO));
     }
 
     /// Reads what has come; 0 is the end.
