@@ -44,7 +44,8 @@ export function acceptHanded(
       sockets.get(id)?.destroy(failure)
     },
     returnAfter(response) {
-      response.once('close', giveBack)
+      // A server that stops ends the connection when it hears of the answer's end.
+      response.prependOnceListener('close', giveBack)
     },
     async allClosed() {
       for (const socket of sockets.values()) {

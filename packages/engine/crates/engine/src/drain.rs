@@ -10,6 +10,8 @@ use crate::worker::{accept_one, is_of_client};
 
 /// How long a client that has just connected has for its first request: it would see a failure.
 const NEW_CONNECTION: Duration = Duration::from_secs(1);
+/// How long Node has to end its answers when their time is over.
+const NODES_TURN: Duration = Duration::from_millis(500);
 /// Between looks at what is left.
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -31,9 +33,18 @@ pub async fn drain(thread: &Rc<Thread>, listener: AsyncFd<Arc<Listener>>, grace_
         return;
     }
     for connection in thread.all() {
-        connection.destroy();
+        if !connection.is_nodes() {
+            connection.destroy();
+        }
     }
-    all_closed(thread).await;
+    // Node cuts off its own answers now, each as it must be.
+    if tokio::time::timeout(NODES_TURN, all_closed(thread))
+        .await
+        .is_err()
+    {
+        thread.all().iter().for_each(|each| each.destroy());
+        all_closed(thread).await;
+    }
 }
 
 async fn close_idle(thread: &Thread) {

@@ -56,11 +56,18 @@ pub async fn relay(
         ahead: pending,
     };
     connection.enter(Phase::Node, thread);
-    let after = poll_fn(|cx| relay.poll(cx)).await;
-    if after == After::Ours {
+    let mut after = poll_fn(|cx| relay.poll(cx)).await;
+    if after == After::Ended && !relay.is_tunnel && relay.upload == Upload::Done {
+        // Before it ended the link, Node may have said that its answer is whole: that is heard in a turn of its own.
+        tokio::task::yield_now().await;
+        if link.ends_at(relay.down.moved()) {
+            after = After::Ours;
+        }
+    }
+    if after == After::Ours && !relay.node_has_ended {
         link.rest(relay.down.moved());
     } else {
-        let is_answered = after == After::Ended || relay.node_has_ended;
+        let is_answered = after != After::Over || relay.node_has_ended;
         link.busy.set(!is_answered);
         connection.link.take();
     }

@@ -71,7 +71,7 @@ async fn serve_requests(
             }
             Next::HandOver(head, end) => {
                 match Box::pin(relay(thread, connection, pending, (head, end))).await {
-                    After::Ours if thread.draining.get() => return Ok(true),
+                    After::Ours if thread.draining.get() && pending.is_empty() => return Ok(true),
                     After::Ours => {
                         connection.enter(Phase::Idle, thread);
                         (None, Next::Again)

@@ -147,6 +147,12 @@ impl Connection {
         self.since.set(thread.now());
     }
 
+    /// Whether Node answers a request on it.
+    pub fn is_nodes(&self) -> bool {
+        let link = self.link.borrow();
+        link.as_ref().is_some_and(|link| link.busy.get())
+    }
+
     /// Closes the connection, with answers under way or not.
     pub fn destroy(&self) {
         if let Some(task) = self.abort.get() {
