@@ -3,7 +3,7 @@ import type { ResolvedServeOptions } from './serve-options.ts'
 
 /** What the native engine cannot be had with, as the command names it. */
 export async function engineObstacles(
-  { tls, ssr, operations }: Pick<ResolvedServeOptions, 'tls' | 'ssr' | 'operations'>,
+  { engine, tls, ssr, operations }: Pick<ResolvedServeOptions, 'engine' | 'tls' | 'ssr' | 'operations'>,
   isWorker: boolean,
 ): Promise<readonly string[]> {
   const found = [
@@ -12,8 +12,8 @@ export async function engineObstacles(
     !isWorker && cluster.isWorker && 'a cluster of other workers',
     operations.accessLog !== undefined && '--access-log',
     operations.ops !== undefined && '--ops',
-    // A light call of an application costs more through the relay.
-    ssr !== undefined && (await hasOneCore()) && '--ssr on one core',
+    // A light call of an application costs more through the relay; who wants that may have it.
+    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && '--ssr on one core',
   ]
   return found.filter((name) => name !== false)
 }
