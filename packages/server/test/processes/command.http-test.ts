@@ -36,13 +36,33 @@ describe('serve-dist', () => {
     const command = spawnCommand([directory, '--port', '0'])
     const { line, port } = await command.listening
     expect(line).toMatch(
-      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · engine: (?:native|node \(.+\)) · http:\/\/127\.0\.0\.1:\d+\/$/,
+      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · engine: (?:native|node(?: \(.+\))?) · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
     const response = await rawRequest(port, { target: '/', fields: { 'Accept-Encoding': 'zstd, br, gzip' } })
     expect([response.status, response.body.toString()]).toEqual([200, 'page'])
     expect(await stop(command)).toBe(0)
     const { stdout, stderr } = await command.exited
     expect([stdout, stderr]).toEqual([`${line}\n`, ''])
+  })
+
+  test('says which engine answers, as its environment wants it', async () => {
+    const command = spawnCommand([directory, '--port', '0'], { env: { SERVE_DIST_ENGINE: 'node' } })
+    expect((await command.listening).line).toContain(' in memory · engine: node · http')
+    expect(await stop(command)).toBe(0)
+  })
+
+  test('refuses the native engine beside what it cannot do, in one process or several', async () => {
+    const ends = [
+      ['--workers', '2'],
+      ['--access-log', 'json'],
+    ].map(async ([name = '', value = '']) => {
+      const { code, stderr } = await spawnCommand([directory, '--engine', 'native', name, value]).exited
+      expect([code, stderr]).toEqual([
+        1,
+        `serve-dist: SD_ENGINE_UNAVAILABLE: the native engine cannot be had: not with ${name}; --engine auto takes Node's where it must\n`,
+      ])
+    })
+    await Promise.all(ends)
   })
 
   test('serves dist when no folder is named', async () => {
