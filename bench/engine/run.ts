@@ -6,7 +6,7 @@ import { benchDirectory } from '../serve/bench-directory.ts'
 import { fixRate } from '../serve/measure/fix-rate.ts'
 import { runRounds, type Turn } from '../serve/measure/run-rounds.ts'
 import { choose, namesOf, positive } from '../serve/option-values.ts'
-import { installCargoProgram } from '../serve/peers/cargo-program.ts'
+import { installCargoProgram } from '../serve/cargo-program.ts'
 import { showProgress } from '../serve/progress.ts'
 import type { FoundServer } from '../serve/peers/server-definition.ts'
 import { readMachine, readSaved, type Report, type Row, saveReport } from '../serve/report/report.ts'
@@ -61,6 +61,7 @@ async function measureAll({ connections, rounds, peerRounds, save, ...settings }
   const chosen = parts.filter(({ workload }) => choose(allWorkloads, settings.workloads).includes(workload))
   showProgress('programs that cargo compiles, once')
   await installCargoProgram('static-web-server')
+  await installCargoProgram('oha')
   const missing: Record<string, string> = {}
   const turns: Turn[] = []
   const titles: Record<string, string> = {}

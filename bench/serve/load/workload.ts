@@ -48,6 +48,8 @@ export interface PlannedRequest {
   readonly status: number
   /** Of the whole answer. */
   readonly wireBytes: number
+  /** Of its body, in its content coding. */
+  readonly bodyBytes: number
   readonly isUntimed: boolean
 }
 

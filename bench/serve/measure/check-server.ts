@@ -85,12 +85,12 @@ async function plan(port: number, { workload, request, plain }: PlanInput): Prom
   const text = textOf(conditional)
   const { isUntimed = false } = request
   if (condition === undefined && request.method === 'GET') {
-    return { text, status: 200, wireBytes: plain.wireBytes, isUntimed }
+    return { text, status: 200, wireBytes: plain.wireBytes, bodyBytes: plain.body.length, isUntimed }
   }
   const answer = await ask(port, conditional)
   const status = condition === undefined ? 200 : 304
   if (answer.status !== status) throw new VoidRow(`${request.target}: ${answer.status}, not ${status}`)
-  return { text, status, wireBytes: answer.wireBytes, isUntimed }
+  return { text, status, wireBytes: answer.wireBytes, bodyBytes: answer.body.length, isUntimed }
 }
 
 /** A workload's request, as it is sent to a server. */

@@ -1,5 +1,6 @@
+import { canUseOha, ohaLoad } from '../load/oha-load.ts'
 import { socketLoad } from '../load/socket-load.ts'
-import type { LoadInput, LoadResult, PreparedWorkload } from '../load/workload.ts'
+import type { LoadInput, LoadResult, PreparedWorkload, WorkloadRequest } from '../load/workload.ts'
 import { hasWrk, wrkLoad } from '../load/wrk-load.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
 import type { Sample } from '../report/report.ts'
@@ -53,10 +54,7 @@ export async function measure(
       seconds: options.seconds,
       cores: options.loadCores,
     }
-    const isForWrk =
-      workload.requestsPerSecond === undefined && requests.every(({ method }) => method === 'GET')
-    const canUseWrk = isForWrk && (await hasWrk())
-    const load = canUseWrk ? wrkLoad : socketLoad
+    const load = await chooseLoad(input, requests)
     if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
     await started.forgetPeak()
     const before = await readClocks(started)
@@ -70,6 +68,14 @@ export async function measure(
   } finally {
     await started.stop()
   }
+}
+
+async function chooseLoad(
+  input: LoadInput,
+  requests: readonly WorkloadRequest[],
+): Promise<(input: LoadInput) => Promise<LoadResult>> {
+  if (input.requestsPerSecond !== undefined) return canUseOha(input) ? ohaLoad : socketLoad
+  return requests.every(({ method }) => method === 'GET') && (await hasWrk()) ? wrkLoad : socketLoad
 }
 
 type Clocks = Awaited<ReturnType<typeof readClocks>>

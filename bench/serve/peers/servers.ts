@@ -1,4 +1,4 @@
-import { cargoInstall, cargoProgram } from './cargo-program.ts'
+import { cargoInstall, cargoProgram } from '../cargo-program.ts'
 import { configuredPeer, nodePeer, runtimePeer, serveDist, serveDistFromStore } from './find-server.ts'
 import { sveltekit, vinext } from './frameworks.ts'
 import type { ServerDefinition } from './server-definition.ts'

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess } from '../run-process.ts'
+import { runProcess } from './run-process.ts'
 
 const root = join(homedir(), '.cache/serve-dist-bench')
 
 /** Versions that runs are compared by. */
-const versions = { 'static-web-server': '2.44.1' } as const
+const versions = { 'static-web-server': '2.44.1', oha: '1.16.0' } as const
 
 /** Where `installCargoProgram` puts a program. */
 export function cargoProgram(name: keyof typeof versions): string {
