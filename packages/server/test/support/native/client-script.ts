@@ -1,0 +1,97 @@
+import { connect } from 'node:net'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
+
+/** What one client sends on one connection, and when. */
+export interface ClientScript {
+  readonly requests: readonly SentRequest[]
+  /** Whether it closes its half at once behind the last octet; else once nothing more comes. */
+  readonly closesHalf: boolean
+}
+
+/** A request as its client sends it, well-formed or not; texts have one character for each octet. */
+export interface SentRequest {
+  /** The head, each line with what ends it. */
+  readonly lines: readonly string[]
+  readonly body: string
+  /** Places among the octets where the client stops for a moment. */
+  readonly cuts: readonly number[]
+  /** Whether the client waits for octets of an answer before it sends more; else what follows is pipelined. */
+  readonly awaitsAnswer: boolean
+}
+
+/** What a client received, and whether the server closed the connection. */
+export interface Received {
+  readonly octets: Buffer
+  readonly isOver: boolean
+}
+
+/** Milliseconds without an octet that mean: the server waits for more. */
+const quietTime = 1000
+
+/** Far beyond what an answer may take on a busy machine. */
+const patience = 10_000
+
+/** Plays a client against the server on a port. */
+export async function playScript(port: number, { requests, closesHalf }: ClientScript): Promise<Received> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+  const chunks: Buffer[] = []
+  let isOver = false
+  let wake: (() => void) | undefined
+  const end = (): void => {
+    isOver = true
+    wake?.()
+  }
+  // A reset is the end of what is received.
+  for (const event of ['end', 'error', 'close']) socket.once(event, end)
+  socket.on('connect', () => wake?.())
+  socket.on('data', (chunk) => {
+    chunks.push(chunk)
+    wake?.()
+  })
+  /** Until something has come, the server has closed, or so much time is over. */
+  const heard = async (milliseconds: number): Promise<void> => {
+    if (isOver) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      wake = resolve
+      timer = setTimeout(resolve, milliseconds)
+    })
+    clearTimeout(timer)
+  }
+
+  let pending = ''
+  const flush = (): void => {
+    if (socket.writable) socket.write(Buffer.from(pending, 'latin1'))
+    pending = ''
+  }
+  await heard(patience)
+  for (const { lines, body, cuts, awaitsAnswer } of requests) {
+    const octets = lines.join('') + body
+    let sent = 0
+    for (const cut of cuts) {
+      pending += octets.slice(sent, cut)
+      sent = Math.max(sent, cut)
+      flush()
+      // Some pauses are long enough for a system that gathers what it sends.
+      await (cut % 4 === 0 ? delay(2) : setImmediate())
+    }
+    pending += octets.slice(sent)
+    if (!awaitsAnswer) continue
+    flush()
+    await heard(quietTime)
+  }
+  if (closesHalf) socket.end(Buffer.from(pending, 'latin1'))
+  else {
+    flush()
+    for (let length = -1; !isOver && length !== chunks.length;) {
+      length = chunks.length
+      await heard(quietTime)
+    }
+    socket.end()
+  }
+  for (const deadline = performance.now() + patience; !isOver && performance.now() < deadline;) {
+    await heard(patience)
+  }
+  socket.destroy()
+  return { octets: Buffer.concat(chunks), isOver }
+}

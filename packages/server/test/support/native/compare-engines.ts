@@ -1,0 +1,108 @@
+import { createRandom } from '../soak/soak-random.ts'
+import { type ClientScript, playScript, type Received, type SentRequest } from './client-script.ts'
+import { randomScript, type ScriptVocabulary } from './random-script.ts'
+
+/** Two servers that should answer alike, by their ports. */
+export interface ComparedServers {
+  readonly node: number
+  readonly native: number
+}
+
+export interface ComparisonOptions {
+  readonly seed: number
+  /** How many requests are sent to each of both, about. */
+  readonly requests: number
+  readonly vocabulary: ScriptVocabulary
+}
+
+/** Scripts that are played at a time: enough for both cores, few enough that none waits for long. */
+const clients = 24
+
+/**
+ * Sends the same random octets to two servers, on many connections at once.
+ *
+ * @returns how many requests were sent to each.
+ * @throws Error with the smallest script that is answered differently, and both answers.
+ */
+export async function compareEngines(servers: ComparedServers, options: ComparisonOptions): Promise<number> {
+  const { seed, requests, vocabulary } = options
+  let [sent, scripts] = [0, 0]
+  let failure: Error | undefined
+  const client = async (): Promise<void> => {
+    while (sent < requests && failure === undefined) {
+      const index = scripts
+      scripts += 1
+      const script = randomScript(createRandom(seed ^ Math.imul(index, 0x9e_37_79_b1)), vocabulary)
+      sent += script.requests.length
+      const difference = await differenceOf(servers, script)
+      if (difference !== undefined) failure ??= await explain(servers, script, `script ${index}: ${difference}`)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  if (failure !== undefined) throw failure
+  return sent
+}
+
+async function differenceOf(
+  { node, native }: ComparedServers,
+  script: ClientScript,
+): Promise<string | undefined> {
+  const [expected, found] = await Promise.all([playScript(node, script), playScript(native, script)])
+  if (expected.octets.equals(found.octets) && expected.isOver === found.isOver) return undefined
+  const [ofNode, ofNative] = [textOf(expected), textOf(found)]
+  if (ofNode === ofNative) return undefined
+  let place = 0
+  while (ofNode[place] === ofNative[place]) place += 1
+  const around = (text: string): string =>
+    JSON.stringify(text.slice(Math.max(0, place - 200), place + 300)).replaceAll(String.raw`\r\n`, '\\r\\n\n    ')
+  return `at octet ${place} of ${ofNode.length} and ${ofNative.length}\n  node: ${around(ofNode)}\n  native: ${around(ofNative)}`
+}
+
+/** What was received, but for the time, and how it ended. */
+function textOf({ octets, isOver }: Received): string {
+  const text = octets.toString('latin1').replaceAll(/\r\nDate: \w{3}, [^\r]{20} GMT(?=\r\n)/g, '\r\nDate: (now)')
+  return `${text}(${isOver ? 'closed' : 'left open'})`
+}
+
+async function explain(servers: ComparedServers, script: ClientScript, difference: string): Promise<Error> {
+  const smallest = await shrink(servers, script)
+  const again = await differenceOf(servers, smallest)
+  const lines = smallest.requests.map(
+    ({ lines: head, body, cuts, awaitsAnswer }) =>
+      `  ${JSON.stringify(head.join(''))} + ${JSON.stringify(body)} cut at [${cuts.join()}]${awaitsAnswer ? ', awaited' : ''}`,
+  )
+  const shown = again === undefined ? `${difference}\n(not each time)` : `${difference}\nsmallest: ${again}`
+  return new Error(
+    `the engines answer differently, ${shown}\nto, ${smallest.closesHalf ? 'with' : 'without'} a closed half:\n${lines.join('\n')}`,
+  )
+}
+
+/** Drops what the difference does not need: it is tried twice, as some show up now and then. */
+async function shrink(servers: ComparedServers, script: ClientScript): Promise<ClientScript> {
+  for (const smaller of smallerScripts(script)) {
+    if ((await differenceOf(servers, smaller)) ?? (await differenceOf(servers, smaller))) {
+      return shrink(servers, smaller)
+    }
+  }
+  return script
+}
+
+function* smallerScripts(script: ClientScript): Generator<ClientScript> {
+  const { requests } = script
+  for (const [index, request] of requests.entries()) {
+    if (requests.length > 1) yield { ...script, requests: requests.toSpliced(index, 1) }
+    for (const smaller of smallerRequests(request)) {
+      yield { ...script, requests: requests.with(index, smaller) }
+    }
+  }
+}
+
+function* smallerRequests(request: SentRequest): Generator<SentRequest> {
+  const { lines, body, cuts } = request
+  if (cuts.length > 0) yield { ...request, cuts: cuts.slice(1) }
+  // What Node says of what is left of these depends on how TCP cuts it.
+  const isDelicate = /chunked|upgrade/i.test(lines.join(''))
+  if (isDelicate) return
+  if (body !== '') yield { ...request, body: '' }
+  for (const index of lines.slice(1, -1).keys()) yield { ...request, lines: lines.toSpliced(index + 1, 1) }
+}
