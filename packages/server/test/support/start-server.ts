@@ -13,12 +13,12 @@ afterAll(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()))
 })
 
-/** Serves a folder on a free port until the test file is done. */
+/** Serves a folder, or what the options name, on a free port until the test file is done. */
 export async function startServer(
-  directory: string,
+  directory: string | undefined,
   options: Omit<ServeOptions, 'directory' | 'port'> = {},
 ): Promise<StartedServer> {
-  const server = await serve({ directory, port: 0, gracePeriod: 1000, ...options })
+  const server = await serve({ ...(directory !== undefined && { directory }), port: 0, gracePeriod: 1000, ...options })
   running.push(server)
   // Not a copy: what it serves changes.
   return Object.assign(server, { port: Number(new URL(server.url).port) })

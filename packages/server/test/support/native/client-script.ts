@@ -36,27 +36,31 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   const chunks: Buffer[] = []
   let isOver = false
-  let wake: (() => void) | undefined
+  let wake: ((hasCome: boolean) => void) | undefined
   const end = (): void => {
     isOver = true
-    wake?.()
+    wake?.(false)
   }
   // A reset is the end of what is received.
-  for (const event of ['end', 'error', 'close']) socket.once(event, end)
-  socket.on('connect', () => wake?.())
+  for (const event of ['end', 'error', 'close']) socket.on(event, end)
+  socket.on('connect', () => wake?.(true))
   socket.on('data', (chunk) => {
     chunks.push(chunk)
-    wake?.()
+    wake?.(true)
   })
-  /** Until something has come, the server has closed, or so much time is over. */
-  const heard = async (milliseconds: number): Promise<void> => {
-    if (isOver) return
+  /** Whether something comes before the server has closed, and before so much time is over. */
+  const heard = async (milliseconds: number): Promise<boolean> => {
+    if (isOver) return false
     let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
+    const hasCome = await new Promise<boolean>((resolve) => {
       wake = resolve
-      timer = setTimeout(resolve, milliseconds)
+      timer = setTimeout(resolve, milliseconds, false)
     })
     clearTimeout(timer)
+    return hasCome
+  }
+  const listen = async (milliseconds: number): Promise<void> => {
+    if (await heard(milliseconds)) await listen(milliseconds)
   }
 
   let pending = ''
@@ -83,15 +87,10 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
   if (closesHalf) socket.end(Buffer.from(pending, 'latin1'))
   else {
     flush()
-    for (let length = -1; !isOver && length !== chunks.length;) {
-      length = chunks.length
-      await heard(quietTime)
-    }
+    await listen(quietTime)
     socket.end()
   }
-  for (const deadline = performance.now() + patience; !isOver && performance.now() < deadline;) {
-    await heard(patience)
-  }
+  await listen(patience)
   socket.destroy()
   return { octets: Buffer.concat(chunks), isOver }
 }

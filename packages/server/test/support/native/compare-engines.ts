@@ -35,7 +35,8 @@ export async function compareEngines(servers: ComparedServers, options: Comparis
       const script = randomScript(createRandom(seed ^ Math.imul(index, 0x9e_37_79_b1)), vocabulary)
       sent += script.requests.length
       const difference = await differenceOf(servers, script)
-      if (difference !== undefined) failure ??= await explain(servers, script, `script ${index}: ${difference}`)
+      if (difference !== undefined)
+        failure ??= await explain(servers, script, `script ${index}: ${difference}`)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
@@ -54,13 +55,18 @@ async function differenceOf(
   let place = 0
   while (ofNode[place] === ofNative[place]) place += 1
   const around = (text: string): string =>
-    JSON.stringify(text.slice(Math.max(0, place - 200), place + 300)).replaceAll(String.raw`\r\n`, '\\r\\n\n    ')
+    JSON.stringify(text.slice(Math.max(0, place - 200), place + 300)).replaceAll(
+      String.raw`\r\n`,
+      '\\r\\n\n    ',
+    )
   return `at octet ${place} of ${ofNode.length} and ${ofNative.length}\n  node: ${around(ofNode)}\n  native: ${around(ofNative)}`
 }
 
 /** What was received, but for the time, and how it ended. */
 function textOf({ octets, isOver }: Received): string {
-  const text = octets.toString('latin1').replaceAll(/\r\nDate: \w{3}, [^\r]{20} GMT(?=\r\n)/g, '\r\nDate: (now)')
+  const text = octets
+    .toString('latin1')
+    .replaceAll(/\r\nDate: \w{3}, [^\r]{20} GMT(?=\r\n)/g, '\r\nDate: (now)')
   return `${text}(${isOver ? 'closed' : 'left open'})`
 }
 
@@ -89,6 +95,8 @@ async function shrink(servers: ComparedServers, script: ClientScript): Promise<C
 
 function* smallerScripts(script: ClientScript): Generator<ClientScript> {
   const { requests } = script
+  // Then it ends at once.
+  if (!script.closesHalf) yield { ...script, closesHalf: true }
   for (const [index, request] of requests.entries()) {
     if (requests.length > 1) yield { ...script, requests: requests.toSpliced(index, 1) }
     for (const smaller of smallerRequests(request)) {

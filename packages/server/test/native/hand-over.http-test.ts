@@ -1,0 +1,406 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { engines } from '../support/native/engines.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
+import { startServer } from '../support/start-server.ts'
+
+/** An application that does what Node lets it do; `/api/seen` tells what it has seen. */
+const application = `
+import { createHash } from 'node:crypto'
+const seen = { gone: [], flooded: 0, upgrades: 0 }
+let events
+const answers = {
+  ping: (_request, response) => response.end('pong'),
+  seen: (_request, response) => response.end(JSON.stringify(seen)),
+  peer: ({ socket }, response) => response.end(socket.remoteAddress + ' ' + socket.remotePort),
+  names: ({ rawHeaders }, response) => response.writeHead(200, { 'X-mIxEd': 'Kept' }).end(JSON.stringify(rawHeaders)),
+  early: (_request, response) => response.writeHead(413, { Connection: 'close' }).end('too much'),
+  async upload(request, response) {
+    const hash = createHash('sha256')
+    for await (const chunk of request) hash.update(chunk)
+    response.end(JSON.stringify([hash.digest('hex'), request.rawTrailers]))
+  },
+  trailers(_request, response) {
+    response.writeHead(200, { Trailer: 'X-Sum', 'Content-Type': 'application/octet-stream' }).write('body')
+    response.addTrailers({ 'X-Sum': '4' })
+    response.end()
+  },
+  hints(_request, response) {
+    response.writeEarlyHints({ link: '</a.js>; rel=preload; as=script' })
+    response.end('hinted')
+  },
+  events(_request, response) {
+    events = response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    events.write('data: first\\n\\n')
+  },
+  next(_request, response) {
+    events.write('data: second\\n\\n')
+    response.end()
+  },
+  wait: (request, response) => response.once('close', () => seen.gone.push(request.url)),
+  async flood(_request, response) {
+    const chunk = Buffer.alloc(65536, 'flood')
+    response.setMaxListeners(0).writeHead(200, { 'Content-Type': 'application/octet-stream' })
+    while (!response.destroyed && seen.flooded < 2 ** 29) {
+      seen.flooded += chunk.length
+      if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+    }
+  },
+  hold: () => {},
+  block(_request, response) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+    response.end('blocked')
+  },
+  socket({ socket }, response) {
+    if (socket.server.listenerCount('upgrade') > 0) return response.end()
+    socket.server.on('upgrade', (request, raw, head) => {
+      raw.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n')
+      raw.write(head)
+      raw.pipe(raw)
+    })
+    response.end()
+  },
+}
+export default (request, response, next) => {
+  const name = request.url.split(/[/?]/)[2]
+  if (request.url.startsWith('/api/')) return answers[name](request, response)
+  next()
+}
+`
+
+const page = compressibleText(3000, 'page')
+const large = compressibleText(900_000)
+/** What systems and streams keep between two ends, at most; a flood is 512 MiB. */
+const heldOnTheWay = 24 * 1024 * 1024
+
+const open = new Set<Socket>()
+afterEach(() => {
+  for (const socket of open) socket.destroy()
+  open.clear()
+})
+
+/** A client that reads what comes as text. */
+interface Client {
+  readonly socket: Socket
+  /** Waits for a text, and answers all that was received. */
+  readonly until: (text: string) => Promise<string>
+  /** Waits until the server has closed. */
+  readonly rest: () => Promise<string>
+}
+
+async function dial(port: number): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+  open.add(socket)
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += String(text)
+  })
+  await once(socket, 'connect')
+  // From here on a reset is the end.
+  socket.on('error', () => {})
+  return {
+    socket,
+    async until(text) {
+      while (!received.includes(text)) await once(socket, 'data')
+      return received
+    },
+    async rest() {
+      if (!socket.readableEnded) await Promise.race([once(socket, 'end'), once(socket, 'close')])
+      return received
+    },
+  }
+}
+
+let build: string
+beforeAll(async () => {
+  build = await buildFixture({ 'index.html': page, 'large.bin': large })
+})
+
+describe.each(engines)('the %s engine', (engine) => {
+  let port: number
+  let files: number
+  beforeAll(async () => {
+    const modules = await writeFixture({ 'entry.mjs': application })
+    port = (await startServer(build, { engine, ssr: join(modules, 'entry.mjs') })).port
+    files = (await startServer(build, { engine })).port
+  })
+
+  async function seen(): Promise<{ gone: string[]; flooded: number }> {
+    return JSON.parse((await rawRequest(port, { target: '/api/seen' })).body.toString())
+  }
+
+  test('keeps a connection on which the build and the application answer by turns', async () => {
+    const connection = await openConnection(port)
+    for (let turn = 0; turn < 20; turn += 1) {
+      connection.send(formatRequest({}))
+      expect((await connection.receive()).body.toString()).toBe(page)
+      connection.send(formatRequest({ target: '/api/ping' }))
+      const pong = await connection.receive()
+      expect([pong.body.toString(), pong.field('Connection')]).toEqual(['pong', 'keep-alive'])
+    }
+    connection.socket.end()
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test('passes on an upload with its length, and answers on', async () => {
+    const body = compressibleText(1_000_000)
+    const connection = await openConnection(port)
+    const fields = { 'Content-Length': String(body.length) }
+    connection.send(
+      formatRequest({ method: 'POST', target: '/api/upload', fields }) + body + formatRequest({}),
+    )
+    const told = JSON.parse((await connection.receive()).body.toString())
+    expect(told).toEqual([createHash('sha256').update(body).digest('hex'), []])
+    expect((await connection.receive()).body.toString()).toBe(page)
+    connection.socket.destroy()
+  })
+
+  test('passes on an upload in chunks with its trailers', async () => {
+    const connection = await openConnection(port)
+    const fields = { 'Transfer-Encoding': 'chunked' }
+    connection.send(formatRequest({ method: 'POST', target: '/api/upload', fields }))
+    for (const part of ['5;x=y\r\nhello\r\n', '1\r\n!\r\n', '0\r\nX-Sum: 6\r\n\r\n']) {
+      await delay(5)
+      connection.send(part)
+    }
+    const told = JSON.parse((await connection.receive()).body.toString())
+    expect(told).toEqual([createHash('sha256').update('hello!').digest('hex'), ['X-Sum', '6']])
+    connection.send(formatRequest({}))
+    expect((await connection.receive()).status).toBe(200)
+    connection.socket.destroy()
+  })
+
+  test('asks for a body with 100 before its client sends it', async () => {
+    const connection = await openConnection(port)
+    const fields = { Expect: '100-continue', 'Content-Length': '5' }
+    connection.send(formatRequest({ method: 'POST', target: '/api/upload', fields }))
+    expect((await connection.receive()).status).toBe(100)
+    connection.send('hello')
+    expect((await connection.receive()).status).toBe(200)
+    connection.socket.destroy()
+  })
+
+  test('refuses another expectation with 417', async () => {
+    const { status } = await rawRequest(port, { target: '/api/ping', fields: { Expect: 'more' } })
+    expect(status).toBe(417)
+  })
+
+  test('sends an answer that comes before the upload is over', async () => {
+    const connection = await openConnection(port)
+    const size = 4_000_000
+    const fields = { 'Content-Length': String(size) }
+    connection.send(formatRequest({ method: 'POST', target: '/api/early', fields }) + 'x'.repeat(size / 2))
+    const { status, body } = await connection.receive()
+    expect([status, body.toString()]).toEqual([413, 'too much'])
+    connection.socket.destroy()
+  })
+
+  test('gives a connection to the application that upgrades it', async () => {
+    await rawRequest(port, { target: '/api/socket' })
+    const { socket, until } = await dial(port)
+    socket.write(formatRequest({}))
+    await until(page)
+    const fields = { Connection: 'Upgrade', Upgrade: 'echo' }
+    socket.write(`${formatRequest({ target: '/api/socket', fields })}first`)
+    await until('101 Switching Protocols')
+    await until('first')
+    const long = `GET / HTTP/1.1\r\n\r\n${'x'.repeat(500_000)}last`
+    socket.write(long)
+    expect((await until('last')).endsWith(`first${long}`)).toBe(true)
+    socket.end()
+    expect((await dial(port).then((client) => client.socket.end() && client.rest())).length).toBe(0)
+  })
+
+  test('makes no tunnels', async () => {
+    for (const each of [port, files]) {
+      const { socket, rest } = await dial(each)
+      socket.write('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n')
+      expect(await rest()).toMatch(
+        /^HTTP\/1\.1 405 .*\r\nAllow: GET, HEAD, OPTIONS\r\nConnection: close\r\n\r\n$/,
+      )
+    }
+  })
+
+  test('streams events as they happen', async () => {
+    const { socket, until } = await dial(port)
+    socket.write(formatRequest({ target: '/api/events' }))
+    expect(await until('data: first\n\n')).not.toContain('second')
+    await rawRequest(port, { target: '/api/next' })
+    await until('data: second\n\n')
+  })
+
+  test.each(['end', 'resetAndDestroy'] as const)(
+    'lets the application see that its client has gone by %s',
+    async (leave) => {
+      const { socket } = await dial(port)
+      const target = `/api/wait?${leave}`
+      socket.write(formatRequest({ target }))
+      // It is there when another connection is answered.
+      await rawRequest(port, { target: '/api/ping' })
+      expect((await seen()).gone).not.toContain(target)
+      socket[leave]()
+      await vi.waitFor(async () => expect((await seen()).gone).toContain(target), 5000)
+    },
+  )
+
+  test('answers to the end a client that has closed its half', async () => {
+    for (const [target, end] of [
+      ['/large.bin', large],
+      ['/none', '404 Not Found\n'],
+    ] as const) {
+      const { socket, rest } = await dial(files)
+      socket.end(formatRequest({}) + formatRequest({ target }))
+      expect((await rest()).endsWith(`\r\n\r\n${end}`)).toBe(true)
+    }
+  })
+
+  test('lets the application wait for a client that does not read', async () => {
+    const { socket } = await dial(port)
+    socket.pause()
+    socket.write(formatRequest({ target: '/api/flood' }))
+    let flooded = -1
+    await vi.waitFor(
+      async () => {
+        const now = (await seen()).flooded
+        const [last, isStill] = [flooded, now === flooded && now > 0]
+        flooded = now
+        expect([last, isStill]).toEqual([now, true])
+      },
+      { timeout: 10_000, interval: 300 },
+    )
+    expect(flooded).toBeLessThan(heldOnTheWay)
+  })
+
+  test('lets a client wait whose upload nobody reads', async () => {
+    const { socket } = await dial(port)
+    const size = 2 ** 29
+    const fields = { 'Content-Length': String(size) }
+    socket.write(formatRequest({ method: 'POST', target: '/api/hold', fields }))
+    const chunk = Buffer.alloc(2 ** 20)
+    let taken = 0
+    while (taken < size) {
+      const isTaken = await new Promise<boolean>((resolve) => {
+        socket.write(chunk, () => resolve(true))
+        setTimeout(resolve, 1000, false)
+      })
+      if (!isTaken) break
+      taken += chunk.length
+    }
+    expect(taken).toBeLessThan(heldOnTheWay)
+  })
+
+  test('sends trailers', async () => {
+    const { socket, until } = await dial(port)
+    socket.write(formatRequest({ target: '/api/trailers' }))
+    const text = await until('X-Sum: 4\r\n\r\n')
+    expect(text).toMatch(/\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 4\r\n\r\n$/)
+    socket.write(formatRequest({}))
+    await until(page)
+  })
+
+  test('sends early hints', async () => {
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/api/hints' }))
+    const hints = await connection.receive()
+    expect([hints.status, hints.field('Link')]).toEqual([103, '</a.js>; rel=preload; as=script'])
+    expect((await connection.receive()).body.toString()).toBe('hinted')
+    connection.socket.destroy()
+  })
+
+  test('keeps the case of the names of fields', async () => {
+    const fields = { 'x-LOWER-upper': 'a', ACCEPT: '*/*' }
+    const response = await rawRequest(port, { target: '/api/names', fields })
+    const names = ['Host', 'example.org', 'x-LOWER-upper', 'a', 'ACCEPT', '*/*', 'Connection', 'close']
+    expect(JSON.parse(response.body.toString())).toEqual(names)
+    expect(response.fields).toContainEqual(['X-mIxEd', 'Kept'])
+  })
+
+  test('refuses what is no request with 400, behind an answer of the build or of the application', async () => {
+    for (const target of ['/', '/api/ping']) {
+      const connection = await openConnection(port)
+      connection.send(formatRequest({ target }))
+      await connection.receive()
+      connection.send('nothing of the kind\r\n\r\n')
+      expect((await connection.receive()).status).toBe(400)
+      expect(await connection.rest()).toHaveLength(0)
+    }
+  })
+
+  test('answers in their order what is pipelined', async () => {
+    const connection = await openConnection(port)
+    const targets = [
+      '/',
+      '/api/ping',
+      '/api/names',
+      '/',
+      '/',
+      '/none',
+      '/large.bin',
+      '/api/peer',
+      '/api/ping',
+      '/',
+    ]
+    connection.send(targets.map((target) => formatRequest({ target })).join(''))
+    const answers = []
+    while (answers.length < targets.length) {
+      const { status, body } = await connection.receive()
+      answers.push([status, body.toString('latin1', 0, 4)])
+    }
+    const start = page.slice(0, 4)
+    expect(answers).toEqual([
+      [200, start],
+      [200, 'pong'],
+      [200, '["Ho'],
+      [200, start],
+      [200, start],
+      [404, '404 '],
+      [200, large.slice(0, 4)],
+      [200, '127.'],
+      [200, 'pong'],
+      [200, start],
+    ])
+    connection.socket.end()
+    expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test("tells the application its client's address and port", async () => {
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/api/peer' }))
+    expect((await connection.receive()).body.toString()).toBe(`127.0.0.1 ${connection.socket.localPort}`)
+    connection.socket.destroy()
+  })
+})
+
+describe.skipIf(!engines.includes('native'))('while JavaScript is busy', () => {
+  test('the native engine answers files, on connections that the application has answered', async () => {
+    const modules = await writeFixture({ 'entry.mjs': application })
+    const args = [build, '--port', '0', '--engine', 'native', '--ssr', join(modules, 'entry.mjs')]
+    const command = spawnCommand(args)
+    const { port } = await command.listening
+    const [connection, other] = [await openConnection(port), await openConnection(port)]
+    for (const target of ['/', '/api/ping', '/']) {
+      connection.send(formatRequest({ target }))
+      await connection.receive()
+    }
+    other.send(formatRequest({ target: '/api/block' }))
+    await delay(100)
+    const times: number[] = []
+    for (let index = 0; index < 5; index += 1) {
+      const started = performance.now()
+      connection.send(formatRequest({}))
+      expect((await connection.receive()).body.toString()).toBe(page)
+      times.push(performance.now() - started)
+    }
+    expect(Math.max(...times)).toBeLessThan(100)
+    command.child.kill('SIGTERM')
+    await command.exited
+  })
+})
