@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { configDefaults, defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { loadEngine } from './packages/engine/src/load-binding.ts'
 
 // Tests run the sources: the `source` condition of each package's `exports` needs no build.
 const source = {
@@ -11,14 +12,37 @@ const source = {
 const buildPackages = 'packages/server/test/support/build-packages.ts'
 
 // Libraries colour their output where `CI` is set; what tests read must be the same everywhere.
-const env = { NO_COLOR: '1' }
+const env = { NO_COLOR: '1', SERVE_DIST_ENGINE: 'node' }
 const setupFiles = 'scripts/prepare-tests.mjs'
 
 // Most of what they do is wait for sockets and processes: twice as many at once as a small machine has cores.
 const waiting = Math.max(4, Math.ceil(availableParallelism() * 1.5))
 const computing = availableParallelism()
 const runtimes = 'packages/server/test/hosts/runtimes.http-test.ts'
+const overEngines = [
+  '{connections,http,native}/*',
+  'hosts/{failing-applications,hosts,ssr}',
+  'processes/{command,process,reload-triggers,stop}',
+  'store/{deltas,from-store}',
+]
 const measuring = 'packages/server/test/speed/*.http-test.ts'
+
+/** Only where the addon loads: elsewhere it would be Node's engine again. */
+const nativeHttp: TestProjectInlineConfiguration = {
+  ...source,
+  test: {
+    // What clients and operators can tell of a server, once more over the native engine.
+    name: 'http-native',
+    env: { ...env, SERVE_DIST_ENGINE: 'auto' },
+    setupFiles,
+    include: overEngines.map((files) => `packages/server/test/${files}.http-test.ts`),
+    globalSetup: buildPackages,
+    maxWorkers: waiting,
+    sequence: { groupOrder: 3 },
+    testTimeout: 60_000,
+    hookTimeout: 30_000,
+  },
+}
 
 // `pnpm verify` runs unit, unit-precompress, http, speed, build and e2e; `pnpm verify:all` the others too.
 export default defineConfig({
@@ -62,7 +86,7 @@ export default defineConfig({
           env,
           setupFiles,
           include: ['packages/*/test/**/*.http-test.ts'],
-          exclude: [...configDefaults.exclude, measuring, runtimes],
+          exclude: [...configDefaults.exclude, measuring, runtimes, 'packages/server/test/native/*'],
           globalSetup: buildPackages,
           maxWorkers: waiting,
           sequence: { groupOrder: 3 },
@@ -72,6 +96,7 @@ export default defineConfig({
           hookTimeout: 30_000,
         },
       },
+      ...(typeof loadEngine() === 'string' ? [] : [nativeHttp]),
       {
         ...source,
         test: {

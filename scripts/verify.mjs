@@ -28,10 +28,20 @@ const chromium = await ensureChromium()
 // Their tests say it again.
 await ensureVersitygw().catch((/** @type {Error} */ error) => console.error(error.message))
 const gate = await openGate(chromium === undefined ? {} : { CHROMIUM_PATH: chromium })
-await gate.run([...checks, ...tests.map((name) => `test:${name}`)])
+await gate.run(checks)
+await gate.run([...tests, ...(await testsOfEngine())].map((name) => `test:${name}`))
 if (process.argv.includes('--all')) {
   await gate.run([...furtherTests.map((name) => `test:${name}`), ...furtherChecks], furtherTimeLimit)
 }
 const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
+
+/** The suite over the native engine, where that was built or installed. */
+async function testsOfEngine() {
+  const { loadEngine } = await import('../packages/engine/dist/index.js')
+  const engine = loadEngine()
+  if (typeof engine !== 'string') return ['http-native']
+  console.log(`The suite is not run over the native engine: ${engine}`)
+  return []
+}

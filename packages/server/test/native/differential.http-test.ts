@@ -7,7 +7,6 @@ import type { Site } from '../../src/site/site.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { compareEngines } from '../support/native/compare-engines.ts'
-import { engines, type EngineName } from '../support/native/engines.ts'
 import type { ScriptVocabulary } from '../support/native/random-script.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { soakSites } from '../support/soak/soak-sites.ts'
@@ -136,12 +135,12 @@ afterAll(() => {
 })
 
 async function startBoth({ options }: Pair): Promise<readonly [StartedServer, StartedServer]> {
-  const start = async (engine: EngineName): Promise<StartedServer> =>
+  const start = async (engine: 'node' | 'native'): Promise<StartedServer> =>
     await startServer(undefined, { engine, ...options(await temporaryDirectory()) })
   return [await start('node'), await start('native')]
 }
 
-describe.skipIf(!engines.includes('native'))(`random octets (SERVE_DIST_SEED=${seed})`, () => {
+describe(`random octets (SERVE_DIST_SEED=${seed})`, () => {
   test.each(Object.entries(pairs))(
     'are answered by the native engine as by the Node one: %s',
     async (name, pair) => {

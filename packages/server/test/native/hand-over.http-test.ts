@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { engines } from '../support/native/engines.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
@@ -124,7 +123,7 @@ beforeAll(async () => {
   build = await buildFixture({ 'index.html': page, 'large.bin': large })
 })
 
-describe.each(engines)('the %s engine', (engine) => {
+describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
   let port: number
   let files: number
   beforeAll(async () => {
@@ -379,7 +378,7 @@ describe.each(engines)('the %s engine', (engine) => {
   })
 })
 
-describe.skipIf(!engines.includes('native'))('while JavaScript is busy', () => {
+describe('while JavaScript is busy', () => {
   test('the native engine answers files, on connections that the application has answered', async () => {
     const modules = await writeFixture({ 'entry.mjs': application })
     const args = [build, '--port', '0', '--engine', 'native', '--ssr', join(modules, 'entry.mjs')]

@@ -6,6 +6,7 @@ import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import type { FixtureFiles } from './build-fixture.ts'
 import { publishTo } from './publish-to.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import { testedEngine } from './tested-engine.ts'
 
 /** A store, and a cache for it. */
 export interface Place {
@@ -37,6 +38,7 @@ export async function start(place: Place, options: ServeOptions = {}): Promise<S
     ...place,
     port: 0,
     gracePeriod: 100,
+    engine: testedEngine,
     ...options,
     site: { largestBody: 1024, openFiles: 0, onWarning: (text) => warnings.push(text), ...options.site },
     handler: { onProblem: ({ message }) => problems.push(message) },

@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest'
 import { type RunningServer, serve } from '../../src/serve/serve.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
+import { testedEngine } from './tested-engine.ts'
 
 /** A server with the port that it has found. */
 export interface StartedServer extends RunningServer {
@@ -18,7 +19,8 @@ export async function startServer(
   directory: string | undefined,
   options: Omit<ServeOptions, 'directory' | 'port'> = {},
 ): Promise<StartedServer> {
-  const server = await serve({ ...(directory !== undefined && { directory }), port: 0, gracePeriod: 1000, ...options })
+  const place = directory === undefined ? {} : { directory }
+  const server = await serve({ ...place, port: 0, gracePeriod: 1000, engine: testedEngine, ...options })
   running.push(server)
   // Not a copy: what it serves changes.
   return Object.assign(server, { port: Number(new URL(server.url).port) })
