@@ -1,4 +1,4 @@
-import { type EngineChoice, engineChoices } from '../../src/native/choose-engine.ts'
+import { type EngineChoice, engineChoices } from '../../src/native/engine-choice.ts'
 
 /** From where the command takes it, too: the suite is run over both engines. */
 export const testedEngine: EngineChoice =

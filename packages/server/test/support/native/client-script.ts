@@ -19,10 +19,10 @@ export interface SentRequest {
   readonly awaitsAnswer: boolean
 }
 
-/** What a client received, and whether the server closed the connection. */
+/** What a client received, and how the server ended the connection. */
 export interface Received {
   readonly octets: Buffer
-  readonly isOver: boolean
+  readonly end: 'closed' | 'reset' | 'left open'
 }
 
 /** Milliseconds without an octet that mean: the server waits for more. */
@@ -35,14 +35,14 @@ const patience = 10_000
 export async function playScript(port: number, { requests, closesHalf }: ClientScript): Promise<Received> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   const chunks: Buffer[] = []
-  let isOver = false
+  let end: Received['end'] = 'left open'
   let wake: ((hasCome: boolean) => void) | undefined
-  const end = (): void => {
-    isOver = true
+  const endBy = (how: Received['end']) => (): void => {
+    if (end === 'left open') end = how
     wake?.(false)
   }
-  // A reset is the end of what is received.
-  for (const event of ['end', 'error', 'close']) socket.on(event, end)
+  socket.on('end', endBy('closed'))
+  socket.on('error', endBy('reset'))
   socket.on('connect', () => wake?.(true))
   socket.on('data', (chunk) => {
     chunks.push(chunk)
@@ -50,7 +50,7 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
   })
   /** Whether something comes before the server has closed, and before so much time is over. */
   const heard = async (milliseconds: number): Promise<boolean> => {
-    if (isOver) return false
+    if (end !== 'left open') return false
     let timer: NodeJS.Timeout | undefined
     const hasCome = await new Promise<boolean>((resolve) => {
       wake = resolve
@@ -92,5 +92,5 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
   }
   await listen(patience)
   socket.destroy()
-  return { octets: Buffer.concat(chunks), isOver }
+  return { octets: Buffer.concat(chunks), end }
 }
