@@ -20,7 +20,9 @@ const waiting = Math.max(4, Math.ceil(availableParallelism() * 1.5))
 const computing = availableParallelism()
 const runtimes = 'packages/server/test/hosts/runtimes.http-test.ts'
 const overEngines = [
-  '{connections,http,native}/*',
+  'connections/{broken-off,connection,malformed-requests,smuggling}',
+  'http/!(any-manifest|cloned-site|send-oracle)',
+  'native/*',
   'hosts/{failing-applications,hosts,ssr}',
   'processes/{command,process,reload-triggers,stop}',
   'store/{deltas,from-store}',

@@ -36,7 +36,7 @@ export async function compareEngines(servers: ComparedServers, options: Comparis
       sent += script.requests.length
       const difference = await differenceOf(servers, script)
       if (difference !== undefined)
-        failure ??= await explain(servers, script, `script ${index}: ${difference}`)
+        failure ??= await explain(servers, { script, vocabulary }, `script ${index}: ${difference}`)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
@@ -83,8 +83,12 @@ function textOf({ octets }: Received): string {
     .replaceAll(/HTTP\/1\.1 103 Early Hints\r\n(?:[^\r]+\r\n)*\r\n/g, '')
 }
 
-async function explain(servers: ComparedServers, script: ClientScript, difference: string): Promise<Error> {
-  const smallest = await shrink(servers, script)
+async function explain(
+  servers: ComparedServers,
+  { script, vocabulary }: { readonly script: ClientScript; readonly vocabulary: ScriptVocabulary },
+  difference: string,
+): Promise<Error> {
+  const smallest = await shrink(servers, script, vocabulary.hasApplication)
   const again = await differenceOf(servers, smallest)
   const lines = smallest.requests.map(
     ({ lines: head, body, cuts, awaitsAnswer }) =>
@@ -97,19 +101,23 @@ async function explain(servers: ComparedServers, script: ClientScript, differenc
 }
 
 /** Drops what the difference does not need: it is tried twice, as some show up now and then. */
-async function shrink(servers: ComparedServers, script: ClientScript): Promise<ClientScript> {
-  for (const smaller of smallerScripts(script)) {
+async function shrink(
+  servers: ComparedServers,
+  script: ClientScript,
+  hasApplication: boolean,
+): Promise<ClientScript> {
+  for (const smaller of smallerScripts(script, hasApplication)) {
     if ((await differenceOf(servers, smaller)) ?? (await differenceOf(servers, smaller))) {
-      return shrink(servers, smaller)
+      return shrink(servers, smaller, hasApplication)
     }
   }
   return script
 }
 
-function* smallerScripts(script: ClientScript): Generator<ClientScript> {
+function* smallerScripts(script: ClientScript, hasApplication: boolean): Generator<ClientScript> {
   const { requests } = script
-  // Then it ends at once.
-  if (!script.closesHalf) yield { ...script, closesHalf: true }
+  // Then it ends at once; an application would see its client go.
+  if (!script.closesHalf && !hasApplication) yield { ...script, closesHalf: true }
   for (const [index, request] of requests.entries()) {
     if (requests.length > 1) yield { ...script, requests: requests.toSpliced(index, 1) }
     for (const smaller of smallerRequests(request)) {
