@@ -28,7 +28,10 @@ impl Link {
     /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
     pub fn of(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         let mut place = connection.link.borrow_mut();
-        let kept = place.take().filter(|link| link.stream.is_quiet());
+        // A server that stops closes its end behind each answer.
+        let kept = place
+            .take()
+            .filter(|link| !thread.draining.get() && link.stream.is_quiet());
         let link = kept.map_or_else(|| Self::open(connection, thread), Ok)?;
         link.busy.set(true);
         link.end.set(None);
