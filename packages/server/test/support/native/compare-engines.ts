@@ -50,7 +50,7 @@ async function differenceOf(
 ): Promise<string | undefined> {
   const [expected, found] = await Promise.all([playScript(node, script), playScript(native, script)])
   if (expected.octets.equals(found.octets) && isEnd(expected, found)) return undefined
-  const [ofNode, ofNative] = [textOf(expected), textOf(found)]
+  const [ofNode, ofNative] = [textOf(expected, script), textOf(found, script)]
   // A client that sends more behind its last request may lose the end of Node's answer to a reset (RFC 9112 §9.6).
   const isLost = expected.end === 'reset' && found.end === 'closed' && ofNative.startsWith(ofNode)
   if (isLost || (ofNode === ofNative && isEnd(expected, found))) return undefined
@@ -72,15 +72,15 @@ function isEnd(one: Received, other: Received): boolean {
   return (one.end === 'left open') === (other.end === 'left open')
 }
 
-/**
- * What was received, but for the time. A 103 comes before a page where no other answer is under way: that depends on when
- * the request came.
- */
-function textOf({ octets }: Received): string {
-  return octets
+/** What was received, but for the time, and for what depends on when octets came, with Node alone as well. */
+function textOf({ octets }: Received, { closesHalf }: ClientScript): string {
+  const text = octets
     .toString('latin1')
     .replaceAll(/\r\nDate: \w{3}, [^\r]{20} GMT(?=\r\n)/g, '\r\nDate: (now)')
+    // A page has a 103 before it where no other answer is under way.
     .replaceAll(/HTTP\/1\.1 103 Early Hints\r\n(?:[^\r]+\r\n)*\r\n/g, '')
+  // What is no request behind an answer under way is refused, or not where the client's end is read before.
+  return closesHalf ? text.replace(/(?<=.)HTTP\/1\.1 4\d\d [\w ]+\r\nConnection: close\r\n\r\n$/s, '') : text
 }
 
 async function explain(
