@@ -17,7 +17,7 @@ medians of the rounds, ratios are medians of the ratios within each round. ${noi
 ## Targets
 
 A ratio is judged where it is farther from its target than \`serve-dist-native\` is from itself, which takes two turns in each
-round: \`itself\` is the farther end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 % decides nothing.
+round: \`itself\` is the farther end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 % decides nothing; below 5, none.
 What is below the target passes.
 
 ${targetTable(report)}

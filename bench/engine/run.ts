@@ -94,15 +94,22 @@ async function measureAll({ connections, rounds, peerRounds, save, ...settings }
     titles,
     rows,
   })
+  const roundsOf = (server: string, workload: string): number =>
+    Math.min(
+      peerNames.has(server) ? peerRounds : rounds,
+      parts.find((part) => part.workload.name === workload)?.mostRounds ?? rounds,
+    )
+  // A start, two checks and the load generator's own start take some two seconds.
+  const loads = turns.flatMap(({ workload, servers }) =>
+    [...servers.keys()].map((server) => roundsOf(server, workload.name)),
+  )
+  const seconds = loads.reduce((sum, count) => sum + count, 0) * (duration + warmUp + 2)
+  showProgress(`about ${Math.ceil(seconds / 60)} minutes of measuring`)
   const input = {
     turns,
     connections: [connections],
     rounds,
-    roundsOf: (server: string, workload: string) =>
-      Math.min(
-        peerNames.has(server) ? peerRounds : rounds,
-        parts.find((part) => part.workload.name === workload)?.mostRounds ?? rounds,
-      ),
+    roundsOf,
     onProgress: showProgress,
     onRows: async (rows: readonly Row[]) => {
       if (save !== undefined) await saveReport(save, reportOf(rows))

@@ -27,6 +27,7 @@ describe('verdictOf', () => {
   test('lets a difference below 10 % decide from 30 rounds on', () => {
     expect(verdictOf(0.8, { ...judged, rounds: 29 })).toBe('not measurable here')
     expect(verdictOf(0.5, { ...judged, rounds: 5 })).toBe('met')
+    expect(verdictOf(0.5, { ...judged, rounds: 4 })).toBe('not measurable here')
   })
 
   test('judges nothing by what was not measured', () => {

@@ -9,6 +9,8 @@ export interface Estimate {
 
 /** Below so many rounds, a difference of less than 10 % decides nothing. */
 const roundsForLittle = 30
+/** And below so many, nothing does. */
+const leastRounds = 5
 
 /** A median of rounds and the interval of its order statistics; of five rounds or fewer, all values. */
 export function estimate(values: readonly number[]): Estimate {
@@ -41,8 +43,8 @@ export interface Judged {
 /** Judges a median by what its target is, where the run can tell the two apart. */
 export function verdictOf(value: number, { atMost, rounds, resolution }: Judged): Verdict {
   const difference = Math.abs(value / atMost - 1)
-  if (!(difference > resolution) || (rounds < roundsForLittle && difference < 0.1))
-    return 'not measurable here'
+  const isTooFew = rounds < leastRounds || (rounds < roundsForLittle && difference < 0.1)
+  if (isTooFew || !(difference > resolution)) return 'not measurable here'
   return value <= atMost ? 'met' : 'missed'
 }
 

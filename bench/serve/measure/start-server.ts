@@ -8,7 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { PreparedWorkload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
 import { requestFor, VoidRow } from './check-server.ts'
-import { runProcess } from '../run-process.ts'
 import { exchange } from './exchange.ts'
 import { forgetPeaks, type ProcessUsage, readHeldBytes, readProcessUsage } from './resource-usage.ts'
 
@@ -60,7 +59,7 @@ export async function startServer(
       throw new VoidRow(`cannot be started: ${endOf(String(error))}`, { cause: error })
     })
   const startedAt = performance.now()
-  const child = spawn('taskset', ['-c', server.bootCores ?? cores, launch.command, ...launch.arguments], {
+  const child = spawn('taskset', ['-c', cores, launch.command, ...launch.arguments], {
     cwd: launch.directory ?? scratch,
     env: { ...process.env, NODE_ENV: 'production', ...launch.environment },
     // A process group of its own, so that a signal also reaches its children.
@@ -83,8 +82,6 @@ export async function startServer(
   const bootMilliseconds = performance.now() - startedAt
   const { pid } = child
   if (pid === undefined) throw new TypeError('a process without an id')
-  // All of its threads.
-  if (server.bootCores !== undefined) await runProcess('taskset', ['-acp', cores, String(pid)])
   const usage = async (): Promise<ProcessUsage> => {
     try {
       return await readProcessUsage(pid)

@@ -23,8 +23,6 @@ interface Launch {
 /** A server that is on this machine. */
 export interface FoundServer {
   readonly version: string
-  /** Until the first answer it has other cores than the run's, as `taskset -c` takes them. */
-  readonly bootCores?: string
   /** Maps a request target to the one under which this server has the file; by default the same. */
   readonly targetOf?: (target: string) => string
   launch(input: LaunchInput): Promise<Launch>
