@@ -82,7 +82,7 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
     pending += octets.slice(sent)
     if (!awaitsAnswer) continue
     flush()
-    await heard(quietTime)
+    await heard(patience)
   }
   if (closesHalf) socket.end(Buffer.from(pending, 'latin1'))
   else {
