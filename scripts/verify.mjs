@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
 
-const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging', 'engine']
+const checks = ['build', 'typecheck', 'lint', 'format:check', 'knip', 'packaging']
 const tests = ['unit', 'unit-precompress', 'http', 'speed', 'build', 'e2e']
 const furtherTests = ['vites', 'runtimes', 'e2e-more', 'frameworks', 'installers', 'slow']
 const furtherChecks = ['check:documents', 'check:http', 'check:h2spec']

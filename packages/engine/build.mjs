@@ -1,5 +1,5 @@
 // Compiles dist/engine.node where there is a cargo, and again only when its sources have changed. `--debug` compiles it
-// faster and slower to run. Part of `pnpm build`.
+// faster and slower to run.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
