@@ -13,6 +13,7 @@ describe('resolveServeOptions', () => {
       site: {},
       handler: {},
       operations: {},
+      engine: 'auto',
     })
   })
 
