@@ -108,7 +108,7 @@ describeBlackBox({
 
 describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('starts so many processes, and tells in one line what each of them takes', async () => {
-    const command = spawnCommand([directory, '--port', '0', '--workers', '3'])
+    const command = spawnCommand([directory, '--port', '0', '--engine', 'auto', '--workers', '3'])
     const { line } = await command.listening
     expect(line).toMatch(
       /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · engine: node \(not with --workers\) · http:\/\/127\.0\.0\.1:\d+\/$/,
