@@ -2,12 +2,16 @@ export type {
   Engine,
   EngineAddress,
   EngineBinding,
+  EngineFile,
+  EngineCredentials,
   EngineLimits,
   EngineListener,
   EngineOptions,
   EngineTable,
   HandedConnection,
+  HandedEncryption,
   ListeningAddress,
+  SharedSocket,
 } from './binding.ts'
-export { engineAsks, engineFlags, noSlab } from './binding.ts'
+export { engineAsks, engineFlags, engineMarks, noSlab } from './binding.ts'
 export { loadEngine } from './load-binding.ts'

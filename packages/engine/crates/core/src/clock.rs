@@ -45,6 +45,12 @@ impl Clock {
         }
     }
 
+    /// The value of `Date`.
+    pub fn date(&self) -> &[u8] {
+        let rest = &self.closes[DATE.len()..];
+        &rest[..memchr::memchr(b'\r', rest).unwrap_or(rest.len())]
+    }
+
     /// The lines of an answer after which the connection is kept, or closed.
     pub fn tail(&self, closes: bool) -> &[u8] {
         if closes { &self.closes } else { &self.keeps }
@@ -96,6 +102,7 @@ mod tests {
             clock.set(now);
             let fresh = Clock::new(5000, now);
             assert_eq!(text(&clock.tail(false)[6..35]), date);
+            assert_eq!(text(clock.date()), date);
             assert_eq!(clock.tail(false), fresh.tail(false));
             assert_eq!(clock.tail(true), fresh.tail(true));
         }

@@ -1,5 +1,3 @@
-use httparse::Header;
-
 /// The fields of a request that decide who answers it.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
@@ -17,10 +15,10 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn read(headers: &[Header<'a>]) -> Self {
+    pub fn read(lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut fields = Self::default();
-        for header in headers {
-            fields.note(header.name.as_bytes(), header.value);
+        for (name, value) in lines {
+            fields.note(name, value);
         }
         fields
     }

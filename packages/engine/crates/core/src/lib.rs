@@ -6,6 +6,7 @@
 
 mod clock;
 mod fields;
+mod head;
 mod hosts;
 mod request;
 mod table;
@@ -13,6 +14,9 @@ mod table;
 mod testing;
 
 pub use clock::Clock;
+pub use head::{Head, fields_of};
 pub use hosts::{Hosts, MAX_HOSTS};
-pub use request::{Answer, Kind, MAX_FIELDS, MAX_HEAD, RequestEnd, Step, decide};
+pub use request::{
+    Answer, BareRequest, Kind, MAX_FIELDS, MAX_HEAD, RequestEnd, Step, decide, decide_fields,
+};
 pub use table::{ASKS, MAX_CODING, MAX_CODINGS, NO_SLAB, Parts, Table, TableError, TableParts};

@@ -39,7 +39,7 @@ pub enum Step {
 /// An answer that the table has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Length of the head, which is the whole request.
+    /// Length of the head, which is the whole request; 0 over HTTP/2.
     pub consumed: usize,
     /// Number of the resource in the table.
     pub resource: usize,
@@ -49,8 +49,19 @@ pub struct Answer {
     pub kind: Kind,
     /// Whether its body is sent, too.
     pub with_body: bool,
-    /// Whether the client asked for the connection to be closed after it.
+    /// Whether the client asked for the connection to be closed after it; never over HTTP/2.
     pub closes: bool,
+}
+
+impl Answer {
+    /// Where its request ends, should Node answer it.
+    pub fn request_end(&self) -> RequestEnd {
+        if self.closes {
+            RequestEnd::Open
+        } else {
+            RequestEnd::Plain { body: 0 }
+        }
+    }
 }
 
 /// The status of an answer.
@@ -72,6 +83,35 @@ pub enum RequestEnd {
     },
     /// Only Node can tell: the connection is Node's for good.
     Open,
+}
+
+/// A request over HTTP/2 that has no body, without its fields.
+#[derive(Clone, Copy, Debug)]
+pub struct BareRequest<'a> {
+    /// `:method`
+    pub method: &'a str,
+    /// `:path`
+    pub target: &'a [u8],
+    /// `:authority`
+    pub authority: Option<&'a [u8]>,
+}
+
+/// Decides about a request over HTTP/2 as [`decide`] does; `None` where Node answers, as it does with bodies of files.
+pub fn decide_fields<'a>(
+    request: BareRequest<'a>,
+    fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    (table, hosts): (&Table, &Hosts),
+) -> Option<Answer> {
+    // It stands for `Host` (RFC 9113 §8.3.1), and is a second one beside it.
+    let host = request.authority.map(|host| (&b"host"[..], host));
+    let head = Head {
+        length: 0,
+        method: request.method,
+        target: request.target,
+        fields: Fields::read(host.into_iter().chain(fields)),
+    };
+    head.answer(table, hosts)
+        .filter(|answer| table.file(answer).is_none())
 }
 
 /// Decides about the first request in what has come: a pure function. What comes behind it changes nothing.
@@ -113,29 +153,33 @@ fn begins_with_method(input: &[u8]) -> bool {
     }
 }
 
-/// What `httparse` accepts, in lines that end as they should.
+/// The head of a request, in whichever version of HTTP it came.
 struct Head<'a> {
-    bytes: &'a [u8],
+    length: usize,
     method: &'a str,
     target: &'a [u8],
-    is_http_1_1: bool,
     fields: Fields<'a>,
 }
 
 impl<'a> Head<'a> {
+    /// What `httparse` accepts, in lines that end as they should.
     fn of(bytes: &'a [u8], request: &Request<'_, 'a>) -> Self {
+        let lines = request.headers.iter();
+        let mut fields = Fields::read(lines.map(|line| (line.name.as_bytes(), line.value)));
+        fields.opens |= request.version != Some(1);
+        // Behind an empty line; or with a tab, which `httparse` takes from the end of a value, and Node does not.
+        fields.asks |= bytes.starts_with(b"\r") || memchr::memchr(b'\t', bytes).is_some();
         Self {
-            bytes,
+            length: bytes.len(),
             method: request.method.unwrap_or_default(),
             target: request.path.unwrap_or_default().as_bytes(),
-            is_http_1_1: request.version == Some(1),
-            fields: Fields::read(request.headers),
+            fields,
         }
     }
 
     fn hand_over(&self) -> Step {
         Step::HandOver {
-            head: self.bytes.len(),
+            head: self.length,
             end: self.request_end(),
         }
     }
@@ -151,9 +195,7 @@ impl<'a> Head<'a> {
         let is_known = METHODS.contains(&self.method.as_bytes());
         let is_kept = connection.is_none_or(|value| closes(value) == Some(false));
         match content_length.map_or(Some(0), digits) {
-            Some(body) if self.is_http_1_1 && is_known && is_kept && !opens => {
-                RequestEnd::Plain { body }
-            }
+            Some(body) if is_known && is_kept && !opens => RequestEnd::Plain { body },
             _ => RequestEnd::Open,
         }
     }
@@ -177,7 +219,7 @@ impl<'a> Head<'a> {
         )?;
         let with_body = self.method == "GET" && kind == Kind::Ok;
         Some(Answer {
-            consumed: self.bytes.len(),
+            consumed: self.length,
             resource,
             representation,
             kind,
@@ -193,9 +235,7 @@ impl<'a> Head<'a> {
             opens,
             ..
         } = self.fields;
-        let is_plain = self.is_http_1_1
-            && matches!(self.method, "GET" | "HEAD")
-            && !self.bytes.starts_with(b"\r");
+        let is_plain = matches!(self.method, "GET" | "HEAD");
         is_plain && content_length.is_none() && !asks && !opens
     }
 }

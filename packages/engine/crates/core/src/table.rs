@@ -2,11 +2,13 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::clock::Clock;
+use crate::head::{Head, Template, Values};
 use crate::request::{Answer, Kind};
 
 /// The choice that says: Node answers.
@@ -20,21 +22,24 @@ pub const MAX_CODING: usize = 256;
 
 /// A build has a handful.
 const MAX_LAYOUTS: usize = 0xffff;
-const HEADER: usize = 3;
-const RESOURCE: usize = 8;
-const REPRESENTATION: usize = 9;
+const HEADER: usize = 4;
+const RESOURCE: usize = 10;
+const REPRESENTATION: usize = 6;
+const TEMPLATE: usize = 4;
 const FLAG_ASKS: u32 = 1;
 const FLAG_HAS_DELTAS: u32 = 2;
 
 /// The answers of one build as TypeScript hands them over; `EngineTable` in `binding.ts` says what the numbers mean.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TableParts {
-    /// Paths, dates, heads and tags.
+    /// Paths, templates of heads, and their values.
     pub text: Bytes,
     /// Where they are.
     pub index: Vec<u32>,
     /// Memory of bodies.
     pub slabs: Vec<Bytes>,
+    /// How many files there are whose bodies are not in memory: their numbers follow those of the slabs.
+    pub files: u32,
     /// The known values of `Accept-Encoding`; the first stands for its absence.
     pub codings: Vec<Vec<u8>>,
     /// For each of them and each layout by turns: the place of the representation, or [`ASKS`].
@@ -50,8 +55,10 @@ pub enum TableError {
     Resource(usize),
     /// Two resources have the path of this one.
     Path(usize),
-    /// A representation points outside of the table, or its heads do not end with a line's end.
+    /// A representation points outside of the table.
     Representation(usize),
+    /// A template points outside of the table, or does not end with a line's end.
+    Template(usize),
     /// The choices are not one byte for each layout, or choose what a resource does not have.
     Choices,
     /// No coding stands for the absence of the field, one is too long, there are too many, or one is there twice.
@@ -70,6 +77,7 @@ impl fmt::Display for TableError {
             Self::Representation(at) => {
                 write!(formatter, "representation {at} points outside of the table")
             }
+            Self::Template(at) => write!(formatter, "template {at} is no head of the table"),
             Self::Choices => write!(formatter, "the choices do not fit the layouts"),
             Self::Codings => write!(
                 formatter,
@@ -81,6 +89,9 @@ impl fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
+/// How many builds there have been; 0 is none of them.
+static BUILDS: AtomicU64 = AtomicU64::new(1);
+
 /// The answers of one build with the choices between them; every number in it was checked.
 #[derive(Clone)]
 pub struct Table {
@@ -91,44 +102,55 @@ pub struct Table {
 
 /// What stays the same while codings are learned.
 struct Build {
+    number: u64,
     text: Bytes,
     slabs: Vec<Bytes>,
+    files: u32,
     resources: Vec<Resource>,
     representations: Vec<Representation>,
+    templates: Vec<Templates>,
     /// How many representations each resource of a layout has at least: no choice may be beyond.
     layouts: Vec<u32>,
     paths: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
+/// Where something begins in the text or in a slab, and its length.
 #[derive(Clone, Copy)]
 struct Span {
-    start: usize,
-    end: usize,
+    start: u32,
+    length: u32,
 }
 
 struct Resource {
     path: Span,
-    layout: usize,
-    first: usize,
     last_modified: Span,
+    dictionary: Span,
+    first: u32,
+    layout: u16,
     asks: bool,
     has_deltas: bool,
 }
 
 struct Representation {
-    ok: Span,
-    not_modified: Span,
+    template: u32,
     tag: Span,
-    /// `None`: Node answers.
-    body: Option<(usize, Span)>,
+    /// The number of a slab, or behind these of a file; [`NO_SLAB`]: Node answers.
+    slab: u32,
+    body: Span,
+}
+
+/// The two heads of representations.
+struct Templates {
+    ok: Template,
+    not_modified: Template,
 }
 
 /// What an answer consists of, in the order in which it is written.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    /// Status line and fields, each with its CRLF.
-    pub head: &'a [u8],
+    /// Status line and fields.
+    pub head: Head<'a>,
     /// `Date`, the fields of the connection and the empty line.
     pub tail: &'a [u8],
     /// Empty for HEAD and 304.
@@ -149,7 +171,7 @@ impl Parts<'_> {
 impl Table {
     /// Checks every number once, so that nothing can be out of bounds later.
     pub fn new(parts: TableParts) -> Result<Self, TableError> {
-        let build = Build::new(parts.text, &parts.index, parts.slabs)?;
+        let build = Build::new(parts.text, &parts.index, (parts.slabs, parts.files))?;
         let layouts = build.layouts.len();
         if parts.codings.is_empty() || parts.codings.len() > MAX_CODINGS + 1 {
             return Err(TableError::Codings);
@@ -180,6 +202,20 @@ impl Table {
         Ok(table)
     }
 
+    /// The same answers, with no choices but those for the absence of `Accept-Encoding`.
+    pub fn without_codings(&self) -> Self {
+        Self {
+            build: self.build.clone(),
+            codings: HashMap::new(),
+            choices: self.choices[..self.build.layouts.len()].to_vec(),
+        }
+    }
+
+    /// Tells its answers from those of every other build.
+    pub fn build(&self) -> u64 {
+        self.build.number
+    }
+
     /// How many values of `Accept-Encoding` are known, beside its absence.
     pub fn codings(&self) -> usize {
         self.codings.len()
@@ -187,19 +223,66 @@ impl Table {
 
     /// What is written for an answer of this table; `closes` where the connection ends with it.
     pub fn parts<'a>(&'a self, answer: &Answer, clock: &'a Clock, closes: bool) -> Parts<'a> {
-        let representation = &self.build.representations[answer.representation];
-        let head = match answer.kind {
-            Kind::Ok => representation.ok,
-            Kind::NotModified => representation.not_modified,
+        let build = &*self.build;
+        let resource = &build.resources[answer.resource];
+        let representation = &build.representations[answer.representation];
+        let templates = &build.templates[representation.template as usize];
+        let values = Values {
+            tag: build.text(representation.tag),
+            length: representation.body.length,
+            last_modified: build.text(resource.last_modified),
+            dictionary: build.text(resource.dictionary),
         };
-        let body = representation.body.filter(|_| answer.with_body);
-        let slab = body.map(|(slab, _)| &self.build.slabs[slab]);
+        let template = match answer.kind {
+            Kind::Ok => &templates.ok,
+            Kind::NotModified => &templates.not_modified,
+        };
+        let slab = build
+            .slabs
+            .get(representation.slab as usize)
+            .filter(|_| answer.with_body);
         Parts {
-            head: self.build.text(head),
+            head: template.with(&build.text, values),
             tail: clock.tail(closes),
-            body: body.map_or(&[], |(slab, span)| &self.build.slabs[slab][span.range()]),
+            body: slab.map_or(&[], |slab| &slab[representation.body.range()]),
             slab,
         }
+    }
+
+    /// The number of the templates of a representation's heads.
+    pub fn template(&self, representation: usize) -> usize {
+        self.build.representations[representation].template as usize
+    }
+
+    /// The bodies that are in memory, each with the number of its representation.
+    pub fn bodies(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let build = &*self.build;
+        let bodies = build.representations.iter().enumerate();
+        bodies.filter_map(|(number, Representation { slab, body, .. })| {
+            let slab = build.slabs.get(*slab as usize)?;
+            Some((number, &slab[body.range()]))
+        })
+    }
+
+    /// The number of the file whose bytes an answer sends, and their count; `None` where they are in memory, or none.
+    pub fn file(&self, answer: &Answer) -> Option<(usize, u64)> {
+        let Representation { slab, body, .. } = &self.build.representations[answer.representation];
+        let number = (*slab as usize).checked_sub(self.build.slabs.len())?;
+        answer.with_body.then_some((number, u64::from(body.length)))
+    }
+
+    /// How many representations there are.
+    pub fn representations(&self) -> usize {
+        self.build.representations.len()
+    }
+
+    /// Whether the bodies of another table are the very memory of these, under the same numbers.
+    pub fn has_bodies_of(&self, other: &Self) -> bool {
+        fn place((number, body): (usize, &[u8])) -> (usize, *const u8, usize) {
+            (number, body.as_ptr(), body.len())
+        }
+        self.representations() == other.representations()
+            && self.bodies().map(place).eq(other.bodies().map(place))
     }
 
     pub(crate) fn find(&self, path: &[u8]) -> Option<usize> {
@@ -223,9 +306,9 @@ impl Table {
     pub(crate) fn choose(&self, resource: usize, coding: Option<&[u8]>) -> Option<usize> {
         let place = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
         let Resource { layout, first, .. } = self.build.resources[resource];
-        let choice = self.choices[place * self.build.layouts.len() + layout];
-        let chosen = first + usize::from(choice);
-        (choice != ASKS && self.build.representations[chosen].body.is_some()).then_some(chosen)
+        let choice = self.choices[place * self.build.layouts.len() + usize::from(layout)];
+        let chosen = first as usize + usize::from(choice);
+        (choice != ASKS && self.build.representations[chosen].slab != NO_SLAB).then_some(chosen)
     }
 
     /// The opaque tag with its quotes.
@@ -273,26 +356,37 @@ impl fmt::Debug for Table {
 }
 
 impl Build {
-    fn new(text: Bytes, index: &[u32], slabs: Vec<Bytes>) -> Result<Self, TableError> {
+    fn new(
+        text: Bytes,
+        index: &[u32],
+        (slabs, files): (Vec<Bytes>, u32),
+    ) -> Result<Self, TableError> {
         let (header, rest) = index.split_at_checked(HEADER).ok_or(TableError::Index)?;
-        let [resources, representations, layouts] =
-            [header[0], header[1], header[2]].map(|count| count as usize);
-        let split = resources.checked_mul(RESOURCE).ok_or(TableError::Index)?;
-        let (resource_rows, rest) = rest.split_at_checked(split).ok_or(TableError::Index)?;
-        if representations.checked_mul(REPRESENTATION) != Some(rest.len()) || layouts > MAX_LAYOUTS
-        {
+        let [resources, representations, layouts, templates] =
+            [header[0], header[1], header[2], header[3]].map(|count| count as usize);
+        let (resource_rows, rest) = rows_of(rest, resources, RESOURCE)?;
+        let (representation_rows, rest) = rows_of(rest, representations, REPRESENTATION)?;
+        let (template_rows, rest) = rows_of(rest, templates, TEMPLATE)?;
+        if !rest.is_empty() || layouts > MAX_LAYOUTS {
             return Err(TableError::Index);
         }
         let mut build = Self {
+            number: BUILDS.fetch_add(1, Ordering::Relaxed),
             text,
             slabs,
+            files,
             resources: Vec::with_capacity(resources),
             representations: Vec::with_capacity(representations),
+            templates: Vec::with_capacity(templates),
             layouts: vec![u32::MAX; layouts],
             paths: HashTable::with_capacity(resources),
             hasher: DefaultHashBuilder::default(),
         };
-        for (at, row) in rest.chunks_exact(REPRESENTATION).enumerate() {
+        for (at, row) in template_rows.chunks_exact(TEMPLATE).enumerate() {
+            let templates = build.read_templates(row).ok_or(TableError::Template(at))?;
+            build.templates.push(templates);
+        }
+        for (at, row) in representation_rows.chunks_exact(REPRESENTATION).enumerate() {
             let representation = build
                 .read_representation(row)
                 .ok_or(TableError::Representation(at))?;
@@ -315,6 +409,8 @@ impl Build {
             count,
             date,
             date_length,
+            dictionary,
+            dictionary_length,
             flags,
         ] = row
         else {
@@ -332,46 +428,45 @@ impl Build {
         }
         Some(Resource {
             path: self.span(path, path_length)?,
-            layout: layout as usize,
-            first: first as usize,
             last_modified: self.span(date, date_length)?,
+            dictionary: self.span(dictionary, dictionary_length)?,
+            first,
+            layout: u16::try_from(layout).ok()?,
             asks,
             has_deltas: flags & FLAG_HAS_DELTAS != 0,
         })
     }
 
     fn read_representation(&self, row: &[u32]) -> Option<Representation> {
-        let &[
-            ok,
-            ok_length,
-            not_modified,
-            not_modified_length,
-            tag,
-            tag_length,
-            slab,
-            start,
-            length,
-        ] = row
-        else {
+        let &[template, tag, tag_length, slab, start, length] = row else {
             return None;
         };
-        let representation = Representation {
-            ok: self.span(ok, ok_length)?,
-            not_modified: self.span(not_modified, not_modified_length)?,
-            tag: self.span(tag, tag_length)?,
-            body: if slab == NO_SLAB {
-                None
-            } else {
-                Some(self.body(slab as usize, start, length)?)
-            },
+        let body = Span { start, length };
+        let has_body = match self.slabs.get(slab as usize) {
+            Some(slab) => body.is_within(slab),
+            None => slab == NO_SLAB || (slab as usize - self.slabs.len()) < self.files as usize,
         };
-        let ends = |head: Span| self.text(head).ends_with(b"\r\n");
-        let is_whole = ends(representation.ok) && ends(representation.not_modified);
-        (representation.body.is_none() || is_whole).then_some(representation)
+        let is_whole = has_body && (template as usize) < self.templates.len();
+        is_whole.then_some(Representation {
+            template,
+            tag: self.span(tag, tag_length)?,
+            slab,
+            body,
+        })
     }
 
-    fn body(&self, slab: usize, start: u32, length: u32) -> Option<(usize, Span)> {
-        Some((slab, Span::within(self.slabs.get(slab)?, start, length)?))
+    fn read_templates(&self, row: &[u32]) -> Option<Templates> {
+        let &[ok, ok_length, not_modified, not_modified_length] = row else {
+            return None;
+        };
+        let template = |start, length| {
+            let span = self.span(start, length)?;
+            Template::read(self.text(span), start)
+        };
+        Some(Templates {
+            ok: template(ok, ok_length)?,
+            not_modified: template(not_modified, not_modified_length)?,
+        })
     }
 
     fn add_path(&mut self, at: usize, path: Span) -> Result<(), TableError> {
@@ -394,7 +489,8 @@ impl Build {
     }
 
     fn span(&self, start: u32, length: u32) -> Option<Span> {
-        Span::within(&self.text, start, length)
+        let span = Span { start, length };
+        span.is_within(&self.text).then_some(span)
     }
 
     fn text(&self, span: Span) -> &[u8] {
@@ -403,17 +499,20 @@ impl Build {
 }
 
 impl Span {
-    fn within(bytes: &[u8], start: u32, length: u32) -> Option<Self> {
-        let end = (start as usize).checked_add(length as usize)?;
-        (end <= bytes.len()).then_some(Self {
-            start: start as usize,
-            end,
-        })
+    fn is_within(self, bytes: &[u8]) -> bool {
+        self.start as usize + self.length as usize <= bytes.len()
     }
 
     fn range(self) -> Range<usize> {
-        self.start..self.end
+        let start = self.start as usize;
+        start..start + self.length as usize
     }
+}
+
+/// So many rows of so many numbers, and what is behind them.
+fn rows_of(index: &[u32], count: usize, row: usize) -> Result<(&[u32], &[u32]), TableError> {
+    let end = count.checked_mul(row).ok_or(TableError::Index)?;
+    index.split_at_checked(end).ok_or(TableError::Index)
 }
 
 #[cfg(test)]

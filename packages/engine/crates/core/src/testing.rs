@@ -74,7 +74,7 @@ pub fn table_of(samples: &[Sample]) -> TableParts {
     let mut text = Text::default();
     let (mut resources, mut representations, mut slab) = (Vec::new(), Vec::new(), Vec::new());
     for sample in samples {
-        let first = (representations.len() / 9) as u32;
+        let first = (representations.len() / 6) as u32;
         let [path, date] = [sample.path, sample.last_modified].map(|part| text.add(part));
         let count = sample.representations.len() as u32;
         resources.extend([
@@ -85,28 +85,29 @@ pub fn table_of(samples: &[Sample]) -> TableParts {
             count,
             date.0,
             date.1,
+            0,
+            0,
             sample.flags,
         ]);
         for (tag, body) in sample.representations {
-            let length = body.unwrap_or_default().len();
-            let ok = text.add(&format!(
-                "HTTP/1.1 200 OK\r\nETag: {tag}\r\nContent-Length: {length}\r\n"
-            ));
-            let not_modified = text.add(&format!("HTTP/1.1 304 Not Modified\r\nETag: W/{tag}\r\n"));
             let tag = text.add(tag);
             let place = body.map_or([NO_SLAB, 0, 0], |body| {
                 [0, slab.len() as u32, body.len() as u32]
             });
-            representations.extend([ok.0, ok.1, not_modified.0, not_modified.1, tag.0, tag.1]);
+            representations.extend([0, tag.0, tag.1]);
             representations.extend(place);
             slab.extend_from_slice(body.unwrap_or_default().as_bytes());
         }
     }
-    let counts = [resources.len() / 8, representations.len() / 9, 2].map(|count| count as u32);
+    let ok = text.add("HTTP/1.1 200 OK\r\nETag: \x01\r\nContent-Length: \x02\r\n");
+    let not_modified = text.add("HTTP/1.1 304 Not Modified\r\nETag: W/\x01\r\n");
+    let templates = [ok.0, ok.1, not_modified.0, not_modified.1];
+    let counts = [resources.len() / 10, representations.len() / 6, 2, 1].map(|count| count as u32);
     TableParts {
         text: text.0.into(),
-        index: [&counts[..], &resources, &representations].concat(),
+        index: [&counts[..], &resources, &representations, &templates].concat(),
         slabs: vec![slab.into()],
+        files: 0,
         codings: ["", "br", "*;q=0"].map(Vec::from).into(),
         choices: vec![1, 0, 0, 0, 255, 255],
     }

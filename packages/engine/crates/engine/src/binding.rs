@@ -1,17 +1,24 @@
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use napi::bindgen_prelude::{Object, Uint8Array, Uint32Array};
+use napi::bindgen_prelude::{Float64Array, Object, Uint8Array, Uint32Array};
 use napi::{Env, Error};
 use napi_derive::napi;
+use rustls::ServerConfig;
 use serve_dist_core::{Hosts, Table, TableError, TableParts};
 
+use crate::copier::{Copier, FileParts};
+use crate::credentials::read_credentials;
 use crate::failure::code_of;
-use crate::listen::{Address, Listener};
+use crate::http2::Rate;
+use crate::listen::{Address, Listener, Sharers};
 use crate::notify::notify;
+use crate::observe::{Notes, Observations};
 use crate::shared::{Answers, Limits, Shared};
 
 /// A failure with its `code`.
@@ -30,6 +37,32 @@ pub struct EngineLimits {
     pub connections_checking_interval: f64,
     /// In the process.
     pub maximum_connections: u32,
+    /// Over HTTP/2 in the process, of those whose answers wait for their clients.
+    pub maximum_streams: u32,
+    /// Bytes of a request's fields.
+    pub max_header_size: u32,
+}
+
+/// How often something may happen.
+#[napi(object, object_to_js = false)]
+pub struct EngineRate {
+    /// At once.
+    pub burst: f64,
+    /// Besides.
+    pub per_second: f64,
+}
+
+/// What holds for each session of HTTP/2.
+#[napi(object, object_to_js = false)]
+pub struct EngineHttp2Limits {
+    /// Streams at once.
+    pub streams: u32,
+    /// Fields of a request.
+    pub fields: u32,
+    /// Streams that are cancelled.
+    pub resets: EngineRate,
+    /// PING and SETTINGS.
+    pub control_frames: EngineRate,
 }
 
 /// What an engine is made with.
@@ -39,8 +72,25 @@ pub struct EngineOptions {
     pub threads: u32,
     /// What holds for each connection.
     pub limits: EngineLimits,
+    /// What holds for each session of HTTP/2.
+    pub http2_limits: EngineHttp2Limits,
     /// The whole answer to a head that did not come in time.
     pub timeout_answer: Uint8Array,
+    /// Where a copy of large bodies may be: the first that is on a disk.
+    pub body_folders: Vec<String>,
+    /// Absent where nobody looks at answers.
+    pub observe: Option<EngineObservations>,
+}
+
+/// What operators see of answers.
+#[napi(object, object_to_js = false)]
+pub struct EngineObservations {
+    /// Upper bounds of the histogram of durations, in seconds.
+    pub duration_buckets: Vec<f64>,
+    /// Whether each answer leaves a record.
+    pub log: bool,
+    /// Whether records have the heads of answers, too.
+    pub heads: bool,
 }
 
 /// Where an engine listens: a host and a port, a path and a mode, or a descriptor.
@@ -56,6 +106,36 @@ pub struct EngineAddress {
     pub mode: Option<u32>,
     /// Of a socket that is open already.
     pub descriptor: Option<i32>,
+    /// Whether all that accept from that socket stop together.
+    pub is_own: Option<bool>,
+    /// Whether engines of other processes accept from it.
+    pub is_shared: Option<bool>,
+}
+
+/// A socket that several engines are to listen on, each in a process of its own.
+#[napi]
+pub struct SharedSocket(Option<Listener>);
+
+#[napi]
+impl SharedSocket {
+    /// Has the address for itself, and does not listen.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(address: EngineAddress) -> Result<Self> {
+        let listener = Listener::bind(read_address(address)?).map_err(failed)?;
+        Ok(Self(Some(listener)))
+    }
+
+    /// Its number in this process; -1 where it is closed.
+    #[napi(getter, catch_unwind)]
+    pub fn descriptor(&self) -> i32 {
+        self.0.as_ref().map_or(-1, AsRawFd::as_raw_fd)
+    }
+
+    /// Closes it here, and removes the file of a unix socket.
+    #[napi(catch_unwind)]
+    pub fn close(&mut self) {
+        self.0 = None;
+    }
 }
 
 /// Where an engine has found to listen.
@@ -70,22 +150,51 @@ pub struct ListeningAddress {
 /// The answers of one build.
 #[napi(object, object_to_js = false)]
 pub struct EngineTable {
-    /// Paths, heads, tags and dates.
+    /// Paths, templates of heads, and their values.
     pub text: Uint8Array,
     /// Where they are.
     pub index: Uint32Array,
     /// Bodies.
     pub slabs: Vec<Uint8Array>,
+    /// Files of bodies that are not in memory.
+    pub files: Vec<EngineFile>,
     /// The known values of `Accept-Encoding`.
     pub codings: Vec<String>,
     /// What each of them gets.
     pub choices: Uint8Array,
+    /// Of each template the class of its 200 and that of its 304, where answers are observed.
+    pub classes: Option<Uint8Array>,
+    /// Of each representation the bytes that its coding saves, where answers are observed.
+    pub saved: Option<Float64Array>,
+}
+
+/// A file whose bytes are not in memory.
+#[napi(object, object_to_js = false)]
+pub struct EngineFile {
+    /// An absolute path.
+    pub path: String,
+    /// Its fingerprint and its time of change.
+    pub state: String,
+    /// Whether its bytes were compared with a digest.
+    pub has_digest: bool,
+}
+
+/// How connections are encrypted.
+#[napi(object, object_to_js = false)]
+pub struct EngineCredentials {
+    /// In PEM form, the chain behind it.
+    pub certificate: Uint8Array,
+    /// In PEM form, not encrypted.
+    pub key: Uint8Array,
+    /// Those of ALPN, the best first.
+    pub protocols: Vec<String>,
 }
 
 /// The engine, as JavaScript has it.
 #[napi]
 pub struct Engine {
     shared: Arc<Shared>,
+    copier: Arc<Copier>,
     threads: u32,
 }
 
@@ -97,7 +206,10 @@ impl Engine {
         let EngineOptions {
             threads,
             limits,
+            http2_limits,
             timeout_answer,
+            body_folders,
+            observe,
         } = options;
         let limits = Limits {
             headers: milliseconds(limits.headers_timeout),
@@ -105,13 +217,33 @@ impl Engine {
             socket: milliseconds(limits.socket_timeout),
             checking_interval: milliseconds(limits.connections_checking_interval),
             maximum_connections: limits.maximum_connections as usize,
+            header_size: limits.max_header_size,
+            fields: http2_limits.fields as usize,
+            streams_at_once: http2_limits.streams,
+            maximum_streams: limits.maximum_streams as usize,
+            resets: rate_of(http2_limits.resets),
+            questions: rate_of(http2_limits.control_frames),
         };
         let tell = notify(env, &listener)?;
-        let shared = Arc::new(Shared::new(limits, timeout_answer.to_vec(), tell));
+        let copier = Arc::new(Copier::new(
+            body_folders.into_iter().map(PathBuf::from).collect(),
+        ));
+        let shared = Arc::new(Shared::new(
+            limits,
+            timeout_answer.to_vec(),
+            observe.map(|observe| {
+                Observations::new(&observe.duration_buckets, (observe.log, observe.heads))
+            }),
+            tell,
+        ));
         // Before the environment frees the memory that answers are sent from.
-        env.add_env_cleanup_hook(shared.clone(), |shared| shared.stop())?;
+        env.add_env_cleanup_hook((shared.clone(), copier.clone()), |(shared, copier)| {
+            shared.stop();
+            copier.stop();
+        })?;
         Ok(Self {
             shared,
+            copier,
             threads: threads.max(1),
         })
     }
@@ -119,14 +251,37 @@ impl Engine {
     /// Answers from this table from now on.
     #[napi(catch_unwind)]
     pub fn set_table(&self, table: EngineTable) -> Result<()> {
+        let [representations, templates] =
+            [1, 3].map(|at| table.index.get(at).map_or(0, |&count| count as usize));
+        let notes = Notes {
+            classes: table
+                .classes
+                .map_or_else(Vec::new, |classes| classes.to_vec()),
+            saved: table.saved.map_or_else(Vec::new, |saved| {
+                saved.iter().map(|&count| count as i64).collect()
+            }),
+        };
+        if self.shared.observations.is_some() && !notes.are_of(templates, representations) {
+            return Err(invalid("the classes do not fit the templates".to_owned()));
+        }
+        let files: Vec<FileParts> = table.files.into_iter().map(FileParts::from).collect();
         let table = Table::new(TableParts {
-            text: Bytes::copy_from_slice(&table.text),
+            files: u32::try_from(files.len()).unwrap_or(u32::MAX),
+            text: Bytes::from_owner(table.text),
             index: table.index.to_vec(),
             slabs: table.slabs.into_iter().map(Bytes::from_owner).collect(),
             codings: table.codings.iter().map(|coding| latin1(coding)).collect(),
             choices: table.choices.to_vec(),
         });
-        self.replace(Some(table.map_err(wrong)?), |hosts| hosts.clone());
+        let table = table.map_err(wrong)?;
+        self.replace(|answers| {
+            let is_same = |before: &Table| before.has_bodies_of(&table);
+            if !answers.table.as_ref().is_some_and(is_same) || !answers.bodies.are_of(&files) {
+                answers.bodies = self.copier.prepare(table.clone(), files);
+            }
+            answers.table = Some(table);
+            answers.notes = notes.into();
+        });
         Ok(())
     }
 
@@ -138,7 +293,7 @@ impl Engine {
             return Ok(());
         };
         match table.with_coding(&latin1(&value), &choices) {
-            Ok(table) => self.replace(Some(table), |hosts| hosts.clone()),
+            Ok(table) => self.replace(|answers| answers.table = Some(table)),
             // There is no room for more: Node goes on to answer those.
             Err(TableError::Codings) => {}
             Err(error) => return Err(wrong(error)),
@@ -146,34 +301,46 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes all learned values of `Accept-Encoding` back.
+    #[napi(catch_unwind)]
+    pub fn forget_codings(&self) {
+        self.replace(|answers| {
+            answers.table = answers.table.as_ref().map(Table::without_codings);
+        });
+    }
+
     /// Answers requests with this `Host` by itself.
     #[napi(catch_unwind)]
     pub fn learn_host(&self, value: String) {
-        self.replace(None, |hosts| {
-            let mut hosts = hosts.clone();
-            hosts.learn(&latin1(&value));
-            hosts
+        self.replace(|answers| {
+            answers.hosts.learn(&latin1(&value));
         });
     }
 
     /// Takes all learned hosts back.
     #[napi(catch_unwind)]
     pub fn forget_hosts(&self) {
-        self.replace(None, |_| Hosts::default());
+        self.replace(|answers| answers.hosts = Hosts::default());
+    }
+
+    /// Fails for what new connections cannot be encrypted with.
+    #[napi(catch_unwind)]
+    pub fn check_credentials(credentials: EngineCredentials) -> Result<()> {
+        encryption_of(credentials).map(drop)
+    }
+
+    /// Encrypts new connections with this certificate and its key.
+    #[napi(catch_unwind)]
+    pub fn set_credentials(&self, credentials: EngineCredentials) -> Result<()> {
+        self.shared
+            .encryption
+            .store(Some(encryption_of(credentials)?));
+        Ok(())
     }
 
     /// Accepts connections.
     #[napi(catch_unwind)]
     pub fn listen(&self, env: &Env, address: EngineAddress) -> Result<ListeningAddress> {
-        let failed = |error: std::io::Error| {
-            let code = code_of(&error);
-            let words = error.to_string();
-            let words = words.split(" (os error").next().unwrap_or_default();
-            Error::new(
-                code.to_owned(),
-                format!("listen {code}: {}", words.to_lowercase()),
-            )
-        };
         let listener = Listener::open(read_address(address)?).map_err(failed)?;
         let (address, port) = listener.address().map_err(failed)?;
         let held = keep_alive(env)
@@ -208,6 +375,22 @@ impl Engine {
         u32::try_from(self.shared.panics.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
     }
 
+    /// What was counted of answers; nothing where nobody looks at them.
+    #[napi(catch_unwind)]
+    pub fn counts(&self) -> Float64Array {
+        let observations = self.shared.observations.as_ref();
+        let counts = observations.map_or_else(Vec::new, Observations::counts);
+        Float64Array::new(counts.into_iter().map(number).collect())
+    }
+
+    /// The records of each thread that has made some since they were taken.
+    #[napi(catch_unwind)]
+    pub fn take_log(&self) -> Vec<Uint8Array> {
+        let observations = self.shared.observations.as_ref();
+        let logs = observations.map_or_else(Vec::new, Observations::take_log);
+        logs.into_iter().map(Uint8Array::new).collect()
+    }
+
     /// Stops; settles when the last connection is closed.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn drain<'env>(&self, env: &'env Env, grace_period: f64) -> napi::Result<Object<'env>> {
@@ -219,13 +402,20 @@ impl Engine {
     }
 
     /// JavaScript's thread alone writes, so nothing is lost between reading and writing.
-    fn replace(&self, table: Option<Table>, hosts: impl FnOnce(&Hosts) -> Hosts) {
-        let before = self.shared.answers.load();
-        self.shared.answers.store(Arc::new(Answers {
-            table: table.or_else(|| before.table.clone()),
-            hosts: hosts(&before.hosts),
-        }));
+    fn replace(&self, change: impl FnOnce(&mut Answers)) {
+        let mut answers = Answers::clone(&self.shared.answers.load());
+        change(&mut answers);
+        self.shared.answers.store(Arc::new(answers));
     }
+}
+
+fn encryption_of(credentials: EngineCredentials) -> Result<Arc<ServerConfig>> {
+    let EngineCredentials {
+        certificate,
+        key,
+        protocols,
+    } = credentials;
+    read_credentials(&certificate, &key, protocols).map_err(|error| invalid(error.to_string()))
 }
 
 /// Keeps the process alive as long as it is held, as a server of Node's does.
@@ -234,13 +424,32 @@ fn keep_alive(env: &Env) -> napi::Result<Box<dyn Send>> {
     Ok(Box::new(nothing.build_threadsafe_function::<()>().build()?))
 }
 
+/// A failure to listen, as Node words it.
+fn failed(error: std::io::Error) -> Error<String> {
+    let code = code_of(&error);
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    Error::new(
+        code.to_owned(),
+        format!("listen {code}: {}", words.to_lowercase()),
+    )
+}
+
 fn read_address(address: EngineAddress) -> Result<Address> {
     let invalid = |what: &str| Error::new("EINVAL".to_owned(), format!("listen EINVAL: {what}"));
     match address {
         EngineAddress {
             descriptor: Some(descriptor),
+            is_own,
+            is_shared,
             ..
-        } => Ok(Address::Descriptor(descriptor)),
+        } => Ok(Address::Descriptor {
+            descriptor,
+            sharers: Sharers {
+                is_own: is_own == Some(true),
+                is_shared: is_shared == Some(true),
+            },
+        }),
         EngineAddress {
             path: Some(path),
             mode: Some(mode),
@@ -264,8 +473,22 @@ fn read_address(address: EngineAddress) -> Result<Address> {
     }
 }
 
+impl From<EngineFile> for FileParts {
+    fn from(file: EngineFile) -> Self {
+        Self {
+            path: file.path.into(),
+            state: file.state,
+            has_digest: file.has_digest,
+        }
+    }
+}
+
 fn wrong(error: TableError) -> Error<String> {
-    Error::new("ERR_INVALID_ARG_VALUE".to_owned(), error.to_string())
+    invalid(error.to_string())
+}
+
+fn invalid(reason: String) -> Error<String> {
+    Error::new("ERR_INVALID_ARG_VALUE".to_owned(), reason)
 }
 
 /// Fields of HTTP are bytes, which JavaScript has as characters up to U+00FF.
@@ -273,6 +496,15 @@ fn latin1(text: &str) -> Vec<u8> {
     text.chars()
         .map(|character| u8::try_from(character).unwrap_or(b'?'))
         .collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nothing is counted up to 2^53")]
+fn number(count: i64) -> f64 {
+    count as f64
+}
+
+fn rate_of(EngineRate { burst, per_second }: EngineRate) -> Rate {
+    Rate { burst, per_second }
 }
 
 fn milliseconds(count: f64) -> Duration {

@@ -1,31 +1,31 @@
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::unix::AsyncFd;
-
-use crate::listen::{BACKLOG, Listener};
+use crate::deal::Door;
+use crate::listen::BACKLOG;
 use crate::thread::{Connection, Phase, Thread};
-use crate::worker::{accept_one, is_of_client};
+use crate::worker::is_of_client;
 
 /// How long a client that has just connected has for its first request: it would see a failure.
-const NEW_CONNECTION: Duration = Duration::from_secs(1);
+pub const NEW_CONNECTION: Duration = Duration::from_secs(1);
 /// How long Node has to end its answers when their time is over.
 const NODES_TURN: Duration = Duration::from_millis(500);
 /// Between looks at what is left.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Accepts what the system has queued, then nobody; ends when the last connection is closed.
-pub async fn drain(thread: &Rc<Thread>, listener: AsyncFd<Arc<Listener>>, grace_period: Duration) {
+/// Accepts what the system has queued, where it is this thread that accepts, then nobody; ends when the last connection is closed.
+pub async fn drain(thread: &Rc<Thread>, door: Option<Door>, grace_period: Duration) {
     thread.draining.set(true);
-    listener.get_ref().narrow();
-    for _ in 0..BACKLOG {
-        match accept_one(thread, listener.get_ref()) {
-            Err(error) if !is_of_client(&error) => break,
-            _ => {}
+    if let Some(door) = door {
+        door.listener().get_ref().narrow();
+        for _ in 0..BACKLOG {
+            match door.accept_one(thread) {
+                Err(error) if !is_of_client(&error) => break,
+                _ => {}
+            }
         }
+        door.close(grace_period);
     }
-    drop(listener);
     if tokio::time::timeout(grace_period, close_idle(thread))
         .await
         .is_ok()
@@ -33,7 +33,8 @@ pub async fn drain(thread: &Rc<Thread>, listener: AsyncFd<Arc<Listener>>, grace_
         return;
     }
     for connection in thread.all() {
-        if !connection.is_nodes() {
+        connection.alarm.cut_off();
+        if connection.phase.get() != Phase::Streams && !connection.is_nodes() {
             connection.destroy();
         }
     }
@@ -48,11 +49,13 @@ pub async fn drain(thread: &Rc<Thread>, listener: AsyncFd<Arc<Listener>>, grace_
 }
 
 async fn close_idle(thread: &Thread) {
+    thread.all().iter().for_each(|each| each.alarm.ring());
     loop {
         thread.look_at_clock();
         for connection in thread.all() {
+            connection.alarm.look(thread.now());
             if is_idle(thread, &connection) && connection.stream.is_quiet() {
-                connection.destroy();
+                connection.end();
             }
         }
         if tokio::time::timeout(INTERVAL, all_closed(thread))
@@ -68,7 +71,7 @@ fn is_idle(thread: &Thread, connection: &Connection) -> bool {
     let age = thread.now().saturating_sub(connection.since.get());
     match connection.phase.get() {
         Phase::Idle => true,
-        Phase::Fresh => age >= NEW_CONNECTION,
+        Phase::Handshake | Phase::Fresh => age >= NEW_CONNECTION,
         _ => false,
     }
 }

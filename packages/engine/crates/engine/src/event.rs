@@ -1,5 +1,10 @@
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use tokio::sync::oneshot::Sender;
+
+use crate::tls::{Facts, Protocol};
 
 /// What JavaScript hears of.
 pub enum Event {
@@ -7,8 +12,24 @@ pub enum Event {
     Handed(Handed),
     /// The client of a handed connection is gone for good.
     Closed(u64),
-    /// A connection was closed at once because too many are open.
+    /// A connection was closed at once because too many are open, for us or for the system.
     Dropped,
+    /// A request was refused.
+    Refused(Refused),
+    /// This file has changed amid an answer.
+    Changed(PathBuf),
+    /// Somebody waits to hear whether JavaScript has time.
+    Asked(Sender<()>),
+}
+
+/// A request that got an answer of ours which is no build's.
+pub struct Refused {
+    /// Of the answer.
+    pub status: u16,
+    /// A code as Node and the system have it.
+    pub error: &'static str,
+    /// The client; `None` for a unix socket.
+    pub peer: Option<SocketAddr>,
 }
 
 /// A connection whose next request Node answers.
@@ -19,6 +40,10 @@ pub struct Handed {
     pub end: OwnedFd,
     /// The client; `None` for a unix socket.
     pub peer: Option<SocketAddr>,
+    /// What the client speaks, and Node is to read.
+    pub protocol: Protocol,
+    /// Of its connection, where that is encrypted.
+    pub encryption: Option<Facts>,
 }
 
 /// Takes events to JavaScript; says whether somebody is there who will hear of it.

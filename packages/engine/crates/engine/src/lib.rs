@@ -4,22 +4,34 @@
 //! JavaScript sees.
 #![deny(unsafe_code)]
 
+mod alarm;
 mod binding;
+mod body_file;
+mod copier;
+mod credentials;
+mod deal;
 mod drain;
 mod event;
 mod failure;
+mod http2;
 mod limits;
 mod link;
 mod listen;
 mod notify;
+mod observe;
 mod pump;
 mod relay;
+mod send;
 mod serve;
 mod shared;
+mod socket;
 mod stream;
+mod streamed_file;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod tls;
+mod unbroken;
 mod worker;

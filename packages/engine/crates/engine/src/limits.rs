@@ -1,22 +1,28 @@
-use std::rc::Rc;
 use std::time::Duration;
 
 use crate::shared::Limits;
 use crate::thread::{Connection, Phase, Thread};
 
 /// How long a link to Node may be idle: Node closes it after 65 seconds, and whoever closes first meets no request.
-const LINK_IDLE: Duration = Duration::from_secs(60);
+pub const LINK_IDLE: Duration = Duration::from_secs(60);
 const LONGEST_SWEEP: Duration = Duration::from_secs(1);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
 /// Closes what takes too long: one look at all connections each second instead of a timer for each.
-pub async fn sweep(thread: Rc<Thread>) {
+pub async fn sweep(thread: &Thread) {
     let interval = interval_of(&thread.shared.limits);
     loop {
         tokio::time::sleep(interval).await;
         thread.look_at_clock();
+        let is_crowded = thread.waiting.is_over();
         for connection in thread.all() {
-            check(&thread, &connection);
+            check(thread, &connection);
+            if is_crowded && connection.phase.get() == Phase::Streams {
+                connection.alarm.ring();
+            }
+        }
+        if thread.shared.lacks_descriptors() {
+            discard_idle_links(thread);
         }
     }
 }
@@ -33,15 +39,29 @@ fn check(thread: &Thread, connection: &Connection) {
     let limits = &thread.shared.limits;
     let waited = thread.now().saturating_sub(connection.since.get());
     match connection.phase.get() {
-        Phase::Fresh | Phase::Head if waited >= limits.headers => {
+        Phase::Handshake if waited >= limits.headers => connection.destroy(),
+        phase @ (Phase::Fresh | Phase::Head) if waited >= limits.headers => {
+            // A connection without a byte, as browsers open them ahead, is no request.
+            if phase == Phase::Head {
+                thread.tell_refusal(connection, 408, "ERR_HTTP_REQUEST_TIMEOUT");
+            }
             // There is room for it, as nothing else is under way.
             let _ = connection.stream.try_write(&thread.shared.timeout_answer);
-            connection.destroy();
+            connection.end();
         }
-        Phase::Idle if waited >= limits.keep_alive => connection.destroy(),
+        Phase::Idle if waited >= limits.keep_alive => connection.end(),
         Phase::Sending if waited >= limits.socket => connection.destroy(),
+        Phase::Streams => connection.alarm.look(thread.now()),
         Phase::Idle => discard_idle_link(thread, connection),
         _ => {}
+    }
+}
+
+/// Gives back the descriptors of ways to Node that no request needs.
+pub fn discard_idle_links(thread: &Thread) {
+    for connection in thread.all() {
+        let mut place = connection.link.borrow_mut();
+        place.take_if(|link| !link.busy.get());
     }
 }
 

@@ -5,8 +5,14 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use crate::event::{Event, Handed};
+use crate::limits::discard_idle_links;
 use crate::stream::Stream;
 use crate::thread::{Connection, Thread};
+use crate::tls::Session;
+use crate::worker::BREATH;
+
+/// How often a request for Node is tried while there are no descriptors for it: two seconds.
+const BREATHS: u32 = 40;
 
 /// A connection's way to Node: our end of a socket pair.
 pub struct Link {
@@ -39,24 +45,40 @@ impl Link {
         Ok(link)
     }
 
+    /// As `of`; where the system has no descriptors left, waits for some for a while.
+    pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        for _ in 0..BREATHS {
+            match Self::of(connection, thread) {
+                Err(error) if error.kind() != io::ErrorKind::NotConnected => {
+                    thread.shared.note_shortage();
+                    discard_idle_links(thread);
+                    tokio::time::sleep(BREATH).await;
+                }
+                found => return found,
+            }
+        }
+        Self::of(connection, thread)
+    }
+
     fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let (stream, end) = Stream::pair()?;
+        let (id, stream) = hand(connection, thread)?;
         let link = Rc::new(Self {
             stream,
             relayed: Cell::new(0),
             busy: Cell::new(false),
             idle_since: Cell::default(),
-            id: thread.next_id(),
+            id,
             end: Cell::new(None),
             waker: RefCell::new(Waker::noop().clone()),
             thread: thread.clone(),
         });
-        let (id, peer) = (link.id, connection.peer);
-        if !thread.shared.tell(Event::Handed(Handed { id, end, peer })) {
-            return Err(io::ErrorKind::NotConnected.into());
-        }
         thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
         Ok(link)
+    }
+
+    /// Whether Node has answered on it before.
+    pub fn is_used_again(&self) -> bool {
+        self.relayed.get() > 0
     }
 
     /// Wakes this task when Node's answer has an end.
@@ -87,6 +109,24 @@ impl Link {
         self.busy.set(false);
         self.relayed.set(self.relayed.get() + bytes);
         self.idle_since.set(self.thread.now());
+    }
+}
+
+/// Gives Node its end of a new pair for a connection; says how it is named, and has our end.
+pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
+    let (stream, end) = Stream::pair()?;
+    let id = thread.next_id();
+    let handed = Handed {
+        id,
+        end,
+        peer: connection.peer,
+        protocol: connection.stream.protocol(),
+        encryption: connection.stream.session().map(Session::facts),
+    };
+    if thread.shared.tell(Event::Handed(handed)) {
+        Ok((id, stream))
+    } else {
+        Err(io::ErrorKind::NotConnected.into())
     }
 }
 

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
@@ -29,15 +30,28 @@ pub enum Address {
         mode: u32,
     },
     /// A socket that somebody else has opened.
-    Descriptor(RawFd),
+    Descriptor {
+        /// Its number in this process.
+        descriptor: RawFd,
+        /// Who else accepts from it.
+        sharers: Sharers,
+    },
+}
+
+/// Who else accepts connections from a socket.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sharers {
+    /// Whether all of them stop together.
+    pub is_own: bool,
+    /// Whether other engines do, each in a process of its own.
+    pub is_shared: bool,
 }
 
 /// A socket that listens; dropped, it leaves no file behind.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
-    /// Whether nobody else uses its queue.
-    is_own: bool,
+    sharers: Sharers,
     file: Option<SocketFile>,
 }
 
@@ -50,31 +64,35 @@ struct SocketFile {
 impl Listener {
     /// Listens.
     pub fn open(address: Address) -> io::Result<Self> {
-        let (socket, file) = match address {
+        Self::bind(address)?.begin()
+    }
+
+    /// Has the address for itself: nobody can connect before somebody listens.
+    pub fn bind(address: Address) -> io::Result<Self> {
+        let alone = Sharers {
+            is_own: true,
+            is_shared: false,
+        };
+        let (socket, sharers, file) = match address {
             Address::Tcp {
                 host: Some(host),
                 port,
-            } => (bind(SocketAddr::new(host, port))?, None),
-            Address::Tcp { host: None, port } => (bind_all(port)?, None),
+            } => (bind(SocketAddr::new(host, port))?, alone, None),
+            Address::Tcp { host: None, port } => (bind_all(port)?, alone, None),
             Address::Path { path, mode } => {
                 let (socket, file) = bind_path(path, mode)?;
-                (socket, Some(file))
+                (socket, alone, Some(file))
             }
-            Address::Descriptor(descriptor) => {
-                let listener = Self {
-                    socket: adopt(descriptor)?,
-                    is_own: false,
-                    file: None,
-                };
-                return listener.begin();
-            }
+            Address::Descriptor {
+                descriptor,
+                sharers,
+            } => (adopt(descriptor)?, sharers, None),
         };
-        Self {
+        Ok(Self {
             socket,
-            is_own: true,
+            sharers,
             file,
-        }
-        .begin()
+        })
     }
 
     fn begin(self) -> io::Result<Self> {
@@ -119,13 +137,24 @@ impl Listener {
         }
     }
 
+    /// Whether a connection waits in the queue.
+    pub fn has_waiting(&self) -> bool {
+        let mut look = [PollFd::new(&self.socket, PollFlags::IN)];
+        poll(&mut look, Some(&Timespec::default())).is_ok_and(|found| found > 0)
+    }
+
     /// Lets Linux queue one connection instead of many before nobody listens any more: other clients try again and find
     /// nobody, where a connection that is left in the queue is reset.
     pub fn narrow(&self) {
-        if cfg!(target_os = "linux") && self.is_own {
+        if cfg!(target_os = "linux") && self.sharers.is_own {
             // Not being able to costs nothing but that.
             let _ = self.socket.listen(0);
         }
+    }
+
+    /// Whether other engines accept from it, too.
+    pub fn is_shared(&self) -> bool {
+        self.sharers.is_shared
     }
 
     fn is_unix(&self) -> io::Result<bool> {

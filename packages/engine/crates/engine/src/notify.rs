@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::os::fd::IntoRawFd;
 
 use napi::bindgen_prelude::{FnArgs, Function, FunctionRef, JsObjectValue, Object};
@@ -5,7 +6,8 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode::NonBlocking;
 use napi::{Env, Result, Status};
 use napi_derive::napi;
 
-use crate::event::{Event, Handed, Tell};
+use crate::event::{Event, Handed, Refused, Tell};
+use crate::tls::Protocol;
 
 /// A connection whose next request Node answers.
 #[napi(object, js_name = "HandedConnection")]
@@ -18,14 +20,47 @@ pub struct HandedConnection {
     pub address: String,
     /// Of the peer.
     pub port: u32,
+    /// What Node is to read.
+    pub protocol: String,
+    /// Of the client's connection.
+    pub encryption: Option<HandedEncryption>,
+}
+
+/// What the handshake of TLS has found.
+#[napi(object)]
+pub struct HandedEncryption {
+    /// As OpenSSL names it.
+    pub version: String,
+    /// As its RFC names it.
+    pub cipher: String,
+    /// The host that the client wants.
+    pub server_name: Option<String>,
+    /// The protocol that was agreed on.
+    pub protocol: Option<String>,
+    /// Whether it goes on with an earlier session.
+    pub is_resumed: bool,
+}
+
+/// A request that got an answer of ours which is no build's.
+#[napi(object)]
+pub struct RefusedRequest {
+    /// Of the answer.
+    pub status: u16,
+    /// A code as Node and the system have it.
+    pub error: String,
+    /// Of the peer.
+    pub address: String,
 }
 
 type Heard<Args> = FunctionRef<Args, ()>;
-/// The number of the event, then what it says.
-type Said = FnArgs<(u32, Option<HandedConnection>, f64)>;
-
-const HANDED: u32 = 0;
-const CLOSED: u32 = 1;
+/// What the event is about: a connection, the number of one, a request, a connection that was dropped, or a file; or nothing.
+type Said = FnArgs<(
+    Option<HandedConnection>,
+    Option<f64>,
+    Option<RefusedRequest>,
+    bool,
+    Option<String>,
+)>;
 
 /// Takes events to the functions of a listener, in the order in which they were said, and does not keep the process alive.
 ///
@@ -34,14 +69,22 @@ pub fn notify(env: &Env, listener: &Object) -> Result<Tell> {
     let handed: Heard<HandedConnection> = function_of(listener, "handed")?;
     let closed: Heard<f64> = function_of(listener, "closed")?;
     let dropped: Heard<()> = function_of(listener, "dropped")?;
+    let refused: Heard<RefusedRequest> = function_of(listener, "refused")?;
+    let changed: Heard<String> = function_of(listener, "changed")?;
     let hear = env.create_function_from_closure::<Said, (), _>("hear", move |context| {
         match (
-            context.get::<u32>(0)?,
-            context.get::<Option<HandedConnection>>(1)?,
+            context.get(0)?,
+            context.get(1)?,
+            context.get(2)?,
+            context.get(3)?,
+            context.get(4)?,
         ) {
-            (HANDED, Some(connection)) => handed.borrow_back(context.env)?.call(connection),
-            (CLOSED, _) => closed.borrow_back(context.env)?.call(context.get(2)?),
-            _ => dropped.borrow_back(context.env)?.call(()),
+            (Some(connection), ..) => handed.borrow_back(context.env)?.call(connection),
+            (_, Some(id), ..) => closed.borrow_back(context.env)?.call(id),
+            (_, _, Some(request), ..) => refused.borrow_back(context.env)?.call(request),
+            (.., Some(file)) => changed.borrow_back(context.env)?.call(file),
+            (.., true, _) => dropped.borrow_back(context.env)?.call(()),
+            _ => Ok(()),
         }
     })?;
     let tell = hear
@@ -69,19 +112,62 @@ fn number(id: u64) -> f64 {
     id as f64
 }
 
+fn address_of(peer: Option<SocketAddr>) -> String {
+    peer.map_or_else(String::new, |peer| peer.ip().to_string())
+}
+
 fn say(event: Event) -> Said {
     match event {
-        Event::Handed(Handed { id, end, peer }) => {
+        Event::Handed(handed) => {
+            let Handed {
+                id,
+                end,
+                peer,
+                protocol,
+                encryption,
+            } = handed;
             let connection = HandedConnection {
                 id: number(id),
                 // Node closes it from now on.
                 fd: end.into_raw_fd(),
-                address: peer.map_or_else(String::new, |peer| peer.ip().to_string()),
+                address: address_of(peer),
                 port: peer.map_or(0, |peer| peer.port().into()),
+                protocol: match protocol {
+                    Protocol::Http1 => "http1".to_owned(),
+                    Protocol::Http2 => "http2".to_owned(),
+                },
+                encryption: encryption.map(|facts| HandedEncryption {
+                    version: facts.version.to_owned(),
+                    cipher: facts.cipher,
+                    server_name: facts.server_name,
+                    protocol: facts.protocol,
+                    is_resumed: facts.is_resumed,
+                }),
             };
-            (HANDED, Some(connection), 0.0).into()
+            (Some(connection), None, None, false, None).into()
         }
-        Event::Closed(id) => (CLOSED, None, number(id)).into(),
-        Event::Dropped => (CLOSED + 1, None, 0.0).into(),
+        Event::Closed(id) => (None, Some(number(id)), None, false, None).into(),
+        Event::Dropped => (None, None, None, true, None).into(),
+        Event::Asked(waiting) => {
+            // Who asked may not wait any more.
+            let _ = waiting.send(());
+            (None, None, None, false, None).into()
+        }
+        Event::Refused(Refused {
+            status,
+            error,
+            peer,
+        }) => {
+            let request = RefusedRequest {
+                status,
+                error: error.to_owned(),
+                address: address_of(peer),
+            };
+            (None, None, Some(request), false, None).into()
+        }
+        Event::Changed(file) => {
+            let file = file.to_string_lossy().into_owned();
+            (None, None, None, false, Some(file)).into()
+        }
     }
 }

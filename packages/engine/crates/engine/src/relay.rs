@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use serve_dist_core::RequestEnd;
 
+use crate::failure::code_of;
 use crate::link::Link;
 use crate::pump::{Pump, Stop};
 use crate::thread::{Connection, Phase, Thread};
@@ -20,8 +21,8 @@ pub enum After {
     Ended,
     /// Both have ended it, or the client is gone.
     Over,
-    /// Node was not to be had, and has seen nothing of the request.
-    Failed,
+    /// Node was not to be had, for this reason, and has seen nothing of the request.
+    Failed(&'static str),
 }
 
 /// Gives the request at the begin of `pending` to Node and its answer to the client. What the client sends ahead is in
@@ -30,10 +31,30 @@ pub async fn relay(
     thread: &Rc<Thread>,
     connection: &Connection,
     pending: &mut Vec<u8>,
-    (head, end): (usize, RequestEnd),
+    request: (usize, RequestEnd),
 ) -> After {
-    let Ok(link) = Link::of(connection, thread) else {
-        return After::Failed;
+    // A link that is used again may be closed at the same moment, a new one is not.
+    match try_relay(thread, connection, pending, request).await {
+        None => try_relay(thread, connection, pending, request)
+            .await
+            .unwrap_or(After::Ended),
+        Some(after) => after,
+    }
+}
+
+/// `None` where Node has closed a link that was idle, before it read anything of the request, which is in `pending` again.
+async fn try_relay(
+    thread: &Rc<Thread>,
+    connection: &Connection,
+    pending: &mut Vec<u8>,
+    (head, end): (usize, RequestEnd),
+) -> Option<After> {
+    let link = match Link::wait_for(connection, thread).await {
+        Ok(link) => link,
+        Err(error) => {
+            thread.complain(&error);
+            return Some(After::Failed(code_of(&error)));
+        }
     };
     let whole = match end {
         RequestEnd::Plain { body } => (head as u64).saturating_add(body),
@@ -42,12 +63,16 @@ pub async fn relay(
     let here = usize::try_from(whole).map_or(pending.len(), |whole| whole.min(pending.len()));
     let ahead = pending.split_off(here);
     let request = std::mem::replace(pending, ahead);
+    // In one piece the system gives Node all of it or nothing.
+    let is_whole = whole == request.len() as u64 && request.len() <= AHEAD;
+    let kept = (link.is_used_again() && is_whole).then(|| request.clone());
     let mut relay = Relay {
         up: Pump::beginning_with(request, &link.stream, whole - here as u64),
         down: Pump::new(u64::MAX),
         upload: Upload::Moving,
         client_has_ended: false,
         node_has_ended: false,
+        node_has_failed: false,
         is_tunnel: end == RequestEnd::Open,
         moved: 0,
         thread,
@@ -64,6 +89,18 @@ pub async fn relay(
             after = After::Ours;
         }
     }
+    let is_unread = relay.up.moved() == 0 || relay.node_has_failed;
+    if let Some(mut request) = kept
+        && relay.node_has_ended
+        && relay.down.moved() == 0
+        && is_unread
+    {
+        request.append(pending);
+        *pending = request;
+        link.busy.set(false);
+        connection.link.take();
+        return None;
+    }
     if after == After::Ours && !relay.node_has_ended {
         link.rest(relay.down.moved());
     } else {
@@ -71,7 +108,7 @@ pub async fn relay(
         link.busy.set(!is_answered);
         connection.link.take();
     }
-    after
+    Some(after)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,6 +127,8 @@ struct Relay<'a> {
     upload: Upload,
     client_has_ended: bool,
     node_has_ended: bool,
+    /// Node has closed its end, and left there something that it has not read.
+    node_has_failed: bool,
     is_tunnel: bool,
     /// What the client had taken when last looked at.
     moved: u64,
@@ -172,11 +211,12 @@ impl Relay<'_> {
             Poll::Pending => true,
             Poll::Ready(Stop::SinkFailed) => false,
             Poll::Ready(_) if self.link.is_cut_off() => {
-                self.connection.stream.reset_at_close();
+                self.connection.stream.cut_off_at_close();
                 false
             }
-            Poll::Ready(_) => {
+            Poll::Ready(stop) => {
                 self.node_has_ended = true;
+                self.node_has_failed = stop == Stop::SourceFailed;
                 if self.is_tunnel {
                     self.connection.stream.end();
                 }

@@ -4,12 +4,15 @@ use std::rc::Rc;
 use std::task::ready;
 use std::time::Duration;
 
-use bytes::Bytes;
-use serve_dist_core::{Parts, RequestEnd, Step, decide};
+use serve_dist_core::{Answer, Parts, RequestEnd, Step, decide};
 
+use crate::body_file::LARGE;
+use crate::http2;
 use crate::relay::{After, relay};
-use crate::stream::Stream;
+use crate::send::{Body, Rest, await_turn, has_had_turn, write, write_both};
+use crate::shared::Answers;
 use crate::thread::{Connection, Phase, Thread};
+use crate::tls::Protocol;
 
 /// A body up to here is copied behind its head: one piece is cheaper to send than two.
 const COPIED: usize = 4096;
@@ -35,20 +38,26 @@ enum Next {
     End,
 }
 
-/// What the system did not take of an answer.
-struct Rest {
-    head: Bytes,
-    body: Bytes,
-}
-
 /// Answers the requests of a connection until it ends.
 pub async fn serve(thread: &Rc<Thread>, connection: &Connection) {
-    let mut pending = Vec::new();
-    let Ok(says_more) = serve_requests(thread, connection, &mut pending).await else {
+    let handshake = poll_fn(|cx| connection.stream.poll_handshake(cx));
+    if handshake.await.is_err() {
+        return;
+    }
+    let says_more = match connection.stream.protocol() {
+        Protocol::Http1 => {
+            connection.enter(Phase::Fresh, thread);
+            serve_requests(thread, connection, &mut Vec::new()).await
+        }
+        Protocol::Http2 => Box::pin(http2::serve(thread, connection)).await,
+    };
+    let Ok(says_more) = says_more else {
         return;
     };
     if says_more {
         linger(thread, connection).await;
+    } else {
+        connection.stream.end_at_close();
     }
 }
 
@@ -60,11 +69,12 @@ async fn serve_requests(
 ) -> io::Result<bool> {
     let mut next = Next::Read;
     loop {
+        await_turn(connection).await;
         let rest;
         (rest, next) = match next {
             Next::Read => read(thread, connection, pending).await?,
             Next::Again => {
-                let (consumed, rest, next) = answer(thread, &connection.stream, pending)?;
+                let (consumed, rest, next) = answer(thread, connection, pending)?;
                 keep_from(pending, consumed);
                 note_phase(thread, connection, true, pending.is_empty());
                 (rest, next)
@@ -78,17 +88,22 @@ async fn serve_requests(
                     }
                     After::Ended => return Ok(true),
                     After::Over => return Ok(false),
-                    After::Failed => {
+                    After::Failed(error) => {
+                        thread.tell_refusal(connection, 502, error);
                         connection.stream.try_write(UNREACHABLE)?;
                         return Ok(true);
                     }
                 }
             }
-            Next::Close => return Ok(true),
+            Next::Close => {
+                // Who has asked for the end of the connection sends nothing more (RFC 9112 §9.6).
+                return Ok(thread.draining.get() || !pending.is_empty());
+            }
             Next::End => return Ok(false),
         };
         if let Some(rest) = rest {
-            send(thread, connection, rest).await?;
+            rest.send(thread, connection).await?;
+            connection.settle(thread);
             note_phase(thread, connection, true, pending.is_empty());
         }
     }
@@ -115,12 +130,12 @@ async fn read(
             return Ok((None, next)).into();
         }
         let (consumed, rest, next) = if pending.is_empty() {
-            let (consumed, rest, next) = answer(thread, &connection.stream, read)?;
+            let (consumed, rest, next) = answer(thread, connection, read)?;
             pending.extend_from_slice(&read[consumed..]);
             (consumed, rest, next)
         } else {
             pending.extend_from_slice(read);
-            let (consumed, rest, next) = answer(thread, &connection.stream, pending)?;
+            let (consumed, rest, next) = answer(thread, connection, pending)?;
             keep_from(pending, consumed);
             (consumed, rest, next)
         };
@@ -130,10 +145,10 @@ async fn read(
     .await
 }
 
-/// Answers from the table as many requests as there are and as the system takes; says how many bytes they had.
+/// Answers from the table as many requests as there are, as the system takes and as a turn lasts; says how many bytes they had.
 fn answer(
     thread: &Thread,
-    stream: &Stream,
+    connection: &Connection,
     input: &[u8],
 ) -> io::Result<(usize, Option<Rest>, Next)> {
     let out = &mut *thread.out.borrow_mut();
@@ -153,11 +168,38 @@ fn answer(
             Step::HandOver { head, end } => break Next::HandOver(head, end),
             Step::Answer(found) => found,
         };
+        if thread
+            .observer
+            .as_ref()
+            .is_some_and(|observer| observer.is_full())
+        {
+            break Next::HandOver(found.consumed, found.request_end());
+        }
+        let file = table.file(&found);
+        let streamed = file.and_then(|(number, _)| answers.bodies.streamed(number));
+        if file.is_some() && streamed.is_none() {
+            break Next::HandOver(found.consumed, found.request_end());
+        }
+        let request = &input[consumed..][..found.consumed];
         consumed += found.consumed;
         let closes = found.closes || thread.draining.get();
         let parts = table.parts(&found, clock, closes);
-        out.extend_from_slice(parts.head);
+        let begin = out.len();
+        parts.head.write_to(out);
         out.extend_from_slice(parts.tail);
+        if let Some(observer) = &thread.observer {
+            let of_body = file.map_or(parts.body.len(), |(_, length)| length as usize);
+            let lengths = (out.len() - begin + of_body, of_body);
+            connection.observe(
+                (observer, answers.notes.of(table, &found)),
+                lengths,
+                (request, &out[begin..]),
+            );
+        }
+        if let (Some(file), Some((_, length))) = (streamed, file) {
+            let next = if closes { Next::Close } else { Next::Again };
+            return Ok((consumed, Some(Rest::of_file(out, file, length)), next));
+        }
         let is_copied = parts.body.len() <= COPIED;
         if is_copied {
             out.extend_from_slice(parts.body);
@@ -166,12 +208,17 @@ fn answer(
             }
         }
         let rest = if is_copied {
-            write(stream, out)?
+            write(connection, out)?
         } else {
-            write_both(stream, out, &parts)?
+            write_both(
+                connection,
+                out,
+                &body_of(&parts, &found, &answers, connection),
+            )?
         };
+        connection.settle(thread);
         out.clear();
-        if closes || rest.is_some() {
+        if closes || rest.is_some() || has_had_turn(connection) {
             let next = if closes { Next::Close } else { Next::Again };
             return Ok((consumed, rest, next));
         }
@@ -179,40 +226,27 @@ fn answer(
     let rest = if out.is_empty() {
         None
     } else {
-        write(stream, out)?
+        write(connection, out)?
     };
+    connection.settle(thread);
     Ok((consumed, rest, next))
 }
 
-/// Writes what the system takes at once.
-fn write(stream: &Stream, bytes: &[u8]) -> io::Result<Option<Rest>> {
-    let taken = stream.try_write(bytes)?;
-    Ok((taken < bytes.len()).then(|| Rest {
-        head: Bytes::copy_from_slice(&bytes[taken..]),
-        body: Bytes::new(),
-    }))
-}
-
-fn write_both(stream: &Stream, head: &[u8], parts: &Parts) -> io::Result<Option<Rest>> {
-    let taken = stream.try_write_both(head, parts.body)?;
-    let of_head = taken.min(head.len());
-    let is_whole = taken == head.len() + parts.body.len();
-    Ok((!is_whole).then(|| Rest {
-        head: Bytes::copy_from_slice(&head[of_head..]),
-        body: parts.rest_of_body(taken - of_head),
-    }))
-}
-
-/// Writes the rest as the client takes it; how long that may take without progress, the sweep knows.
-async fn send(thread: &Thread, connection: &Connection, rest: Rest) -> io::Result<()> {
-    for mut piece in [rest.head, rest.body] {
-        while !piece.is_empty() {
-            connection.enter(Phase::Sending, thread);
-            let taken = poll_fn(|cx| connection.stream.poll_write(cx, &piece)).await?;
-            piece = piece.slice(taken..);
-        }
-    }
-    Ok(())
+/// Where a body is sent from that is not copied behind its head.
+fn body_of<'a>(
+    parts: &'a Parts,
+    found: &Answer,
+    answers: &'a Answers,
+    connection: &Connection,
+) -> Body<'a> {
+    let copies = answers.bodies.copies.get();
+    let is_sent_as_file = parts.body.len() >= LARGE && connection.stream.sends_files();
+    copies
+        .filter(|_| is_sent_as_file)
+        .and_then(|copies| copies.find(found.representation))
+        .map_or(Body::Memory(parts), |(file, start)| {
+            Body::Copy(parts, file, start)
+        })
 }
 
 /// Ends our half and reads on for a while, or the client would lose the end of its answer to a reset (RFC 9112 §9.6).

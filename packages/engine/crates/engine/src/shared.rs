@@ -1,18 +1,27 @@
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use rustix::io::Errno;
+use rustls::ServerConfig;
 use serve_dist_core::{Hosts, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use crate::copier::Bodies;
+use crate::deal::{Arrival, Seat};
 use crate::event::{Event, Tell};
+use crate::http2::Rate;
 use crate::listen::Listener;
+use crate::observe::{Notes, Observations};
 use crate::worker::work;
+
+/// Milliseconds for which descriptors are left to who noted that there were none: it asks again sooner.
+const SHORTAGE: u64 = 100;
 
 /// What holds for each connection.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +36,29 @@ pub struct Limits {
     pub checking_interval: Duration,
     /// In the process.
     pub maximum_connections: usize,
+    /// Bytes of a request's fields over HTTP/2.
+    pub header_size: u32,
+    /// How many such fields it may have.
+    pub fields: usize,
+    /// Over HTTP/2, on one connection.
+    pub streams_at_once: u32,
+    /// Over HTTP/2 in the process, of those whose answers wait for their clients.
+    pub maximum_streams: usize,
+    /// How often a client may cancel a stream.
+    pub resets: Rate,
+    /// How often a client may ask for an answer of HTTP/2's own.
+    pub questions: Rate,
 }
 
 /// What requests are answered from: one pointer, so that the choices of a build never meet the answers of another.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Answers {
     /// The build; `None` before there is one.
     pub table: Option<Table>,
+    /// What is known of the build's answers where they are observed.
+    pub notes: Arc<Notes>,
+    /// Those of its bodies that are sent from files.
+    pub bodies: Arc<Bodies>,
     /// The known values of `Host`.
     pub hosts: Hosts,
 }
@@ -42,6 +67,8 @@ pub struct Answers {
 pub enum Command {
     /// Node's answer on this link ends after so many bytes of it.
     Done(u64, u64),
+    /// Serve this connection.
+    Serve(Arrival),
     /// Stop, and give answers under way so much time.
     Drain(Duration),
     /// Stop now.
@@ -52,16 +79,23 @@ pub enum Command {
 pub struct Shared {
     /// What requests are answered from.
     pub answers: ArcSwap<Answers>,
+    /// How new connections are encrypted, where they are.
+    pub encryption: ArcSwapOption<ServerConfig>,
     /// What holds for each connection.
     pub limits: Limits,
     /// What a client gets whose head did not come in time.
     pub timeout_answer: Vec<u8>,
+    /// What operators see of answers; `None` where nobody looks.
+    pub observations: Option<Observations>,
     /// Connections that are open.
     pub connections: AtomicUsize,
     /// Connections that were closed by a fault of ours.
     pub panics: AtomicUsize,
     /// Links at whose end the client gets a reset: known before Node closes its end.
     resets: Mutex<HashSet<u64>>,
+    /// When a way to Node was last wanted for which there were no descriptors: milliseconds, 0 for never.
+    shortage: AtomicU64,
+    begun: Instant,
     tell: Tell,
     threads: Mutex<Threads>,
 }
@@ -78,17 +112,37 @@ struct Threads {
 
 impl Shared {
     /// An engine without threads.
-    pub fn new(limits: Limits, timeout_answer: Vec<u8>, tell: Tell) -> Self {
+    pub fn new(
+        limits: Limits,
+        timeout_answer: Vec<u8>,
+        observations: Option<Observations>,
+        tell: Tell,
+    ) -> Self {
         Self {
             answers: ArcSwap::default(),
+            encryption: ArcSwapOption::empty(),
             limits,
             timeout_answer,
+            observations,
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
             resets: Mutex::default(),
+            shortage: AtomicU64::new(0),
+            begun: Instant::now(),
             tell,
             threads: Mutex::default(),
         }
+    }
+
+    /// There were no descriptors for a way to Node: the next ones that come free are for it.
+    pub fn note_shortage(&self) {
+        self.shortage.store(self.milliseconds(), Ordering::Relaxed);
+    }
+
+    /// Whether a request waits for descriptors.
+    pub fn lacks_descriptors(&self) -> bool {
+        let noted = self.shortage.load(Ordering::Relaxed);
+        noted > 0 && self.milliseconds() < noted + SHORTAGE
     }
 
     /// Says something to JavaScript, and whether anybody will hear it.
@@ -103,31 +157,60 @@ impl Shared {
         count: u64,
         held: Box<dyn Send>,
     ) -> io::Result<()> {
-        let listener = Arc::new(listener);
         let mut threads = self.threads();
         if threads.running > 0 {
             return Err(Errno::ALREADY.into());
         }
-        *threads = Threads {
-            held: Some(held),
-            ..Threads::default()
-        };
-        for number in 0..count {
-            let (sender, commands) = unbounded_channel();
-            let (shared, listener) = (self.clone(), listener.clone());
-            let handle = Builder::new()
+        let (seats, receivers): (Vec<_>, Vec<_>) = (0..count)
+            .map(|_| {
+                let (commands, receiver) = unbounded_channel();
+                let open = Arc::default();
+                (Seat { commands, open }, receiver)
+            })
+            .unzip();
+        let (begun, all_begun) = channel();
+        let mut entrance = Some((listener, seats.clone()));
+        let mut handles = Vec::new();
+        // The first one last: where another cannot begin, nobody accepts.
+        for (number, commands) in (0..count)
+            .zip(receivers)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+        {
+            let entrance = entrance.take_if(|_| number == 0);
+            let (shared, said) = (self.clone(), begun.clone());
+            let spawned = Builder::new()
                 .name(format!("serve-dist {number}"))
                 .spawn(move || {
                     let _ended = Ended(shared.clone());
-                    if let Err(error) = work(shared, listener, commands, (number, count)) {
-                        eprintln!("a thread of the engine cannot work: {error}");
+                    let begin = || said.send(Ok(())).unwrap_or_default();
+                    if let Err(error) = work(shared, entrance, commands, (number, count), begin) {
+                        // Nobody waits for it where another could not begin.
+                        let _ = said.send(Err(error));
                     }
-                })?;
-            threads.commands.push(sender);
-            threads.handles.push(handle);
-            threads.running += 1;
+                });
+            match spawned {
+                Ok(handle) => handles.push(handle),
+                Err(error) => begun.send(Err(error)).unwrap_or_default(),
+            }
         }
-        Ok(())
+        *threads = Threads {
+            commands: seats.into_iter().map(|seat| seat.commands).collect(),
+            running: handles.len(),
+            handles,
+            held: Some(held),
+            when_ended: Vec::new(),
+        };
+        drop((threads, begun));
+        let outcome: io::Result<()> = all_begun
+            .iter()
+            .take(usize::try_from(count).unwrap_or(usize::MAX))
+            .collect();
+        if outcome.is_err() {
+            self.stop();
+        }
+        outcome
     }
 
     /// Node's answer on this link ends after so many bytes.
@@ -162,8 +245,16 @@ impl Shared {
             return;
         }
         threads.when_ended.push(when_ended);
-        for commands in &threads.commands {
-            let _ = commands.send(Command::Drain(grace_period));
+        let drain = |commands: &UnboundedSender<Command>| {
+            commands.send(Command::Drain(grace_period)).is_ok()
+        };
+        // The first one accepts, and passes it on behind the last connections that it gives to the others.
+        let is_passed_on =
+            threads.when_ended.len() == 1 && threads.commands.first().is_some_and(drain);
+        if !is_passed_on {
+            threads.commands.iter().for_each(|commands| {
+                drain(commands);
+            });
         }
     }
 
@@ -178,6 +269,20 @@ impl Shared {
         for handle in handles {
             let _ = handle.join();
         }
+    }
+
+    /// Since it began; never 0.
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis())
+            .map_or(u64::MAX, |time| time.saturating_add(1))
+    }
+
+    /// Files are not kept open until JavaScript collects its garbage.
+    fn close_files(&self) {
+        self.answers.rcu(|answers| Answers {
+            bodies: Arc::default(),
+            ..Answers::clone(answers)
+        });
     }
 
     fn resets(&self) -> MutexGuard<'_, HashSet<u64>> {
@@ -201,6 +306,7 @@ impl Drop for Ended {
         }
         let (held, when_ended) = (threads.held.take(), std::mem::take(&mut threads.when_ended));
         drop(threads);
+        self.0.close_files();
         for tell in when_ended {
             tell();
         }

@@ -1,134 +1,190 @@
+use std::cell::Cell;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use rustix::io::{Errno, retry_on_intr};
-use rustix::net::sockopt::set_socket_linger;
-use rustix::net::{
-    RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
-};
-use socket2::{Domain, Socket, Type};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use rustls::ServerConfig;
 
-/// A peer that is gone is an error, no signal. Elsewhere the socket itself says so, and Node ignores the signal.
-#[cfg(target_os = "linux")]
-const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
-#[cfg(not(target_os = "linux"))]
-const QUIETLY: SendFlags = SendFlags::empty();
+use crate::socket::Socket;
+use crate::tls::{Protocol, Session};
 
-/// A connected socket, of TCP or of the system's own, that never blocks.
-pub struct Stream(AsyncFd<OwnedFd>);
+/// A connection with a peer, encrypted or not, that never blocks.
+pub struct Stream {
+    socket: Socket,
+    session: Option<Box<Session>>,
+    taken: Cell<u64>,
+}
 
 impl Stream {
     /// Takes a socket that does not block.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
-        watch(socket, Interest::READABLE | Interest::WRITABLE).map(Self)
+        Ok(Socket::new(socket)?.into())
+    }
+
+    /// The same, for a client that is to begin with a handshake of TLS.
+    pub fn encrypted(socket: OwnedFd, config: Arc<ServerConfig>) -> io::Result<Self> {
+        Ok(Self {
+            socket: Socket::new(socket)?,
+            session: Some(Box::new(Session::new(config)?)),
+            taken: Cell::new(0),
+        })
     }
 
     /// One end of a new pair as a stream, and the other, which no process inherits.
     pub fn pair() -> io::Result<(Self, OwnedFd)> {
-        let (ours, theirs) = Socket::pair(Domain::UNIX, Type::STREAM, None)?;
-        for end in [&ours, &theirs] {
-            end.set_nonblocking(true)?;
-        }
-        Ok((Self::new(ours.into())?, theirs.into()))
+        let (ours, theirs) = Socket::pair()?;
+        Ok((ours.into(), theirs))
     }
 
-    /// The peer gets a reset instead of an end.
-    pub fn reset_at_close(&self) {
-        // Where that fails, its peer has gone already.
-        let _ = set_socket_linger(self.0.get_ref(), Some(Duration::ZERO));
+    /// Ready when the handshake is over, where one is to be made. Nothing else may be read or written before.
+    pub fn poll_handshake(&self, cx: &mut Context) -> Poll<io::Result<()>> {
+        match &self.session {
+            None => Poll::Ready(Ok(())),
+            Some(session) => session.poll_handshake(&self.socket, cx),
+        }
+    }
+
+    /// What the peer speaks.
+    pub fn protocol(&self) -> Protocol {
+        self.session
+            .as_ref()
+            .map_or(Protocol::Http1, |session| session.protocol())
+    }
+
+    /// The session, where the stream is encrypted.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_deref()
+    }
+
+    /// The peer does not take the close for an end: it gets a reset; in TLS an end has to be said, and it is not.
+    pub fn cut_off_at_close(&self) {
+        match &self.session {
+            None => self.socket.reset_at_close(),
+            Some(session) => session.cut_off(),
+        }
     }
 
     /// Reads what has come; 0 is the end.
     pub fn poll_read(&self, cx: &mut Context, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        loop {
-            let mut guard = ready!(self.0.poll_read_ready(cx))?;
-            match retry_on_intr(|| recv(guard.get_inner(), &mut *buffer, RecvFlags::empty())) {
-                Ok((count, _)) => {
-                    // The system says so when more comes: asking again would be one call for nothing.
-                    if count > 0 && count < buffer.len() {
-                        guard.clear_ready();
-                    }
-                    return Poll::Ready(Ok(count));
-                }
-                Err(Errno::AGAIN) => guard.clear_ready(),
-                Err(error) => return Poll::Ready(Err(error.into())),
-            }
+        match &self.session {
+            None => self.socket.poll_read(cx, buffer),
+            Some(session) => session.poll_read(&self.socket, cx, buffer),
         }
     }
 
-    /// Writes as much as the system takes at once, maybe nothing.
+    /// Writes as much as the system takes at once, maybe nothing. What it did not take is to be written next.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| send(self.0.get_ref(), bytes, QUIETLY)))
+        self.count(match &self.session {
+            None => self.socket.try_write(bytes),
+            Some(session) => session.try_write(&self.socket, bytes, &[]),
+        })
     }
 
-    /// Writes as much of both as the system takes at once, maybe nothing.
+    /// Writes as much of both as the system takes at once, maybe nothing. What it did not take is to be written next.
     pub fn try_write_both(&self, first: &[u8], second: &[u8]) -> io::Result<usize> {
-        let slices = [IoSlice::new(first), IoSlice::new(second)];
-        none_when_full(retry_on_intr(|| {
-            sendmsg(
-                self.0.get_ref(),
-                &slices,
-                &mut SendAncillaryBuffer::default(),
-                QUIETLY,
-            )
-        }))
+        self.count(match &self.session {
+            None => self
+                .socket
+                .try_write_all(&[IoSlice::new(first), IoSlice::new(second)]),
+            Some(session) => session.try_write(&self.socket, first, second),
+        })
     }
 
-    /// Writes as soon as the system takes something.
+    /// Whether it takes bytes of files as they are.
+    pub fn sends_files(&self) -> bool {
+        cfg!(target_os = "linux") && self.session.is_none()
+    }
+
+    /// Writes as much as the system takes at once of what comes before bytes of a file.
+    pub fn try_write_before_file(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.count(self.socket.try_write_before_file(bytes))
+    }
+
+    /// Sends as many bytes of a file as the system takes at once, maybe none; the file has as many.
+    pub fn try_send_file(&self, file: &OwnedFd, start: u64, count: usize) -> io::Result<usize> {
+        self.count(self.socket.try_send_file(file, start, count))
+    }
+
+    /// Writes as soon as the system takes something. What it did not take is to be written next.
     pub fn poll_write(&self, cx: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        loop {
-            let mut guard = ready!(self.0.poll_write_ready(cx))?;
-            let count = self.try_write(bytes)?;
-            if count < bytes.len() {
-                guard.clear_ready();
-            }
-            if count > 0 {
-                return Poll::Ready(Ok(count));
-            }
-        }
+        self.poll_send(cx, bytes.len(), || self.try_write(bytes))
+    }
+
+    /// Sends as soon as the system takes something of so many bytes.
+    pub fn poll_send(
+        &self,
+        cx: &mut Context,
+        count: usize,
+        attempt: impl Fn() -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_with(cx, || {
+            let taken = attempt()?;
+            Ok((taken, taken < count))
+        })
+    }
+
+    /// Writes as soon as the system takes something, as `write` does, which says whether that was not all.
+    pub fn poll_write_with(
+        &self,
+        cx: &mut Context,
+        write: impl FnMut() -> io::Result<(usize, bool)>,
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_write_with(cx, write)
+    }
+
+    /// The system has not taken all of what was tried, and says so when it takes more.
+    pub fn note_full(&self) {
+        self.socket.note_full();
     }
 
     /// Ready when the peer reads nothing any more, though it may have said more before.
     pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
-        while let Poll::Ready(guard) = self.0.poll_write_ready(cx) {
-            match guard {
-                Ok(guard) if guard.ready().is_write_closed() => return Poll::Ready(()),
-                Ok(mut guard) => guard.clear_ready(),
-                Err(_) => return Poll::Ready(()),
-            }
-        }
-        Poll::Pending
+        self.socket.poll_gone(cx)
     }
 
     /// Whether nothing has come, not even the end.
     pub fn is_quiet(&self) -> bool {
-        let peeked = retry_on_intr(|| recv(self.0.get_ref(), &mut [0_u8], RecvFlags::PEEK));
-        peeked.is_err_and(|error| error == Errno::AGAIN)
+        self.session
+            .as_ref()
+            .is_none_or(|session| session.is_quiet())
+            && self.socket.is_quiet()
+    }
+
+    /// How many bytes of what was written are on their way.
+    pub fn taken(&self) -> u64 {
+        self.taken.get()
+    }
+
+    fn count(&self, written: io::Result<usize>) -> io::Result<usize> {
+        if let Ok(count) = written {
+            self.taken.set(self.taken.get() + count as u64);
+        }
+        written
     }
 
     /// Tells the peer that nothing more comes.
     pub fn end(&self) {
-        // Where the peer is gone, there is nobody to tell.
-        let _ = shutdown(self.0.get_ref(), Shutdown::Write);
+        match &self.session {
+            None => self.socket.end(),
+            Some(session) => session.end(&self.socket),
+        }
+    }
+
+    /// The same before the stream is closed, which says it by itself where nothing is encrypted.
+    pub fn end_at_close(&self) {
+        if let Some(session) = &self.session {
+            session.end(&self.socket);
+        }
     }
 }
 
-/// Hears from the system when a descriptor is ready.
-#[expect(
-    deprecated,
-    reason = "its successor is unsafe, for owners that may close or change their descriptor: ours cannot"
-)]
-pub fn watch<Owner: AsRawFd>(owner: Owner, interest: Interest) -> io::Result<AsyncFd<Owner>> {
-    AsyncFd::with_interest(owner, interest)
-}
-
-fn none_when_full(result: rustix::io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(Errno::AGAIN) => Ok(0),
-        other => Ok(other?),
+impl From<Socket> for Stream {
+    fn from(socket: Socket) -> Self {
+        Self {
+            socket,
+            session: None,
+            taken: Cell::new(0),
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -11,61 +10,115 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, LocalOptions};
 
+use crate::deal::Counted;
 use crate::event::{Event, Handed, Tell};
+use crate::http2::Rate;
 use crate::limits::sweep;
+use crate::observe::{Notes, Observations};
 use crate::shared::{Answers, Limits, Shared};
 use crate::stream::Stream;
 use crate::thread::Thread;
 
 pub const LONG: Duration = Duration::from_secs(30);
 pub const SHORT: Duration = Duration::from_millis(50);
+const OFTEN: Rate = Rate {
+    burst: 100.0,
+    per_second: 1.0,
+};
 pub const LIMITS: Limits = Limits {
     headers: LONG,
     keep_alive: LONG,
     socket: LONG,
     checking_interval: LONG,
     maximum_connections: 10,
+    header_size: 4096,
+    fields: 20,
+    streams_at_once: 8,
+    maximum_streams: 10,
+    resets: OFTEN,
+    questions: OFTEN,
 };
 pub const HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+pub const HEAD: &str = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const LAST_HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 pub const MISS: &str = "GET /miss HTTP/1.1\r\nHost: x\r\n\r\n";
+/// The classes of the two answers.
+pub const OK_CLASS: u8 = 3;
+pub const OTHER_CLASS: u8 = 5;
 pub const BODY: usize = 3_000_000;
 
 /// A table of one large body.
 pub fn answers() -> Answers {
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n");
-    let not_modified = "HTTP/1.1 304 Not Modified\r\n";
-    let (head_length, other_length) = (head.len() as u32, not_modified.len() as u32);
-    let index = [
-        [1, 1, 1].as_slice(),
-        &[0, 2, 0, 0, 1, 0, 0, 0],
-        &[2, head_length, 2 + head_length, other_length, 0, 0],
-        &[0, 0, BODY as u32],
-    ];
-    let table = Table::new(TableParts {
-        text: format!("/a{head}{not_modified}").into(),
-        index: index.concat(),
-        slabs: vec![vec![b'b'; BODY].into()],
-        codings: vec![Vec::new()],
-        choices: vec![0],
-    });
     let mut hosts = Hosts::default();
     hosts.learn(b"x");
     Answers {
-        table: Some(table.expect("the table is sound")),
+        table: Some(table_of(&[vec![b'b'; BODY]])),
+        notes: Arc::new(Notes {
+            classes: vec![OK_CLASS, OTHER_CLASS],
+            saved: vec![7],
+        }),
         hosts,
+        ..Answers::default()
     }
+}
+
+/// A table of these bodies, of which the first is `/a`, the next `/b`.
+pub fn table_of(bodies: &[Vec<u8>]) -> Table {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: \x02\r\n";
+    let not_modified = "HTTP/1.1 304 Not Modified\r\n";
+    let paths: String = (b'a'..)
+        .map(char::from)
+        .take(bodies.len())
+        .flat_map(|name| ['/', name])
+        .collect();
+    let (ok_length, other_length) = (ok.len() as u32, not_modified.len() as u32);
+    let (count, heads) = (bodies.len() as u32, paths.len() as u32);
+    let mut index = vec![count, count, 1, 1];
+    for number in 0..count {
+        index.extend([2 * number, 2, 0, number, 1, 0, 0, 0, 0, 0]);
+    }
+    let tag = heads + ok_length + other_length;
+    let mut end = 0;
+    for body in bodies {
+        index.extend([0, tag, 3, 0, end, body.len() as u32]);
+        end += body.len() as u32;
+    }
+    index.extend([heads, ok_length, heads + ok_length, other_length]);
+    let table = Table::new(TableParts {
+        text: format!("{paths}{ok}{not_modified}\"x\"").into(),
+        index,
+        slabs: vec![bodies.concat().into()],
+        files: 0,
+        codings: vec![Vec::new()],
+        choices: vec![0],
+    });
+    table.expect("the table is sound")
 }
 
 /// Runs a test on a thread of the engine whose events it hears.
 pub fn on_thread(limits: Limits, test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>)) {
-    let (sender, events) = channel();
-    let tell: Tell = Box::new(move |event| sender.send(event).is_ok());
-    run(limits, tell, async |thread| test(thread, &events).await);
+    on_observed_thread(limits, None, test);
 }
 
-pub fn run(limits: Limits, tell: Tell, test: impl AsyncFnOnce(&Rc<Thread>)) {
-    let shared = Arc::new(Shared::new(limits, b"HTTP/1.1 408 \r\n\r\n".to_vec(), tell));
+/// The same, with what operators see of its answers.
+pub fn on_observed_thread(
+    limits: Limits,
+    observations: impl Into<Option<Observations>>,
+    test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>),
+) {
+    let (sender, events) = channel();
+    let tell: Tell = Box::new(move |event| sender.send(event).is_ok());
+    let observed = (limits, observations.into());
+    run(observed, tell, async |thread| test(thread, &events).await);
+}
+
+pub fn run(
+    (limits, observations): (Limits, Option<Observations>),
+    tell: Tell,
+    test: impl AsyncFnOnce(&Rc<Thread>),
+) {
+    let timeout_answer = b"HTTP/1.1 408 \r\n\r\n".to_vec();
+    let shared = Arc::new(Shared::new(limits, timeout_answer, observations, tell));
     shared.answers.store(Arc::new(answers()));
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -73,7 +126,8 @@ pub fn run(limits: Limits, tell: Tell, test: impl AsyncFnOnce(&Rc<Thread>)) {
     let runtime = runtime.expect("there is a runtime");
     runtime.block_on(async {
         let thread = Rc::new(Thread::new(shared, 0, 1));
-        tokio::task::spawn_local(sweep(thread.clone()));
+        let sweeper = thread.clone();
+        tokio::task::spawn_local(async move { sweep(&sweeper).await });
         tokio::time::timeout(LONG, test(&thread))
             .await
             .expect("the test ends in time");
@@ -83,8 +137,8 @@ pub fn run(limits: Limits, tell: Tell, test: impl AsyncFnOnce(&Rc<Thread>)) {
 /// A client of the thread, which sends this.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
     let (ours, theirs) = Stream::pair().expect("there are descriptors");
-    thread.shared.connections.fetch_add(1, Ordering::Relaxed);
-    thread.open(ours, None);
+    let counted = Counted::new(&thread.shared, &Arc::default()).expect("there is room");
+    thread.open(ours, None, counted);
     let mut client = stream(theirs);
     client
         .write_all(request.as_bytes())

@@ -1,23 +1,50 @@
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 
+use crate::copier::Copier;
 use crate::event::Event;
-use crate::shared::Limits;
+use crate::shared::{Answers, Limits};
 use crate::testing::{
-    BODY, HIT, LAST_HIT, LIMITS, MISS, SHORT, answer, client, handed, on_thread, read, read_all,
-    run,
+    BODY, HEAD, HIT, LAST_HIT, LIMITS, MISS, SHORT, answer, client, handed, on_thread, read,
+    read_all, run,
 };
+use crate::thread::Thread;
+use crate::unbroken::unbroken;
 
 #[test]
 fn sends_a_large_body_whole_though_the_client_reads_late() {
+    for is_copied in [false, true] {
+        on_thread(LIMITS, async |thread, _| {
+            if is_copied {
+                copy_bodies(thread);
+            }
+            let mut client = client(thread, &[HIT, LAST_HIT].concat()).await;
+            tokio::time::sleep(SHORT).await;
+            let all = read_all(&mut client).await;
+            assert_eq!(all.matches("HTTP/1.1 200 OK").count(), 2);
+            assert_eq!(all.matches('b').count(), 2 * BODY);
+        });
+    }
+}
+
+#[test]
+fn answers_others_between_the_large_bodies_of_a_fast_reader() {
     on_thread(LIMITS, async |thread, _| {
-        let mut client = client(thread, &[HIT, LAST_HIT].concat()).await;
-        tokio::time::sleep(SHORT).await;
-        let all = read_all(&mut client).await;
-        assert_eq!(all.matches("HTTP/1.1 200 OK").count(), 2);
-        assert_eq!(all.matches('b').count(), 2 * BODY);
+        copy_bodies(thread);
+        let mut fast = client(thread, &HIT.repeat(40)).await;
+        let reading = tokio::task::spawn_local(async move { read(&mut fast, 40 * BODY).await });
+        for _ in 0..10 {
+            let mut other = client(thread, HEAD).await;
+            assert_eq!(read(&mut other, 15).await, "HTTP/1.1 200 OK");
+        }
+        assert!(!reading.is_finished(), "the others did not wait for it");
+        reading.await.expect("it is answered, too");
     });
 }
 
@@ -57,6 +84,59 @@ fn uses_a_link_again_unless_node_has_closed_it() {
         let (second, mut node) = handed(events).await;
         assert_ne!(first, second);
         read(&mut node, MISS.len()).await;
+    });
+}
+
+const UPLOAD: &str = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
+
+/// A client that has sent an upload, and more, on a connection whose link to Node had been idle.
+async fn client_of_idle_link(
+    thread: &Rc<Thread>,
+    events: &Receiver<Event>,
+) -> (UnixStream, UnixStream) {
+    let mut client = client(thread, MISS).await;
+    let (id, mut node) = handed(events).await;
+    read(&mut node, MISS.len()).await;
+    answer(&mut node, (thread, id, 6), "answer").await;
+    assert_eq!(read(&mut client, 6).await, "answer");
+    tokio::time::sleep(SHORT).await;
+    let both = [UPLOAD, LAST_HIT].concat();
+    client.write_all(both.as_bytes()).await.expect("it is open");
+    tokio::time::sleep(SHORT).await;
+    (client, node)
+}
+
+#[test]
+fn gives_a_request_once_more_that_met_the_end_of_an_idle_link() {
+    on_thread(LIMITS, async |thread, events| {
+        let (mut client, node) = client_of_idle_link(thread, events).await;
+        drop(node);
+        let (id, mut node) = handed(events).await;
+        assert_eq!(read(&mut node, UPLOAD.len()).await, UPLOAD);
+        answer(&mut node, (thread, id, 7), "of node").await;
+        let all = read_all(&mut client).await;
+        assert!(all.starts_with("of nodeHTTP/1.1 200 OK\r\n"));
+    });
+}
+
+#[test]
+fn gives_no_request_once_more_that_node_may_have_read() {
+    on_thread(LIMITS, async |thread, events| {
+        let (mut client, mut node) = client_of_idle_link(thread, events).await;
+        read(&mut node, UPLOAD.len()).await;
+        drop(node);
+        assert_eq!(read_all(&mut client).await, "");
+        assert!(events.try_recv().is_err());
+    });
+}
+
+#[test]
+fn gives_no_request_once_more_that_met_the_end_of_a_new_link() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut client = client(thread, MISS).await;
+        drop(handed(events).await);
+        assert_eq!(read_all(&mut client).await, "");
+        assert!(events.try_recv().is_err());
     });
 }
 
@@ -138,7 +218,7 @@ fn makes_a_tunnel_of_a_request_whose_end_is_not_plain_and_passes_half_closes_on(
 
 #[test]
 fn answers_502_where_nobody_hears_of_a_connection() {
-    run(LIMITS, Box::new(|_| false), async |thread| {
+    run((LIMITS, None), Box::new(|_| false), async |thread| {
         let mut client = client(thread, MISS).await;
         let all = read_all(&mut client).await;
         assert!(all.starts_with("HTTP/1.1 502 ") && all.contains("Connection: close"));
@@ -148,7 +228,7 @@ fn answers_502_where_nobody_hears_of_a_connection() {
 #[test]
 fn closes_the_connection_alone_in_whose_task_a_panic_is() {
     run(
-        LIMITS,
+        (LIMITS, None),
         Box::new(|_| panic!("as the test wants")),
         async |thread| {
             let mut other = client(thread, HIT).await;
@@ -162,16 +242,65 @@ fn closes_the_connection_alone_in_whose_task_a_panic_is() {
 }
 
 #[test]
+#[expect(
+    clippy::await_holding_refcell_ref,
+    reason = "this is the fault that the test is about"
+)]
+fn tells_node_of_a_panic_amid_its_answer_and_leaves_other_answers_of_node_alone() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut broken = client(thread, MISS).await;
+        let (broken_id, mut broken_node) = handed(events).await;
+        let mut other = client(thread, MISS).await;
+        let (id, mut node) = handed(events).await;
+        // Somebody else has what the next poll needs.
+        let buffer = thread.buffer.borrow_mut();
+        broken.write_all(b"x").await.expect("it is open");
+        while thread.shared.panics.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(buffer);
+        assert_eq!(read_all(&mut broken).await, "");
+        assert_eq!(read(&mut broken_node, MISS.len()).await, MISS);
+        assert!(matches!(events.try_recv(), Ok(Event::Closed(closed)) if closed == broken_id));
+        answer(&mut node, (thread, id, 4), "late").await;
+        assert_eq!(read(&mut other, 4).await, "late");
+        assert_eq!(thread.shared.panics.load(Ordering::Relaxed), 1);
+        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn begins_anew_after_a_panic_in_what_all_connections_need() {
+    on_thread(LIMITS, async |thread, _| {
+        let turns = Cell::new(0);
+        let last = unbroken(&thread.shared, async || {
+            turns.set(turns.get() + 1);
+            tokio::task::yield_now().await;
+            assert!(turns.get() > 2, "as the test wants");
+            turns.get()
+        });
+        assert_eq!(last.await, 3);
+        assert_eq!(thread.shared.panics.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
 fn refuses_a_head_that_takes_too_long() {
     let limits = Limits {
         headers: SHORT,
         ..LIMITS
     };
-    on_thread(limits, async |thread, _| {
+    on_thread(limits, async |thread, events| {
         for begin in ["", "GET /a HT"] {
             let mut client = client(thread, begin).await;
             assert_eq!(read_all(&mut client).await, "HTTP/1.1 408 \r\n\r\n");
         }
+        let refused = events.try_recv();
+        assert!(
+            matches!(refused, Ok(Event::Refused(request)) if request.status == 408),
+            "a connection without a byte is no request"
+        );
+        assert!(events.try_recv().is_err());
     });
 }
 
@@ -226,10 +355,26 @@ fn says_close_and_closes_while_it_drains() {
 
 #[test]
 fn has_the_bytes_of_a_table_while_they_are_sent() {
-    on_thread(LIMITS, async |thread, _| {
-        let mut client = client(thread, LAST_HIT).await;
-        tokio::time::sleep(SHORT).await;
-        thread.shared.answers.store(Arc::default());
-        assert_eq!(read_all(&mut client).await.matches('b').count(), BODY);
-    });
+    for is_copied in [false, true] {
+        on_thread(LIMITS, async |thread, _| {
+            if is_copied {
+                copy_bodies(thread);
+            }
+            let mut client = client(thread, LAST_HIT).await;
+            tokio::time::sleep(SHORT).await;
+            thread.shared.answers.store(Arc::default());
+            assert_eq!(read_all(&mut client).await.matches('b').count(), BODY);
+        });
+    }
+}
+
+/// Has large bodies sent from a file, where this machine has a disk for it.
+fn copy_bodies(thread: &Thread) {
+    let answers = Answers::clone(&thread.shared.answers.load());
+    let copier = Copier::new(vec![std::env::temp_dir(), "/var/tmp".into()]);
+    let table = answers.table.clone().expect("there is one");
+    let bodies = copier.prepare(table, Vec::new());
+    copier.finish();
+    let answers = Answers { bodies, ..answers };
+    thread.shared.answers.store(Arc::new(answers));
 }

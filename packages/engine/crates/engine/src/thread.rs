@@ -1,5 +1,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,12 +11,19 @@ use serve_dist_core::Clock;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::alarm::Alarm;
+use crate::deal::{Arrival, Counted};
+use crate::event::{Event, Refused};
+use crate::http2::{Heads, Waiting};
 use crate::link::Link;
+use crate::observe::{Note, Observations, Observer, UnderWay};
 use crate::shared::Shared;
 use crate::stream::Stream;
 
 /// Bytes that are read at once: one buffer for all connections of a thread.
-const READ_BUFFER: usize = 64 * 1024;
+pub const READ_BUFFER: usize = 64 * 1024;
+/// Between two complaints.
+const COMPLAINTS: Duration = Duration::from_secs(1);
 
 /// What the connections of one thread have in common.
 pub struct Thread {
@@ -25,8 +33,14 @@ pub struct Thread {
     pub buffer: RefCell<Box<[u8]>>,
     /// Where answers are put together, within one poll.
     pub out: RefCell<Vec<u8>>,
+    /// The heads of answers over HTTP/2.
+    pub heads: RefCell<Heads>,
+    /// Answers over HTTP/2 that wait for their clients.
+    pub waiting: Waiting,
     /// The last lines of heads.
     pub clock: RefCell<Clock>,
+    /// Who follows answers, if anybody does.
+    pub observer: Option<Arc<Observer>>,
     /// Whether each answer is the last of its connection.
     pub draining: Cell<bool>,
     /// Connections that are open.
@@ -37,6 +51,7 @@ pub struct Thread {
     pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
+    complained: Cell<Option<Instant>>,
     /// The next number, and the distance to the one after: a link's number says its thread.
     next: Cell<u64>,
     threads: u64,
@@ -45,6 +60,8 @@ pub struct Thread {
 /// What is waited for on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// The end of the handshake of TLS.
+    Handshake,
     /// The first byte.
     Fresh,
     /// The rest of a head.
@@ -55,6 +72,8 @@ pub enum Phase {
     Sending,
     /// Node, whose own limits hold.
     Node,
+    /// Anything of several streams, whose session keeps its limits itself.
+    Streams,
     /// The client's end, after ours.
     Lingering,
 }
@@ -69,8 +88,13 @@ pub struct Connection {
     pub phase: Cell<Phase>,
     /// Since when, in the thread's time.
     pub since: Cell<Duration>,
+    /// How much it had been sent when others had their turn.
+    pub turn: Cell<u64>,
     /// Its way to Node, once it has needed one.
     pub link: RefCell<Option<Rc<Link>>>,
+    /// Wakes it in its phase of streams.
+    pub alarm: Alarm,
+    under_way: UnderWay,
     abort: OnceCell<AbortHandle>,
 }
 
@@ -78,16 +102,23 @@ impl Thread {
     /// The thread of this number, of so many.
     pub fn new(shared: Arc<Shared>, number: u64, threads: u64) -> Self {
         let keep_alive = u64::try_from(shared.limits.keep_alive.as_millis()).unwrap_or(u64::MAX);
+        let share = usize::try_from(threads).map_or(1, |threads| {
+            shared.limits.maximum_streams.div_ceil(threads.max(1))
+        });
         Self {
+            waiting: Waiting::new(share),
             buffer: RefCell::new(vec![0; READ_BUFFER].into()),
             out: RefCell::default(),
+            heads: RefCell::default(),
             clock: RefCell::new(Clock::new(keep_alive, unix_time().as_secs())),
+            observer: shared.observations.as_ref().map(Observations::observer),
             draining: Cell::new(false),
             connections: RefCell::default(),
             emptied: Notify::new(),
             links: RefCell::default(),
             started: Instant::now(),
             now: Cell::default(),
+            complained: Cell::default(),
             next: Cell::new(number + threads),
             threads,
             shared,
@@ -110,20 +141,39 @@ impl Thread {
         self.next.replace(self.next.get() + self.threads)
     }
 
-    /// Serves a connection on this thread until it ends, in whatever way.
-    pub fn open(self: &Rc<Self>, stream: Stream, peer: Option<SocketAddr>) {
-        let id = self.next_id();
-        let connection = Rc::new(Connection {
-            stream,
+    /// Serves a connection that was accepted for this thread; fails where the system has no memory for watching it.
+    pub fn receive(self: &Rc<Self>, arrival: Arrival) -> io::Result<()> {
+        let Arrival {
+            socket,
             peer,
-            phase: Cell::new(Phase::Fresh),
-            since: Cell::new(self.look_at_clock()),
-            link: RefCell::default(),
-            abort: OnceCell::new(),
-        });
+            counted,
+        } = arrival;
+        let stream = match &*self.shared.encryption.load() {
+            None => Stream::new(socket),
+            Some(config) => Stream::encrypted(socket, config.clone()),
+        };
+        let stream = stream.inspect_err(|_| {
+            self.shared.tell(Event::Dropped);
+        })?;
+        self.open(stream, peer, counted);
+        Ok(())
+    }
+
+    /// Serves a connection on this thread until it ends, in whatever way.
+    pub fn open(self: &Rc<Self>, stream: Stream, peer: Option<SocketAddr>, counted: Counted) {
+        let id = self.next_id();
+        let phase = if stream.session().is_some() {
+            Phase::Handshake
+        } else {
+            Phase::Fresh
+        };
+        let connection = Rc::new(Connection::new(stream, peer));
+        connection.phase.set(phase);
+        connection.since.set(self.look_at_clock());
         self.connections.borrow_mut().insert(id, connection.clone());
         let open = Open {
             id,
+            _counted: counted,
             thread: self.clone(),
         };
         let served = connection.clone();
@@ -134,6 +184,28 @@ impl Thread {
         let _ = connection.abort.set(task.abort_handle());
     }
 
+    /// Says why a request does not reach Node; once a second, however many do not.
+    pub fn complain(&self, error: &io::Error) {
+        let last = self.complained.get();
+        if last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
+            self.complained.set(Some(Instant::now()));
+            // Where nobody reads the log any more, nobody is to know.
+            let _ = writeln!(
+                io::stderr(),
+                "serve-dist: requests get 502, for the engine does not reach Node: {error}"
+            );
+        }
+    }
+
+    /// Tells JavaScript of a request that gets an answer of ours which is no build's.
+    pub fn tell_refusal(&self, connection: &Connection, status: u16, error: &'static str) {
+        self.shared.tell(Event::Refused(Refused {
+            status,
+            error,
+            peer: connection.peer,
+        }));
+    }
+
     /// The connections, which may end meanwhile.
     pub fn all(&self) -> Vec<Rc<Connection>> {
         self.connections.borrow().values().cloned().collect()
@@ -141,6 +213,21 @@ impl Thread {
 }
 
 impl Connection {
+    /// One of which nothing is known.
+    pub fn new(stream: Stream, peer: Option<SocketAddr>) -> Self {
+        Self {
+            stream,
+            peer,
+            phase: Cell::new(Phase::Fresh),
+            since: Cell::default(),
+            turn: Cell::default(),
+            link: RefCell::default(),
+            alarm: Alarm::default(),
+            under_way: UnderWay::default(),
+            abort: OnceCell::new(),
+        }
+    }
+
     /// Begins to wait for something else.
     pub fn enter(&self, phase: Phase, thread: &Thread) {
         self.phase.set(phase);
@@ -153,11 +240,42 @@ impl Connection {
         link.as_ref().is_some_and(|link| link.busy.get())
     }
 
+    /// Closes the connection between answers, as an end that both know of.
+    pub fn end(&self) {
+        self.stream.end_at_close();
+        self.destroy();
+    }
+
+    /// Has an answer observed that is written next: its whole length and that of its body.
+    pub fn observe(
+        &self,
+        (observer, note): (&Arc<Observer>, Note),
+        lengths: (usize, usize),
+        texts: (&[u8], &[u8]),
+    ) {
+        let answering = observer.begin(note, self.peer.map(|peer| peer.ip()), texts);
+        self.under_way
+            .begin(self.stream.taken(), lengths, answering);
+    }
+
+    /// Something was written: observed answers that are whole have ended.
+    pub fn settle(&self, thread: &Thread) {
+        if thread.observer.is_some() {
+            self.under_way.settle(self.stream.taken());
+        }
+    }
+
     /// Closes the connection, with answers under way or not.
     pub fn destroy(&self) {
         if let Some(task) = self.abort.get() {
             task.abort();
         }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.under_way.abort(self.stream.taken());
     }
 }
 
@@ -169,18 +287,18 @@ pub fn unix_time() -> Duration {
 /// A connection that is counted while its task lives.
 struct Open {
     id: u64,
+    _counted: Counted,
     thread: Rc<Thread>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let Self { id, thread } = self;
+        let Self { id, thread, .. } = self;
         if std::thread::panicking() {
             thread.shared.panics.fetch_add(1, Ordering::Relaxed);
         }
         let closed = thread.connections.borrow_mut().remove(id);
         drop(closed);
-        thread.shared.connections.fetch_sub(1, Ordering::Relaxed);
         if thread.connections.borrow().is_empty() {
             thread.emptied.notify_waiters();
         }

@@ -1,65 +1,70 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::deal::{Door, Seat};
 use crate::drain::drain;
-use crate::event::Event;
-use crate::limits::sweep;
+use crate::limits::{discard_idle_links, sweep};
 use crate::listen::Listener;
 use crate::shared::{Command, Shared};
-use crate::stream::{Stream, watch};
 use crate::thread::{Thread, unix_time};
+use crate::unbroken::unbroken;
 
 /// How long a thread that has no descriptors left waits for connections to be closed.
-const BREATH: Duration = Duration::from_millis(50);
+pub const BREATH: Duration = Duration::from_millis(50);
 
-/// A thread of the engine, from its begin to its end: one loop that accepts and answers.
+/// A thread of the engine, from its begin to its end: one loop that accepts and answers. An error is that it cannot begin.
 pub fn work(
     shared: Arc<Shared>,
-    listener: Arc<Listener>,
+    entrance: Option<(Listener, Vec<Seat>)>,
     commands: UnboundedReceiver<Command>,
     (number, threads): (u64, u64),
+    begin: impl FnOnce(),
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_all()
+        // As many as Node has for reading files.
+        .max_blocking_threads(4)
         .build_local(LocalOptions::default())?;
     runtime.block_on(async {
         let thread = Rc::new(Thread::new(shared, number, threads));
-        tokio::task::spawn_local(keep_time(thread.clone()));
-        tokio::task::spawn_local(sweep(thread.clone()));
-        run(&thread, watch(listener, Interest::READABLE)?, commands).await;
+        let (clock, sweeper) = (thread.clone(), thread.clone());
+        tokio::task::spawn_local(async move {
+            unbroken(&clock.shared, || keep_time(&clock)).await;
+        });
+        tokio::task::spawn_local(async move {
+            unbroken(&sweeper.shared, || sweep(&sweeper)).await;
+        });
+        let door = entrance
+            .map(|(listener, seats)| Door::new(listener, seats))
+            .transpose()?;
+        begin();
+        run(&thread, door, commands).await;
         Ok(())
     })
 }
 
-async fn run(
-    thread: &Rc<Thread>,
-    listener: AsyncFd<Arc<Listener>>,
-    mut commands: UnboundedReceiver<Command>,
-) {
+async fn run(thread: &Rc<Thread>, door: Option<Door>, mut commands: UnboundedReceiver<Command>) {
     let grace_period = tokio::select! {
         biased;
-        command = obey(thread, &mut commands) => command,
-        () = accept_all(thread, &listener) => None,
+        command = unbroken(&thread.shared, async || obey(thread, &mut commands).await) => command,
+        () = unbroken(&thread.shared, || accept_all(thread, door.as_ref())) => None,
     };
     if let Some(grace_period) = grace_period {
         tokio::select! {
             biased;
             _ = obey(thread, &mut commands) => {}
-            () = drain(thread, listener, grace_period) => {}
+            () = drain(thread, door, grace_period) => {}
         }
     }
 }
 
 /// Does what JavaScript says until the thread is to stop; the time is what it may still take for it.
-async fn obey(thread: &Thread, commands: &mut UnboundedReceiver<Command>) -> Option<Duration> {
+async fn obey(thread: &Rc<Thread>, commands: &mut UnboundedReceiver<Command>) -> Option<Duration> {
     loop {
         match commands.recv().await {
             Some(Command::Done(id, bytes)) => {
@@ -72,44 +77,42 @@ async fn obey(thread: &Thread, commands: &mut UnboundedReceiver<Command>) -> Opt
                     link.end_at(bytes);
                 }
             }
+            // Its descriptor is there already. Where the system cannot watch it, its client has to try again.
+            Some(Command::Serve(arrival)) => drop(thread.receive(arrival)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
             Some(Command::Stop) | None => return None,
         }
     }
 }
 
-async fn accept_all(thread: &Rc<Thread>, listener: &AsyncFd<Arc<Listener>>) {
+async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
+    let Some(door) = door else {
+        return std::future::pending().await;
+    };
     loop {
-        let Ok(mut guard) = listener.readable().await else {
+        // Others have their turn while many come, and who waits for a way to Node comes first.
+        tokio::task::coop::consume_budget().await;
+        while thread.shared.lacks_descriptors() {
+            discard_idle_links(thread);
+            tokio::time::sleep(BREATH).await;
+        }
+        let Ok(mut guard) = door.listener().readable().await else {
             return;
         };
-        match accept_one(thread, guard.get_inner()) {
+        door.give_way(thread).await;
+        match door.accept_one(thread) {
+            // Those who have the same queue have their turn, too.
+            Ok(()) if door.listener().get_ref().is_shared() => tokio::task::yield_now().await,
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                door.note_empty();
+                guard.clear_ready();
+            }
             Err(error) if is_of_client(&error) => {}
             // No descriptors or no memory are left.
             Err(_) => tokio::time::sleep(BREATH).await,
         }
     }
-}
-
-/// Accepts a connection that the system has queued.
-pub fn accept_one(thread: &Rc<Thread>, listener: &Listener) -> io::Result<()> {
-    let (socket, peer) = listener.accept()?;
-    let shared = &thread.shared;
-    if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
-        shared.connections.fetch_sub(1, Ordering::Relaxed);
-        shared.tell(Event::Dropped);
-        return Ok(());
-    }
-    match Stream::new(socket) {
-        Ok(stream) => thread.open(stream, peer),
-        Err(error) => {
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
-            return Err(error);
-        }
-    }
-    Ok(())
 }
 
 /// The client has gone while it was in the queue.
@@ -125,7 +128,7 @@ pub fn is_of_client(error: &io::Error) -> bool {
 }
 
 /// Sets the date of answers at the begin of each second.
-async fn keep_time(thread: Rc<Thread>) {
+async fn keep_time(thread: &Thread) {
     loop {
         let now = unix_time();
         thread.clock.borrow_mut().set(now.as_secs());

@@ -88,7 +88,7 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 1000 }))]
 
     /// However TCP cuts it: nothing is decided twice, and no end of a request is told before its head is whole.
     #[test]

@@ -6,6 +6,7 @@ use crate::{Hosts, Step, decide};
 
 const RESOURCES: usize = HEADER;
 const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
+const TEMPLATES: usize = REPRESENTATIONS + 9 * REPRESENTATION;
 
 fn sound() -> Table {
     Table::new(table_of(&SAMPLES)).expect("the table is sound")
@@ -38,12 +39,12 @@ fn refuses_an_index_that_has_another_length_than_it_says() {
 #[test]
 fn refuses_a_resource_that_points_outside_of_the_table() {
     let resource = TableError::Resource(0);
-    for at in [0, 1, 2, 3, 4, 5, 6] {
+    for at in 0..RESOURCE - 1 {
         let change = |parts: &mut TableParts| parts.index[RESOURCES + at] = u32::MAX;
         assert_eq!(error_of(change), resource, "{at}");
     }
     assert_eq!(error_of(|parts| parts.index[RESOURCES + 2] = 2), resource);
-    assert_eq!(error_of(|parts| parts.index[RESOURCES + 7] = 4), resource);
+    assert_eq!(error_of(|parts| parts.index[RESOURCES + 9] = 4), resource);
     let last = RESOURCES + (SAMPLES.len() - 1) * RESOURCE;
     assert_eq!(
         error_of(|parts| parts.index[last + 4] += 1),
@@ -53,27 +54,35 @@ fn refuses_a_resource_that_points_outside_of_the_table() {
 
 #[test]
 fn refuses_a_representation_that_points_outside_of_the_table() {
-    for at in 0..REPRESENTATION - 3 {
+    for at in 0..3 {
         let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] = u32::MAX;
         assert_eq!(error_of(change), TableError::Representation(0), "{at}");
     }
-    for (at, number) in [(6, 1), (7, u32::MAX), (8, u32::MAX), (8, 1000)] {
+    for (at, number) in [(0, 1), (3, 1), (4, u32::MAX), (5, u32::MAX), (5, 1000)] {
         let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] = number;
         assert_eq!(error_of(change), TableError::Representation(0), "{at}");
     }
 }
 
 #[test]
-fn refuses_heads_that_do_not_end_with_a_line() {
+fn refuses_a_template_that_is_no_head_of_the_table() {
+    for at in 0..TEMPLATE {
+        let change = |parts: &mut TableParts| parts.index[TEMPLATES + at] = u32::MAX;
+        assert_eq!(error_of(change), TableError::Template(0), "{at}");
+    }
     for at in [1, 3] {
-        let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] -= 1;
-        assert_eq!(error_of(change), TableError::Representation(0));
+        let change = |parts: &mut TableParts| parts.index[TEMPLATES + at] -= 1;
+        assert_eq!(error_of(change), TableError::Template(0), "{at}");
     }
 }
 
 #[test]
 fn refuses_a_path_that_is_there_twice() {
-    let change = |parts: &mut TableParts| parts.index.copy_within(3..5, RESOURCES + RESOURCE);
+    let change = |parts: &mut TableParts| {
+        parts
+            .index
+            .copy_within(RESOURCES..RESOURCES + 2, RESOURCES + RESOURCE)
+    };
     assert_eq!(error_of(change), TableError::Path(1));
 }
 
@@ -108,7 +117,7 @@ fn refuses_codings_that_nobody_can_tell_apart() {
 #[test]
 fn takes_a_table_without_anything() {
     let parts = TableParts {
-        index: vec![0, 0, 0],
+        index: vec![0; HEADER],
         codings: vec![Vec::new()],
         ..TableParts::default()
     };
@@ -196,6 +205,11 @@ fn learns_256_codings() {
     assert_eq!(full.codings(), MAX_CODINGS);
     assert_eq!(learn(full.clone(), 1).err(), Some(TableError::Codings));
     assert!(full.with_coding(b"br", &[0, 0]).is_ok());
+
+    let none = full.without_codings();
+    assert_eq!((none.codings(), none.choose(0, Some(b"br"))), (0, None));
+    assert_eq!(none.choose(0, None), Some(1));
+    assert!(none.with_coding(b"br", &[0, 0]).is_ok());
 }
 
 proptest! {
@@ -220,9 +234,41 @@ proptest! {
                 let request = format!("GET {path} HTTP/1.1\r\nHost: {HOST}\r\n{field}\r\n");
                 if let Step::Answer(answer) = decide(request.as_bytes(), &table, &hosts) {
                     let parts = table.parts(&answer, &clock, false);
-                    prop_assert!(parts.head.ends_with(b"\r\n"));
+                    let mut head = Vec::new();
+                    parts.head.write_to(&mut head);
+                    prop_assert!(head.ends_with(b"\r\n"));
                 }
             }
         }
+    }
+}
+
+#[test]
+fn names_the_file_of_an_answer_that_has_its_body() {
+    let mut parts = table_of(&SAMPLES);
+    let streamed = parts.index[REPRESENTATIONS..]
+        .iter()
+        .position(|&number| number == NO_SLAB)
+        .expect("a sample is streamed")
+        + REPRESENTATIONS;
+    parts.index[streamed] = 2;
+    parts.index[streamed + 2] = 5_000_000;
+    assert!(
+        Table::new(TableParts {
+            files: 1,
+            ..parts.clone()
+        })
+        .is_err()
+    );
+    let table = Table::new(TableParts { files: 2, ..parts }).expect("it is sound");
+    let mut hosts = Hosts::default();
+    hosts.learn(HOST.as_bytes());
+    for (method, file) in [("GET", Some((1, 5_000_000))), ("HEAD", None)] {
+        let head =
+            format!("{method} /streamed HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: br\r\n\r\n");
+        let Step::Answer(answer) = decide(head.as_bytes(), &table, &hosts) else {
+            panic!("it is answered")
+        };
+        assert_eq!(table.file(&answer), file);
     }
 }

@@ -1,0 +1,167 @@
+use std::fmt;
+use std::io::Write;
+use std::ops::Range;
+
+/// What stands in a template for a value, as `engineMarks` in `binding.ts` has it: no field has such an octet.
+const TAG: u8 = 1;
+const LENGTH: u8 = 2;
+const LAST_MODIFIED: u8 = 3;
+const DICTIONARY: u8 = 4;
+
+/// A head that many answers have, but for some values.
+#[derive(Debug)]
+pub(crate) struct Template(Box<[Piece]>);
+
+/// Where some text is, and the value behind it.
+#[derive(Debug)]
+struct Piece {
+    text: Range<u32>,
+    value: Value,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    None,
+    Tag,
+    Length,
+    LastModified,
+    Dictionary,
+}
+
+/// The values of one answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values<'a> {
+    pub tag: &'a [u8],
+    pub length: u32,
+    pub last_modified: &'a [u8],
+    pub dictionary: &'a [u8],
+}
+
+/// Status line and fields of an answer, each with its CRLF, not yet in one piece.
+pub struct Head<'a> {
+    template: &'a Template,
+    text: &'a [u8],
+    values: Values<'a>,
+}
+
+impl Template {
+    /// Reads a template that is in a text from `start` on; `None` where it does not end with a line's end.
+    pub fn read(template: &[u8], start: u32) -> Option<Self> {
+        if !template.ends_with(b"\r\n") {
+            return None;
+        }
+        let mut pieces = Vec::new();
+        let mut from = start;
+        for (&byte, at) in template.iter().zip(start..) {
+            let value = match byte {
+                TAG => Value::Tag,
+                LENGTH => Value::Length,
+                LAST_MODIFIED => Value::LastModified,
+                DICTIONARY => Value::Dictionary,
+                _ => continue,
+            };
+            let text = from..at;
+            pieces.push(Piece { text, value });
+            from = at + 1;
+        }
+        let text = from..start + u32::try_from(template.len()).ok()?;
+        let value = Value::None;
+        pieces.push(Piece { text, value });
+        Some(Self(pieces.into()))
+    }
+
+    /// The head of an answer; `text` is the one that the template was read in.
+    pub fn with<'a>(&'a self, text: &'a [u8], values: Values<'a>) -> Head<'a> {
+        Head {
+            template: self,
+            text,
+            values,
+        }
+    }
+}
+
+impl Head<'_> {
+    /// Writes it behind what is there.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        for Piece { text, value } in &self.template.0 {
+            out.extend_from_slice(&self.text[text.start as usize..text.end as usize]);
+            match value {
+                Value::None => {}
+                Value::Tag => out.extend_from_slice(self.values.tag),
+                // Writing to memory does not fail.
+                Value::Length => write!(out, "{}", self.values.length).unwrap_or_default(),
+                Value::LastModified => out.extend_from_slice(self.values.last_modified),
+                Value::Dictionary => out.extend_from_slice(self.values.dictionary),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Head<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut head = Vec::new();
+        self.write_to(&mut head);
+        write!(formatter, "{:?}", String::from_utf8_lossy(&head))
+    }
+}
+
+/// The names and values of a written head, for a protocol that has no lines.
+pub fn fields_of(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let lines = head.split(|&byte| byte == b'\n').skip(1);
+    lines.filter_map(|line| {
+        let line = line.strip_suffix(b"\r")?;
+        let colon = memchr::memchr(b':', line)?;
+        Some((&line[..colon], line[colon + 1..].trim_ascii_start()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] = b"/path\x01HTTP/1.1 200 OK\r\nContent-Length: \x02\r\nETag: \x01\r\nLast-Modified: \x03\r\n\
+        Use-As-Dictionary: \x04\r\nX: a: b\r\n";
+    const VALUES: Values = Values {
+        tag: b"\"tag\"",
+        length: 1_234_567_890,
+        last_modified: b"then",
+        dictionary: b"match=\"/\"",
+    };
+    const WRITTEN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1234567890\r\nETag: \"tag\"\r\n\
+        Last-Modified: then\r\nUse-As-Dictionary: match=\"/\"\r\nX: a: b\r\n";
+
+    fn written(template: &[u8], start: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let template = Template::read(template, start).expect("it ends with a line's end");
+        template.with(TEXT, VALUES).write_to(&mut out);
+        out
+    }
+
+    #[test]
+    fn has_values_in_the_places_of_their_marks() {
+        assert_eq!(written(&TEXT[6..], 6), WRITTEN);
+    }
+
+    #[test]
+    fn is_its_text_where_it_has_no_marks() {
+        assert_eq!(written(&TEXT[6..23], 6), b"HTTP/1.1 200 OK\r\n");
+    }
+
+    #[test]
+    fn ends_with_a_line() {
+        assert!(Template::read(&TEXT[6..22], 6).is_none());
+        assert!(Template::read(b"", 0).is_none());
+    }
+
+    #[test]
+    fn is_told_as_names_and_values() {
+        let expected: [(&[u8], &[u8]); 5] = [
+            (b"Content-Length", b"1234567890"),
+            (b"ETag", b"\"tag\""),
+            (b"Last-Modified", b"then"),
+            (b"Use-As-Dictionary", b"match=\"/\""),
+            (b"X", b"a: b"),
+        ];
+        assert!(fields_of(WRITTEN).eq(expected));
+    }
+}

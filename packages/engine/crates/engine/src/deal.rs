@@ -1,0 +1,379 @@
+//! Which thread serves a new connection: one thread accepts all, and gives each to the one that has the fewest. Were all
+//! to wait for the same queue, each connection would wake all of them, and those that wake first would have most.
+
+use std::cell::Cell;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot::channel;
+
+use crate::event::Event;
+use crate::listen::Listener;
+use crate::shared::{Command, Shared};
+use crate::socket::watch;
+use crate::thread::Thread;
+
+/// How often a process whose JavaScript is busy looks whether others take a new connection, before it does so itself.
+const LOOKS: u32 = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+/// Connections that it takes at most when nobody else has done so for that long: one first, then twice as many each time.
+const MOST_LEFT: u32 = 16;
+
+/// A thread, as the one sees it that accepts.
+#[derive(Clone)]
+pub struct Seat {
+    /// What is said to it.
+    pub commands: UnboundedSender<Command>,
+    /// Its connections that are open, or on their way to it.
+    pub open: Arc<AtomicUsize>,
+}
+
+/// A connection that a thread is to serve.
+pub struct Arrival {
+    /// Its socket, which does not block.
+    pub socket: OwnedFd,
+    /// The client; `None` for a unix socket.
+    pub peer: Option<SocketAddr>,
+    /// Its place among the open ones.
+    pub counted: Counted,
+}
+
+/// A connection that counts as open while this lives.
+pub struct Counted {
+    shared: Arc<Shared>,
+    of_thread: Arc<AtomicUsize>,
+}
+
+/// Where the first thread of the engine accepts connections, for itself and the others.
+pub struct Door {
+    listener: AsyncFd<Listener>,
+    /// Its own is the first.
+    seats: Vec<Seat>,
+    last: Cell<usize>,
+    /// Connections that others have left, and how many they will have the next time.
+    left_over: Cell<u32>,
+    next_left: Cell<u32>,
+}
+
+impl Counted {
+    /// `None` where as many are open as may be.
+    pub fn new(shared: &Arc<Shared>, of_thread: &Arc<AtomicUsize>) -> Option<Self> {
+        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
+            shared.connections.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        of_thread.fetch_add(1, Ordering::Relaxed);
+        Some(Self {
+            shared: shared.clone(),
+            of_thread: of_thread.clone(),
+        })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+        self.of_thread.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Door {
+    /// To be called on the loop that accepts.
+    pub fn new(listener: Listener, seats: Vec<Seat>) -> io::Result<Self> {
+        Ok(Self {
+            listener: watch(listener, Interest::READABLE)?,
+            seats,
+            last: Cell::default(),
+            left_over: Cell::default(),
+            next_left: Cell::new(1),
+        })
+    }
+
+    /// What connections come from.
+    pub fn listener(&self) -> &AsyncFd<Listener> {
+        &self.listener
+    }
+
+    /// Lets other processes have the next connection while JavaScript of this one is busy, for a moment: most new
+    /// connections ask for a page.
+    pub async fn give_way(&self, thread: &Thread) {
+        if !self.listener.get_ref().is_shared() {
+            return;
+        }
+        if let Some(left) = self.left_over.get().checked_sub(1) {
+            return self.left_over.set(left);
+        }
+        let (waiting, answer) = channel();
+        thread.shared.tell(Event::Asked(waiting));
+        tokio::select! {
+            biased;
+            _ = answer => self.next_left.set(1),
+            is_left = self.is_left() => if is_left {
+                let count = self.next_left.get();
+                self.next_left.set((count * 2).min(MOST_LEFT));
+                // This one is among them.
+                self.left_over.set(count - 1);
+            },
+        }
+    }
+
+    /// Waits until others have taken all that there is, or for long enough.
+    async fn is_left(&self) -> bool {
+        for _ in 0..LOOKS {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            if !self.listener.get_ref().has_waiting() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Others have taken all connections that there were.
+    pub fn note_empty(&self) {
+        self.left_over.set(0);
+        self.next_left.set(1);
+    }
+
+    /// Accepts a connection that the system has queued.
+    pub fn accept_one(&self, thread: &Rc<Thread>) -> io::Result<()> {
+        let (socket, peer) = self.listener.get_ref().accept()?;
+        let place = self.place();
+        let Some(counted) = Counted::new(&thread.shared, &self.seats[place].open) else {
+            thread.shared.tell(Event::Dropped);
+            return Ok(());
+        };
+        let arrival = Arrival {
+            socket,
+            peer,
+            counted,
+        };
+        if place == 0 {
+            return thread.receive(arrival);
+        }
+        // A thread that has ended meanwhile drops it.
+        let _ = self.seats[place].commands.send(Command::Serve(arrival));
+        Ok(())
+    }
+
+    /// Accepts nothing more: the others stop after what was given to them.
+    pub fn close(self, grace_period: Duration) {
+        drop(self.listener);
+        for seat in &self.seats[1..] {
+            let _ = seat.commands.send(Command::Drain(grace_period));
+        }
+    }
+
+    /// The thread that has the fewest connections; among equal ones, the next in turn.
+    fn place(&self) -> usize {
+        let count = self.seats.len();
+        let after_last = (1..=count).map(|step| (self.last.get() + step) % count);
+        let place = after_last
+            .min_by_key(|&place| {
+                let Seat { commands, open } = &self.seats[place];
+                (commands.is_closed(), open.load(Ordering::Relaxed))
+            })
+            .unwrap_or(0);
+        self.last.set(place);
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr, TcpStream};
+    use std::os::fd::AsRawFd;
+    use std::sync::mpsc::Receiver;
+    use std::time::Instant;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+    use tokio::sync::oneshot::Sender;
+
+    use super::*;
+    use crate::listen::{Address, Sharers};
+    use crate::testing::{LIMITS, LONG, on_thread};
+
+    /// A door, its port, and what the second and the third of three threads hear.
+    fn door() -> (Door, u16, [UnboundedReceiver<Command>; 3]) {
+        door_of(Sharers::default())
+    }
+
+    fn door_of(sharers: Sharers) -> (Door, u16, [UnboundedReceiver<Command>; 3]) {
+        let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let socket = Listener::bind(Address::Tcp { host, port: 0 }).expect("there is a port");
+        let descriptor = socket.as_raw_fd();
+        let given = Address::Descriptor {
+            descriptor,
+            sharers,
+        };
+        let listener = Listener::open(given).expect("it is a socket");
+        let (_, port) = listener.address().expect("it has an address");
+        let channels = [
+            unbounded_channel(),
+            unbounded_channel(),
+            unbounded_channel(),
+        ];
+        let seats = channels.iter().map(|(commands, _)| Seat {
+            commands: commands.clone(),
+            open: Arc::default(),
+        });
+        let door = Door::new(listener, seats.collect()).expect("it can be watched");
+        (door, port, channels.map(|(_, receiver)| receiver))
+    }
+
+    fn arrivals(receiver: &mut UnboundedReceiver<Command>) -> Vec<Arrival> {
+        std::iter::from_fn(|| match receiver.try_recv() {
+            Ok(Command::Serve(arrival)) => Some(arrival),
+            _ => None,
+        })
+        .collect()
+    }
+
+    async fn connect(door: &Door, thread: &Rc<Thread>, port: u16) -> TcpStream {
+        let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+        let _ = door.listener().readable().await.expect("it is watched");
+        door.accept_one(thread).expect("it is in the queue");
+        client
+    }
+
+    #[test]
+    fn gives_each_thread_as_many_connections() {
+        on_thread(LIMITS, async |thread, _| {
+            let (door, port, [_own, mut second, mut third]) = door();
+            let mut clients = Vec::new();
+            for _ in 0..6 {
+                clients.push(connect(&door, thread, port).await);
+            }
+            assert_eq!(thread.all().len(), 2);
+            let (of_second, of_third) = (arrivals(&mut second), arrivals(&mut third));
+            assert_eq!((of_second.len(), of_third.len()), (2, 2));
+            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 6);
+
+            drop(of_third);
+            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 4);
+            for _ in 0..2 {
+                clients.push(connect(&door, thread, port).await);
+            }
+            assert_eq!(arrivals(&mut third).len(), 2);
+            assert!(arrivals(&mut second).is_empty());
+        });
+    }
+
+    #[test]
+    fn gives_nothing_to_a_thread_that_has_ended() {
+        on_thread(LIMITS, async |thread, _| {
+            let (door, port, [_own, second, third]) = door();
+            drop((second, third));
+            let _clients = [
+                connect(&door, thread, port).await,
+                connect(&door, thread, port).await,
+            ];
+            assert_eq!(thread.all().len(), 2);
+        });
+    }
+
+    #[test]
+    fn accepts_no_more_than_may_be_open() {
+        on_thread(LIMITS, async |thread, events| {
+            let (door, port, _receivers) = door();
+            let mut clients = Vec::new();
+            for _ in 0..=LIMITS.maximum_connections {
+                clients.push(connect(&door, thread, port).await);
+            }
+            let most = LIMITS.maximum_connections;
+            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), most);
+            assert!(matches!(events.try_recv(), Ok(Event::Dropped)));
+        });
+    }
+
+    /// Waits until JavaScript is asked whether it has time.
+    async fn wait_for_question(events: &Receiver<Event>) -> Sender<()> {
+        loop {
+            if let Ok(Event::Asked(waiting)) = events.try_recv() {
+                return waiting;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[test]
+    fn asks_javascript_for_a_connection_that_others_may_take() {
+        on_thread(LIMITS, async |thread, events| {
+            let (door, port, _receivers) = door_of(Sharers {
+                is_own: true,
+                is_shared: true,
+            });
+            let (_, ()) = tokio::join!(door.give_way(thread), async {
+                let _ = wait_for_question(events).await.send(());
+            });
+
+            let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+            let begin = Instant::now();
+            let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+            assert!(begin.elapsed() >= BETWEEN_LOOKS * LOOKS);
+            // Nobody else has taken it, nor does later: of what comes with it, more each time is for this process.
+            for left_over in [1, 3] {
+                let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+                for _ in 0..left_over {
+                    door.give_way(thread).await;
+                    assert!(events.try_recv().is_err());
+                }
+            }
+            door.accept_one(thread).expect("it is in the queue");
+
+            // Of what is gone, nothing is left over.
+            door.note_empty();
+            for _ in 0..2 {
+                let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+            }
+            drop(client);
+        });
+    }
+
+    #[test]
+    fn asks_nobody_where_no_other_may_take_it() {
+        on_thread(LIMITS, async |thread, events| {
+            let (door, _, _receivers) = door();
+            door.give_way(thread).await;
+            assert!(events.try_recv().is_err());
+        });
+    }
+
+    #[test]
+    fn tells_of_a_connection_that_the_system_cannot_watch() {
+        on_thread(LIMITS, async |thread, events| {
+            // Nothing watches a file of a disk.
+            let socket = std::env::current_exe().and_then(std::fs::File::open);
+            let arrival = Arrival {
+                socket: socket.expect("it is there").into(),
+                peer: None,
+                counted: Counted::new(&thread.shared, &Arc::default()).expect("there is room"),
+            };
+            assert!(thread.receive(arrival).is_err());
+            assert!(matches!(events.try_recv(), Ok(Event::Dropped)));
+            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn tells_others_to_stop_behind_their_last_connection() {
+        on_thread(LIMITS, async |thread, _| {
+            let (door, port, [_own, mut second, _third]) = door();
+            let _clients = [
+                connect(&door, thread, port).await,
+                connect(&door, thread, port).await,
+            ];
+            door.close(LONG);
+            assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+            assert!(matches!(second.try_recv(), Ok(Command::Serve(_))));
+            assert!(matches!(second.try_recv(), Ok(Command::Drain(_))));
+        });
+    }
+}

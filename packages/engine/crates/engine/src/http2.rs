@@ -1,0 +1,388 @@
+//! HTTP/2: streams that the table answers, and all others over one session with Node for each client that needs one.
+
+mod bodies;
+mod exchange;
+mod frames;
+mod heads;
+mod node;
+mod waiting;
+mod wire;
+
+use std::future::poll_fn;
+use std::io;
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::server::{Builder, Connection as Session, SendResponse};
+use h2::{Ping, PingPong, Reason, RecvStream};
+use http::{HeaderMap, Request, Response, StatusCode};
+use serve_dist_core::{BareRequest, decide_fields};
+use tokio::task::JoinSet;
+
+use crate::drain::NEW_CONNECTION;
+use crate::http2::bodies::Bodies;
+use crate::http2::exchange::exchange;
+use crate::http2::frames::Frames;
+use crate::http2::node::Node;
+use crate::http2::wire::{Flow, Wire};
+use crate::limits::LINK_IDLE;
+use crate::stream::Stream;
+use crate::thread::{Connection, Phase, Thread};
+
+pub use crate::http2::frames::Rate;
+pub use crate::http2::heads::Heads;
+pub use crate::http2::waiting::Waiting;
+
+/// Bytes of an upload that wait for Node: as many as Node lets wait.
+const UPLOAD_WINDOW: u32 = 65_535;
+/// Bytes of a body that are on their way at once. They are not copied.
+const BODY_AT_ONCE: usize = 256 * 1024;
+/// How long a client that was told of the end has to say that it knows.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Answers the streams of a connection until it ends; says whether the client may be sending still.
+pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<bool> {
+    connection.enter(Phase::Streams, thread);
+    let limits = &thread.shared.limits;
+    let frames = Frames::new(limits.resets, limits.questions);
+    let flow = Flow::new(thread, Some(frames));
+    let mut builder = Builder::new();
+    builder
+        .max_concurrent_streams(limits.streams_at_once)
+        .max_header_list_size(limits.header_size)
+        .initial_window_size(UPLOAD_WINDOW)
+        // One upload that stands still takes nothing from others.
+        .initial_connection_window_size(limits.streams_at_once.saturating_mul(UPLOAD_WINDOW))
+        .max_send_buffer_size(BODY_AT_ONCE)
+        .max_pending_accept_reset_streams(limits.resets.burst as usize);
+    let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
+    let opened = thread.look_at_clock();
+    let session = poll_fn(|cx| {
+        let waited = thread.look_at_clock() - opened;
+        let is_late =
+            waited >= limits.keep_alive || thread.draining.get() && waited >= NEW_CONNECTION;
+        connection.alarm.set(cx, opened + limits.keep_alive);
+        match handshake.as_mut().poll(cx) {
+            Poll::Pending if is_late => Poll::Ready(None),
+            polled => polled.map(Result::ok),
+        }
+    });
+    let Some(mut session) = session.await else {
+        return Ok(true);
+    };
+    let ping_pong = session.ping_pong();
+    let mut streams = Streams {
+        thread,
+        connection,
+        session,
+        ping_pong,
+        flow,
+        bodies: Bodies::new(thread),
+        exchanges: JoinSet::new(),
+        nodes: Vec::new(),
+        opened,
+        has_asked: false,
+        pinged: None,
+        ending: None,
+        is_over: false,
+    };
+    poll_fn(|cx| streams.poll(cx)).await
+}
+
+/// The streams of a session.
+struct Streams<'a> {
+    thread: &'a Rc<Thread>,
+    connection: &'a Connection,
+    session: Session<Wire<&'a Stream>, Bytes>,
+    ping_pong: Option<PingPong>,
+    flow: Rc<Flow>,
+    bodies: Bodies,
+    /// Those that Node answers.
+    exchanges: JoinSet<()>,
+    /// The last one takes requests, where Node lets it.
+    nodes: Vec<Node>,
+    opened: Duration,
+    has_asked: bool,
+    /// Since when an answer to a PING is waited for.
+    pinged: Option<Duration>,
+    /// Since when the client knows that the session ends.
+    ending: Option<Duration>,
+    is_over: bool,
+}
+
+impl Streams<'_> {
+    /// Says whether the client may be sending still; an error is its end.
+    fn poll(&mut self, cx: &mut Context) -> Poll<io::Result<bool>> {
+        let now = self.thread.look_at_clock();
+        if !self.is_over && !self.keep_limits(cx, now) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.flow.hold();
+        self.is_over = self.is_over || self.poll_session(cx, now);
+        match self.flow.poll_release(cx, &self.connection.stream) {
+            Poll::Ready(Ok(())) if self.is_over => return Poll::Ready(Ok(true)),
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            _ => {}
+        }
+        self.connection.alarm.set(cx, self.due(now));
+        Poll::Pending
+    }
+
+    /// Says whether the session is over.
+    fn poll_session(&mut self, cx: &mut Context, now: Duration) -> bool {
+        loop {
+            while let Poll::Ready(accepted) = self.session.poll_accept(cx) {
+                let Some(Ok((request, respond))) = accepted else {
+                    return true;
+                };
+                self.has_asked = true;
+                self.take(cx, request, respond);
+            }
+            self.nodes.retain_mut(|node| node.poll(cx));
+            while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
+                match ended.map_err(tokio::task::JoinError::try_into_panic) {
+                    Err(Ok(panic)) => resume_unwind(panic),
+                    _ => self.nodes.iter_mut().for_each(|node| node.idle_since = now),
+                }
+            }
+            if self.flow.is_unwanted.take() {
+                self.session.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                continue;
+            }
+            if !self.bodies.poll(cx, (now, self.flow.sent.get())) {
+                return false;
+            }
+        }
+    }
+
+    /// Answers a request, or has it answered.
+    fn take(
+        &mut self,
+        cx: &mut Context,
+        request: Request<RecvStream>,
+        mut respond: SendResponse<Bytes>,
+    ) {
+        if count_fields(&request) > self.thread.shared.limits.fields {
+            respond.send_reset(Reason::ENHANCE_YOUR_CALM);
+            return;
+        }
+        if request.body().is_end_stream() && self.answer(&request, &mut respond) {
+            return;
+        }
+        let sender = self.nodes.last_mut().and_then(|node| node.sender(cx));
+        let sender = sender.or_else(|| {
+            let opened = Node::open(cx, self.thread, self.connection);
+            let mut node = opened
+                .inspect_err(|error| self.thread.complain(error))
+                .ok()?;
+            let sender = node.sender(cx);
+            self.nodes.push(node);
+            sender
+        });
+        if let Some(sender) = sender {
+            let exchange = exchange(request, respond, sender, self.flow.clone());
+            self.exchanges.spawn_local(exchange);
+        } else {
+            let mut unreachable = Response::new(());
+            *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
+            // A client that has gone needs none.
+            let _ = respond.send_response(unreachable, true);
+        }
+    }
+
+    /// Answers from the table; false where it has no answer.
+    fn answer(&mut self, request: &Request<RecvStream>, respond: &mut SendResponse<Bytes>) -> bool {
+        let answers = self.thread.shared.answers.load();
+        let Some(table) = &answers.table else {
+            return false;
+        };
+        let uri = request.uri();
+        let target = uri.path_and_query().map_or("", |target| target.as_str());
+        let bare = BareRequest {
+            method: request.method().as_str(),
+            target: target.as_bytes(),
+            authority: uri.authority().map(|host| host.as_str().as_bytes()),
+        };
+        let fields = request.headers().iter();
+        let fields = fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
+        let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
+            return false;
+        };
+        if self.thread.waiting.refuses(self.bodies.count()) {
+            // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
+            respond.send_reset(Reason::REFUSED_STREAM);
+            return true;
+        }
+        let observer = self.thread.observer.as_ref();
+        if observer.is_some_and(|observer| observer.is_full()) {
+            return false;
+        }
+        let clock = &*self.thread.clock.borrow();
+        let response = self
+            .thread
+            .heads
+            .borrow_mut()
+            .response(table, &found, clock);
+        let answering = observer.map(|observer| {
+            let texts = if observer.logs() {
+                (text_of(request), text_of_head(&response))
+            } else {
+                Default::default()
+            };
+            let peer = self.connection.peer.map(|peer| peer.ip());
+            observer.begin(answers.notes.of(table, &found), peer, (&texts.0, &texts.1))
+        });
+        let body = table.parts(&found, clock, false).rest_of_body(0);
+        // A stream that was reset meanwhile needs no answer.
+        if let Ok(to) = respond.send_response(response, body.is_empty()) {
+            if !body.is_empty() {
+                let now = (self.thread.now(), self.flow.sent.get());
+                self.bodies.send((to, body), answering, now);
+            } else if let Some(answering) = answering {
+                answering.end();
+            }
+        }
+        true
+    }
+
+    fn has_streams(&self) -> bool {
+        self.bodies.count() > 0 || !self.exchanges.is_empty()
+    }
+
+    /// Ends what takes too long; false where the connection is to be closed at once.
+    fn keep_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
+        let limits = &self.thread.shared.limits;
+        let since = |then: Duration| now.saturating_sub(then);
+        if self
+            .flow
+            .blocked_since()
+            .is_some_and(|then| since(then) >= limits.socket)
+        {
+            return false;
+        }
+        if let Some(then) = now.checked_sub(limits.socket) {
+            self.bodies.cancel_before(then);
+        }
+        if self.connection.alarm.is_cut_off() {
+            self.bodies.break_off();
+        }
+        self.bodies.make_room();
+        if self.exchanges.is_empty() {
+            self.nodes.retain(|node| since(node.idle_since) < LINK_IDLE);
+        }
+        self.say_goodbye(now);
+        if let Some(ping_pong) = &mut self.ping_pong
+            && ping_pong.poll_pong(cx).is_ready()
+        {
+            self.pinged = None;
+        }
+        if self
+            .pinged
+            .is_some_and(|then| since(then) >= limits.headers)
+        {
+            return false;
+        }
+        if since(self.flow.active.get()) >= limits.keep_alive {
+            if !self.has_streams() {
+                self.session.abrupt_shutdown(Reason::NO_ERROR);
+            } else if self.pinged.is_none() {
+                // Its answers have nothing to send yet, such as a stream of events: is anybody there?
+                let ping_pong = self.ping_pong.as_mut();
+                self.pinged = ping_pong
+                    .and_then(|ping_pong| ping_pong.send_ping(Ping::opaque()).ok())
+                    .map(|()| now);
+            }
+        }
+        true
+    }
+
+    /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected
+    /// may ask for something.
+    fn say_goodbye(&mut self, now: Duration) {
+        if !self.thread.draining.get() {
+            return;
+        }
+        let is_new = !self.has_asked && now < self.opened + NEW_CONNECTION;
+        match self.ending {
+            None if !is_new => {
+                self.session.graceful_shutdown();
+                self.ending = Some(now);
+            }
+            Some(then) if now >= then + GOODBYE && !self.has_streams() => {
+                self.session.abrupt_shutdown(Reason::NO_ERROR);
+            }
+            _ => {}
+        }
+    }
+
+    /// When to look at limits again.
+    fn due(&self, now: Duration) -> Duration {
+        let limits = &self.thread.shared.limits;
+        let silent = match self.pinged {
+            Some(then) => then + limits.headers,
+            None => self.flow.active.get() + limits.keep_alive,
+        };
+        let stalled = [self.flow.blocked_since(), self.bodies.oldest()];
+        let stalled = stalled
+            .into_iter()
+            .flatten()
+            .map(|then| then + limits.socket);
+        let idle = self.nodes.iter().map(|node| node.idle_since + LINK_IDLE);
+        let idle = idle.filter(|_| self.exchanges.is_empty());
+        let draining = self.thread.draining.get().then(|| match self.ending {
+            None => self.opened + NEW_CONNECTION,
+            Some(then) => then + GOODBYE,
+        });
+        let draining = draining.filter(|&then| then > now);
+        stalled
+            .chain(idle)
+            .chain(draining)
+            .fold(silent, Duration::min)
+    }
+}
+
+/// Those that begin with a colon count, too: method, scheme and path, and mostly the authority.
+fn count_fields(request: &Request<RecvStream>) -> usize {
+    request.headers().len() + 3 + usize::from(request.uri().authority().is_some())
+}
+
+/// A request as its head would be over HTTP/1.1, for its record.
+fn text_of(request: &Request<RecvStream>) -> Vec<u8> {
+    let target = request.uri().path_and_query();
+    let target = target.map_or("", |target| target.as_str());
+    let mut text = format!("{} {target} HTTP/2.0\r\n", request.method()).into_bytes();
+    let host = request.uri().authority();
+    let host = host.map(|host| ("host", host.as_str().as_bytes()));
+    let fields = fields_of(request.headers());
+    write_fields(&mut text, host.into_iter().chain(fields));
+    text
+}
+
+/// The head of an answer in the same form.
+fn text_of_head(response: &Response<()>) -> Vec<u8> {
+    let mut text = format!("HTTP/2.0 {}\r\n", response.status()).into_bytes();
+    write_fields(&mut text, fields_of(response.headers()));
+    text
+}
+
+fn fields_of(fields: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
+    let fields = fields.iter();
+    fields.map(|(name, value)| (name.as_str(), value.as_bytes()))
+}
+
+fn write_fields<'a>(text: &mut Vec<u8>, fields: impl Iterator<Item = (&'a str, &'a [u8])>) {
+    for (name, value) in fields {
+        text.extend_from_slice(name.as_bytes());
+        text.extend_from_slice(b": ");
+        text.extend_from_slice(value);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests;

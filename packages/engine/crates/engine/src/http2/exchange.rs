@@ -1,0 +1,254 @@
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use h2::client::{ResponseFuture, SendRequest};
+use h2::server::SendResponse;
+use h2::{Error, Reason, RecvStream, SendStream};
+use http::header::{HOST, HeaderValue};
+use http::uri::{Authority, Scheme};
+use http::{Method, Request, Response, Uri, Version};
+
+use super::bodies::LEAST_PROGRESS;
+use super::wire::Flow;
+
+/// Why a body has not come whole; without a reason, the whole session has ended.
+enum Broken {
+    /// Who sends it has reset the stream.
+    Source(Option<Reason>),
+    /// Who takes it has.
+    Sink(Option<Reason>),
+    /// Who takes it has taken nothing for too long.
+    Stalled,
+}
+
+/// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
+pub async fn exchange(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    node: SendRequest<Bytes>,
+    flow: Rc<Flow>,
+) {
+    let (parts, mut upload) = request.into_parts();
+    let request = with_authority(Request::from_parts(parts, ()));
+    let has_body = !upload.is_end_stream();
+    let mut ready = node.ready();
+    let ready = poll_fn(|cx| match respond.poll_reset(cx) {
+        Poll::Ready(_) => Poll::Ready(None),
+        Poll::Pending => Pin::new(&mut ready).poll(cx).map(Result::ok),
+    });
+    let sent = match ready.await {
+        None => None,
+        Some(mut node) => node.send_request(request, !has_body).ok(),
+    };
+    let Some((response, mut to_node)) = sent else {
+        // Node has seen nothing of it, so the client may ask again (RFC 9113 §8.7).
+        respond.send_reset(Reason::REFUSED_STREAM);
+        return;
+    };
+    let is_uploaded = Cell::new(!has_body);
+    let result = {
+        let upload = async {
+            if has_body {
+                pipe(&mut upload, &mut to_node, None).await?;
+                is_uploaded.set(true);
+            }
+            let reset = poll_fn(|cx| to_node.poll_reset(cx)).await;
+            Err(Broken::Sink(reset.ok()))
+        };
+        let download = answer(response, &mut respond, &flow);
+        tokio::pin!(upload, download);
+        let (mut is_taken, mut is_answered) = (true, false);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut download, if !is_answered => match result {
+                    Ok(()) => is_answered = true,
+                    broken => break broken,
+                },
+                result = &mut upload, if is_taken => match result {
+                    // Where Node does not read it, its answer may be about just that.
+                    Err(Broken::Sink(Some(Reason::NO_ERROR))) => is_taken = false,
+                    Err(Broken::Sink(_)) if is_answered => break Ok(()),
+                    broken => break turned(broken),
+                },
+            }
+            if is_answered && (is_uploaded.get() || !is_taken) {
+                break Ok(());
+            }
+        }
+    };
+    match result {
+        // Where Node has not read it all, h2 says so to the client, behind the answer.
+        Ok(()) => {}
+        Err(Broken::Source(Some(reason))) => respond.send_reset(reason),
+        // Node has ended the session for what its client does.
+        Err(Broken::Source(None)) => flow.is_unwanted.set(true),
+        Err(Broken::Sink(reason)) => to_node.send_reset(reason.unwrap_or(Reason::CANCEL)),
+        Err(Broken::Stalled) => {
+            respond.send_reset(Reason::CANCEL);
+            to_node.send_reset(Reason::CANCEL);
+        }
+    }
+}
+
+/// Whoever passes a request on says its host so (RFC 9113 §8.3.1); h2 wants that, too.
+fn with_authority(mut request: Request<()>) -> Request<()> {
+    if request.uri().authority().is_some() || request.method() == Method::CONNECT {
+        return request;
+    }
+    let host = request.headers().get(HOST).map(HeaderValue::as_bytes);
+    let authority = host.and_then(|host| Authority::try_from(host).ok());
+    let mut parts = request.uri().clone().into_parts();
+    // The one that h2 drops where there is no authority.
+    (parts.scheme, parts.authority) = (Some(Scheme::HTTPS), authority);
+    match Uri::from_parts(parts) {
+        Ok(uri) if uri.authority().is_some() => *request.uri_mut() = uri,
+        // One that Node refuses: so h2 takes it for one that came over HTTP/1.1.
+        _ => *request.version_mut() = Version::HTTP_11,
+    }
+    request
+}
+
+/// What a broken upload is to the download.
+fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
+    result.map_err(|broken| match broken {
+        Broken::Source(reason) => Broken::Sink(reason),
+        Broken::Sink(reason) => Broken::Source(reason),
+        Broken::Stalled => Broken::Stalled,
+    })
+}
+
+/// Answers the client as Node does.
+async fn answer(
+    mut from_node: ResponseFuture,
+    respond: &mut SendResponse<Bytes>,
+    flow: &Flow,
+) -> Result<(), Broken> {
+    let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
+    let (parts, mut download) = response.into_parts();
+    let is_whole = download.is_end_stream();
+    let sent = respond.send_response(Response::from_parts(parts, ()), is_whole);
+    let mut to_client = sent.map_err(|error| Broken::Sink(Some(reason_of(&error))))?;
+    if is_whole {
+        return Ok(());
+    }
+    pipe(&mut download, &mut to_client, Some(flow)).await
+}
+
+/// Waits for the head of Node's answer; what is said before it (103) is passed on.
+fn poll_response(
+    cx: &mut Context,
+    from_node: &mut ResponseFuture,
+    respond: &mut SendResponse<Bytes>,
+) -> Poll<Result<Response<RecvStream>, Broken>> {
+    if let Poll::Ready(reset) = respond.poll_reset(cx) {
+        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+    }
+    while let Poll::Ready(Some(Ok(informational))) = from_node.poll_informational(cx) {
+        // Who has gone needs no hint.
+        let _ = respond.send_informational(informational);
+    }
+    Pin::new(from_node)
+        .poll(cx)
+        .map_err(|error| broken_at_source(&error))
+}
+
+/// Moves a body and its trailers, and holds no more of it than one piece.
+async fn pipe(
+    from: &mut RecvStream,
+    to: &mut SendStream<Bytes>,
+    flow: Option<&Flow>,
+) -> Result<(), Broken> {
+    while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, to)).await? {
+        while !piece.is_empty() {
+            to.reserve_capacity(piece.len());
+            let room = wait_for_room(to, flow).await?;
+            let part = piece.split_to(room.min(piece.len()));
+            let count = part.len();
+            let is_last = piece.is_empty() && from.is_end_stream();
+            send(to.send_data(part, is_last))?;
+            // So much was taken from there.
+            let _ = from.flow_control().release_capacity(count);
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+    match poll_fn(|cx| from.poll_trailers(cx)).await {
+        Ok(Some(trailers)) => send(to.send_trailers(trailers)),
+        Err(error) if !is_end(&error) => Err(broken_at_source(&error)),
+        _ => send(to.send_data(Bytes::new(), true)),
+    }
+}
+
+fn send(result: Result<(), Error>) -> Result<(), Broken> {
+    result.map_err(|error| Broken::Sink(Some(reason_of(&error))))
+}
+
+/// Waits for more of a body; `None` at its end.
+fn poll_piece(
+    cx: &mut Context,
+    from: &mut RecvStream,
+    to: &mut SendStream<Bytes>,
+) -> Poll<Result<Option<Bytes>, Broken>> {
+    if let Poll::Ready(reset) = to.poll_reset(cx) {
+        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+    }
+    match ready!(from.poll_data(cx)).transpose() {
+        Err(error) if !is_end(&error) => Poll::Ready(Err(broken_at_source(&error))),
+        piece => Poll::Ready(Ok(piece.unwrap_or(None))),
+    }
+}
+
+/// Waits until some of what was reserved may be sent; Node has limits of its own.
+async fn wait_for_room(to: &mut SendStream<Bytes>, flow: Option<&Flow>) -> Result<usize, Broken> {
+    let Some(flow) = flow else {
+        return poll_fn(|cx| poll_room(cx, to)).await;
+    };
+    // What is written to a client that takes nothing would wait in memory.
+    flow.has_room().await;
+    loop {
+        let before = flow.sent.get();
+        let room = poll_fn(|cx| poll_room(cx, to));
+        match tokio::time::timeout(flow.patience(), room).await {
+            Ok(room) => return room,
+            // It waits for others.
+            Err(_) if flow.sent.get() >= before + LEAST_PROGRESS => {}
+            Err(_) => return Err(Broken::Stalled),
+        }
+    }
+}
+
+/// Waits until some of what was reserved may be sent.
+fn poll_room(cx: &mut Context, to: &mut SendStream<Bytes>) -> Poll<Result<usize, Broken>> {
+    if let Poll::Ready(reset) = to.poll_reset(cx) {
+        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+    }
+    loop {
+        match to.capacity() {
+            0 => match ready!(to.poll_capacity(cx)) {
+                Some(Ok(_)) => {}
+                _ => return Poll::Ready(Err(Broken::Sink(Some(Reason::CANCEL)))),
+            },
+            room => return Poll::Ready(Ok(room)),
+        }
+    }
+}
+
+/// Who has answered may reset what it does not read, without an error (RFC 9113 §8.1): its answer was whole.
+fn is_end(error: &Error) -> bool {
+    error.is_reset() && error.reason() == Some(Reason::NO_ERROR)
+}
+
+fn broken_at_source(error: &Error) -> Broken {
+    Broken::Source(error.is_reset().then(|| reason_of(error)))
+}
+
+fn reason_of(error: &Error) -> Reason {
+    let reason = error.reason().filter(|&reason| reason != Reason::NO_ERROR);
+    reason.unwrap_or(Reason::INTERNAL_ERROR)
+}

@@ -1,0 +1,66 @@
+use std::io;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::{Builder, Connection, SendRequest};
+
+use super::wire::{Flow, Wire};
+use crate::link::hand;
+use crate::stream::Stream;
+use crate::thread::{self, Thread};
+
+/// Bytes of an answer that wait for its client: as many as a socket of Node's holds.
+const WINDOW: u32 = 32 * 1024;
+
+/// A session of HTTP/2 with Node, for the streams of one client.
+pub struct Node {
+    send: SendRequest<Bytes>,
+    connection: Pin<Box<Connection<Wire<Box<Stream>>, Bytes>>>,
+    /// When its last stream ended.
+    pub idle_since: Duration,
+}
+
+impl Node {
+    /// A new one.
+    pub fn open(
+        cx: &mut Context,
+        thread: &Rc<Thread>,
+        client: &thread::Connection,
+    ) -> io::Result<Self> {
+        let (_, stream) = hand(client, thread)?;
+        let streams = thread.shared.limits.streams_at_once;
+        let wire = Wire::new(Box::new(stream), &Flow::new(thread, None));
+        let mut builder = Builder::new();
+        builder
+            .enable_push(false)
+            .initial_window_size(WINDOW)
+            // One stream that stands still takes nothing from others.
+            .initial_connection_window_size(streams.saturating_mul(WINDOW))
+            .initial_max_send_streams(streams as usize);
+        // Nothing is waited for: what it says first has room.
+        match pin!(builder.handshake(wire)).poll(cx) {
+            Poll::Ready(Ok((send, connection))) => Ok(Self {
+                send,
+                connection: Box::pin(connection),
+                idle_since: thread.now(),
+            }),
+            _ => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// What sends a request, unless Node takes no more of them.
+    pub fn sender(&mut self, cx: &mut Context) -> Option<SendRequest<Bytes>> {
+        match self.send.poll_ready(cx) {
+            Poll::Ready(Err(_)) => None,
+            _ => Some(self.send.clone()),
+        }
+    }
+
+    /// Moves what can be moved; false when it is over.
+    pub fn poll(&mut self, cx: &mut Context) -> bool {
+        self.connection.as_mut().poll(cx).is_pending()
+    }
+}

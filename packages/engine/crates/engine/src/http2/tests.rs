@@ -1,0 +1,381 @@
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::mpsc::Receiver;
+
+use bytes::Bytes;
+use h2::client::{self, SendRequest};
+use h2::{Reason, RecvStream, server};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+
+use crate::event::Event;
+use crate::http2::Rate;
+use crate::shared::Limits;
+use crate::stream::Stream;
+use crate::testing::{BODY, LIMITS, SHORT, handed, on_thread, stream};
+use crate::thread::{Connection, Thread};
+
+/// A client of the thread by HTTP/2.
+async fn connect(thread: &Rc<Thread>, window: u32) -> SendRequest<Bytes> {
+    let mut builder = client::Builder::new();
+    builder.initial_window_size(window);
+    let (send, connection) = builder
+        .handshake(raw(thread))
+        .await
+        .expect("it speaks HTTP/2");
+    tokio::task::spawn_local(connection);
+    send.ready().await.expect("it takes requests")
+}
+
+fn raw(thread: &Rc<Thread>) -> UnixStream {
+    let (ours, theirs) = Stream::pair().expect("there are descriptors");
+    let connection = Rc::new(Connection::new(ours, None));
+    let id = thread.next_id();
+    thread
+        .connections
+        .borrow_mut()
+        .insert(id, connection.clone());
+    let thread = thread.clone();
+    tokio::task::spawn_local(async move {
+        let _ = super::serve(&thread, &connection).await;
+        thread.connections.borrow_mut().remove(&id);
+        thread.emptied.notify_waiters();
+    });
+    stream(theirs)
+}
+
+fn request(method: Method, path: &str) -> Request<()> {
+    let request = Request::builder().method(method);
+    let uri = format!("https://x{path}");
+    request.uri(uri).body(()).expect("it is a request")
+}
+
+async fn get(send: &mut SendRequest<Bytes>, path: &str) -> Result<Response<RecvStream>, h2::Error> {
+    let (response, _) = send.send_request(request(Method::GET, path), true)?;
+    response.await
+}
+
+/// All of a body and its trailers.
+async fn read(mut body: RecvStream) -> Result<(usize, Option<HeaderMap>), h2::Error> {
+    let mut length = 0;
+    while let Some(piece) = body.data().await {
+        let count = piece?.len();
+        length += count;
+        let _ = body.flow_control().release_capacity(count);
+    }
+    Ok((length, body.trailers().await?))
+}
+
+type NodeSide = server::Connection<UnixStream, Bytes>;
+
+/// Node's side, when a session is handed over.
+async fn node(events: &Receiver<Event>) -> NodeSide {
+    let (_, end) = handed(events).await;
+    server::handshake(end).await.expect("it is a session")
+}
+
+fn reason(error: &h2::Error) -> Option<Reason> {
+    error.reason()
+}
+
+#[test]
+fn answers_from_the_table() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let response = get(&mut send, "/a").await.expect("it is answered");
+        assert_eq!(response.status(), StatusCode::OK);
+        let names: Vec<_> = response
+            .headers()
+            .keys()
+            .map(|name| name.as_str())
+            .collect();
+        assert_eq!(names, ["content-length", "date"]);
+        assert_eq!(
+            read(response.into_body()).await.expect("it is whole").0,
+            BODY
+        );
+        let (head, _) = send
+            .send_request(request(Method::HEAD, "/a"), true)
+            .expect("it is sent");
+        assert!(
+            head.await
+                .expect("it is answered")
+                .into_body()
+                .is_end_stream()
+        );
+        assert!(events.try_recv().is_err());
+    });
+}
+
+#[test]
+fn relays_bodies_hints_and_trailers() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (mut response, mut upload) = send
+            .send_request(request(Method::POST, "/miss"), false)
+            .expect("it is sent");
+        let mut node = node(events).await;
+        let (asked, mut respond) = node.accept().await.expect("one comes").expect("it is one");
+        tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        assert_eq!(asked.uri(), "https://x/miss");
+        upload
+            .send_data(Bytes::from_static(b"up"), false)
+            .expect("it is sent");
+        let mut trailers = HeaderMap::new();
+        trailers.insert("sum", "1".parse().expect("it is a value"));
+        upload
+            .send_trailers(trailers.clone())
+            .expect("they are sent");
+        let (length, came) = read(asked.into_body()).await.expect("it is whole");
+        assert_eq!((length, came.as_ref()), (2, Some(&trailers)));
+        let hint = Response::builder().status(103).header("link", "a");
+        respond
+            .send_informational(hint.body(()).expect("it is a hint"))
+            .expect("it is sent");
+        let mut down = respond
+            .send_response(Response::new(()), false)
+            .expect("it is sent");
+        down.send_data(vec![b'd'; 100_000].into(), false)
+            .expect("it is sent");
+        down.send_trailers(trailers.clone()).expect("they are sent");
+        let hint = poll_fn(|cx| response.poll_informational(cx)).await;
+        assert_eq!(
+            hint.expect("one comes").expect("it is a hint").status(),
+            103
+        );
+        let response = response.await.expect("it is answered");
+        let (length, came) = read(response.into_body()).await.expect("it is whole");
+        assert_eq!((length, came), (100_000, Some(trailers)));
+    });
+}
+
+#[test]
+fn passes_resets_on_both_ways() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (response, mut upload) = send
+            .send_request(request(Method::POST, "/miss"), false)
+            .expect("it is sent");
+        let mut node = node(events).await;
+        let (asked, _respond) = node.accept().await.expect("one comes").expect("it is one");
+        upload.send_reset(Reason::CANCEL);
+        drop(response);
+        let driver = tokio::task::spawn_local(async move {
+            let (_, mut respond) = node.accept().await.expect("one comes").expect("it is one");
+            respond.send_reset(Reason::ENHANCE_YOUR_CALM);
+            node.accept().await.is_none()
+        });
+        let error = read(asked.into_body()).await.expect_err("it is cancelled");
+        assert_eq!(reason(&error), Some(Reason::CANCEL));
+        let error = get(&mut send, "/miss").await.expect_err("it is reset");
+        assert_eq!(reason(&error), Some(Reason::ENHANCE_YOUR_CALM));
+        drop(driver);
+    });
+}
+
+#[test]
+fn takes_the_answer_to_an_upload_that_node_does_not_read_for_whole() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (response, mut upload) = send
+            .send_request(request(Method::POST, "/miss"), false)
+            .expect("it is sent");
+        let mut node = node(events).await;
+        let (asked, mut respond) = node.accept().await.expect("one comes").expect("it is one");
+        let mut down = respond
+            .send_response(Response::new(()), false)
+            .expect("it is sent");
+        down.send_data(Bytes::from_static(b"no"), true)
+            .expect("it is sent");
+        drop((asked, respond, down));
+        tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        let response = response.await.expect("it is answered");
+        assert_eq!(read(response.into_body()).await.expect("it is whole").0, 2);
+        let reset = poll_fn(|cx| upload.poll_reset(cx)).await;
+        assert_eq!(reset.expect("it is a reset"), Reason::NO_ERROR);
+    });
+}
+
+#[test]
+fn resets_a_stream_whose_client_takes_nothing() {
+    let limits = Limits {
+        socket: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, events| {
+        let mut send = connect(thread, 0).await;
+        let body = get(&mut send, "/a")
+            .await
+            .expect("it is answered")
+            .into_body();
+        let error = read(body).await.expect_err("it is cancelled");
+        assert_eq!(reason(&error), Some(Reason::CANCEL));
+        let relayed = get(&mut send, "/miss");
+        let answered = async {
+            let mut node = node(events).await;
+            let (_, mut respond) = node.accept().await.expect("one comes").expect("it is one");
+            let mut down = respond
+                .send_response(Response::new(()), false)
+                .expect("it is sent");
+            down.send_data(Bytes::from_static(b"down"), true)
+                .expect("it is sent");
+            tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        };
+        let (response, ()) = tokio::join!(relayed, answered);
+        let body = response.expect("it is answered").into_body();
+        let error = read(body).await.expect_err("it is cancelled");
+        assert_eq!(reason(&error), Some(Reason::CANCEL));
+    });
+}
+
+#[test]
+fn shares_the_answers_that_wait_among_sessions() {
+    let limits = Limits {
+        checking_interval: SHORT,
+        maximum_streams: 4,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut greedy = connect(thread, 0).await;
+        let mut bodies = Vec::new();
+        for _ in 0..4 {
+            let response = get(&mut greedy, "/a").await.expect("it is answered");
+            bodies.push(response.into_body());
+        }
+        let error = get(&mut greedy, "/a").await.expect_err("it has too many");
+        assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
+        let mut modest = connect(thread, 0).await;
+        let mut others = Vec::new();
+        for _ in 0..2 {
+            let response = get(&mut modest, "/a").await.expect("it is answered");
+            others.push(response.into_body());
+        }
+        let error = get(&mut modest, "/a").await.expect_err("it has its share");
+        assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
+        for body in bodies.split_off(2) {
+            let error = read(body).await.expect_err("it is cancelled");
+            assert_eq!(reason(&error), Some(Reason::CANCEL));
+        }
+        assert!(!thread.waiting.is_over());
+        // Its share is all of it again.
+        drop((bodies, greedy));
+        while thread.connections.borrow().len() > 1 {
+            tokio::task::yield_now().await;
+        }
+        get(&mut modest, "/a").await.expect("it is answered");
+        drop(others);
+    });
+}
+
+#[test]
+fn resets_a_request_with_too_many_fields() {
+    on_thread(LIMITS, async |thread, _events| {
+        let mut send = connect(thread, 65_535).await;
+        let ask = |count: usize| {
+            let mut request = request(Method::GET, "/a");
+            for number in 0..count {
+                let name: http::HeaderName = format!("x{number}").parse().expect("it is a name");
+                request
+                    .headers_mut()
+                    .insert(name, "".parse().expect("it is a value"));
+            }
+            request
+        };
+        let (most, _) = send
+            .send_request(ask(LIMITS.fields - 4), true)
+            .expect("it is sent");
+        assert_eq!(most.await.expect("it is answered").status(), StatusCode::OK);
+        let (more, _) = send
+            .send_request(ask(LIMITS.fields - 3), true)
+            .expect("it is sent");
+        let error = more.await.expect_err("they are too many");
+        assert_eq!(reason(&error), Some(Reason::ENHANCE_YOUR_CALM));
+    });
+}
+
+#[test]
+fn says_the_host_as_authority() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut raw = raw(thread);
+        // SETTINGS and HEADERS: GET, https, /miss, and `host: x`, nothing indexed.
+        let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        let fields = b"\x82\x87\x04\x05/miss\x00\x04host\x01x";
+        let length = u8::try_from(fields.len()).expect("they are short");
+        let head = [0, 0, length, 1, 5, 0, 0, 0, 1];
+        raw.write_all(&[&start[..], &head, fields].concat())
+            .await
+            .expect("it is read");
+        let mut node = node(events).await;
+        let (asked, _respond) = node.accept().await.expect("one comes").expect("it is one");
+        assert_eq!(asked.uri(), "https://x/miss");
+        assert_eq!(asked.headers()["host"], "x");
+    });
+}
+
+#[test]
+fn ends_a_session_that_node_does_not_want() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (response, _) = send
+            .send_request(request(Method::GET, "/miss"), true)
+            .expect("it is sent");
+        let mut node = node(events).await;
+        let _asked = node.accept().await.expect("one comes").expect("it is one");
+        node.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+        tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        response.await.expect_err("it is ended");
+        let ended = async {
+            loop {
+                tokio::task::yield_now().await;
+                send = send.ready().await?;
+            }
+        };
+        expect_calming(ended).await;
+    });
+}
+
+#[test]
+fn ends_a_session_that_floods() {
+    let limits = Limits {
+        resets: Rate {
+            burst: 5.0,
+            per_second: 0.0,
+        },
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut send = connect(thread, 0).await;
+        let ended = async {
+            loop {
+                let (_, mut upload) = send.send_request(request(Method::GET, "/a"), false)?;
+                tokio::time::sleep(SHORT / 50).await;
+                upload.send_reset(Reason::CANCEL);
+                tokio::time::sleep(SHORT / 50).await;
+                send = send.ready().await?;
+            }
+        };
+        expect_calming(ended).await;
+    });
+}
+
+/// Goes on until the session is ended because its client asks for too much.
+async fn expect_calming(ended: impl Future<Output = Result<(), h2::Error>>) {
+    let error = ended.await.expect_err("it is ended");
+    assert_eq!(reason(&error), Some(Reason::ENHANCE_YOUR_CALM));
+}
+
+#[test]
+fn ends_an_idle_session() {
+    let limits = Limits {
+        keep_alive: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut send = connect(thread, 65_535).await;
+        get(&mut send, "/a").await.expect("it is answered");
+        while send.clone().ready().await.is_ok() {
+            tokio::time::sleep(SHORT / 5).await;
+        }
+    });
+}

@@ -1,0 +1,103 @@
+use std::cell::Cell;
+
+/// The answers of a thread that wait for their clients, which its sessions share.
+#[derive(Debug)]
+pub struct Waiting {
+    most: usize,
+    answers: Cell<usize>,
+    sessions: Cell<usize>,
+}
+
+impl Waiting {
+    /// None of at most so many.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            answers: Cell::default(),
+            sessions: Cell::default(),
+        }
+    }
+
+    /// One more of a session that had so many.
+    pub fn add(&self, before: usize) {
+        self.answers.set(self.answers.get() + 1);
+        self.sessions
+            .set(self.sessions.get() + usize::from(before == 0));
+    }
+
+    /// A session that had so many has fewer.
+    pub fn remove(&self, before: usize, after: usize) {
+        self.answers.set(self.answers.get() - (before - after));
+        self.sessions
+            .set(self.sessions.get() - usize::from(before > 0 && after == 0));
+    }
+
+    /// Whether a session that has so many may have no more.
+    pub fn refuses(&self, count: usize) -> bool {
+        self.answers.get() >= self.most && count >= self.share(count == 0)
+    }
+
+    /// How many a session that has so many has to give up for others: what comes to a session that has less than its share is
+    /// let in.
+    pub fn surplus(&self, count: usize) -> usize {
+        let over = self.answers.get().saturating_sub(self.most);
+        over.min(count.saturating_sub(self.share(false)))
+    }
+
+    /// Whether there are too many.
+    pub fn is_over(&self) -> bool {
+        self.answers.get() > self.most
+    }
+
+    /// Of each session that has some; never none.
+    fn share(&self, is_new: bool) -> usize {
+        let sessions = self.sessions.get() + usize::from(is_new);
+        (self.most / sessions.max(1)).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(sessions: &[usize]) -> Waiting {
+        let waiting = Waiting::new(12);
+        for &count in sessions {
+            (0..count).for_each(|before| waiting.add(before));
+        }
+        waiting
+    }
+
+    #[test]
+    fn refuses_nobody_while_there_is_room() {
+        assert!(!waiting(&[11]).refuses(11));
+        assert!(waiting(&[12]).refuses(12));
+    }
+
+    #[test]
+    fn lets_each_session_have_its_share() {
+        let waiting = waiting(&[12]);
+        assert!(!waiting.refuses(0));
+        (0..6).for_each(|before| waiting.add(before));
+        assert!(waiting.refuses(6) && !waiting.refuses(5));
+        assert_eq!([waiting.surplus(12), waiting.surplus(6)], [6, 0]);
+        waiting.remove(12, 6);
+        assert!(!waiting.is_over());
+        assert_eq!(waiting.surplus(6), 0);
+    }
+
+    #[test]
+    fn lets_each_session_have_one() {
+        let waiting = waiting(&[1; 20]);
+        assert!(!waiting.refuses(0) && waiting.refuses(1));
+        assert_eq!(waiting.surplus(1), 0);
+    }
+
+    #[test]
+    fn gives_the_whole_to_those_that_are_left() {
+        let waiting = waiting(&[6, 6]);
+        waiting.remove(6, 0);
+        (6..12).for_each(|before| waiting.add(before));
+        assert_eq!(waiting.surplus(12), 0);
+    }
+}

@@ -1,0 +1,220 @@
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+
+use super::frames::Frames;
+use crate::stream::Stream;
+use crate::thread::Thread;
+
+/// Bytes that are gathered before they are written: answers of one turn leave together.
+const GATHERED: usize = 32 * 1024;
+
+/// A stream as h2 reads and writes it.
+pub struct Wire<S> {
+    stream: S,
+    flow: Rc<Flow>,
+}
+
+/// What passes a wire.
+pub struct Flow {
+    thread: Rc<Thread>,
+    out: RefCell<Vec<u8>>,
+    /// Whether what is written is gathered until somebody says that it may leave.
+    is_held: Cell<bool>,
+    blocked_since: Cell<Option<Duration>>,
+    unblocked: Notify,
+    frames: RefCell<Option<Frames>>,
+    /// Whether the peer's session is to end: it wants too much work.
+    pub is_unwanted: Cell<bool>,
+    /// When something last passed, either way.
+    pub active: Cell<Duration>,
+    /// Bytes that the system has taken.
+    pub sent: Cell<u64>,
+}
+
+impl Flow {
+    /// Nothing has passed; `frames` counts those that come.
+    pub fn new(thread: &Rc<Thread>, frames: Option<Frames>) -> Rc<Self> {
+        Rc::new(Self {
+            thread: thread.clone(),
+            out: RefCell::default(),
+            is_held: Cell::new(false),
+            blocked_since: Cell::new(None),
+            unblocked: Notify::new(),
+            frames: RefCell::new(frames),
+            is_unwanted: Cell::new(false),
+            active: Cell::new(thread.now()),
+            sent: Cell::new(0),
+        })
+    }
+
+    /// Gathers what is written from now on.
+    pub fn hold(&self) {
+        self.is_held.set(true);
+    }
+
+    /// Lets go what was gathered; ready when the system has it all.
+    pub fn poll_release(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
+        self.is_held.set(false);
+        self.poll_flush(cx, stream)
+    }
+
+    /// How long a client may take nothing.
+    pub fn patience(&self) -> Duration {
+        self.thread.shared.limits.socket
+    }
+
+    /// Since when the peer does not take what is there for it.
+    pub fn blocked_since(&self) -> Option<Duration> {
+        self.blocked_since.get()
+    }
+
+    /// Waits until the peer takes what is there for it.
+    pub async fn has_room(&self) {
+        while self.blocked_since().is_some() {
+            self.unblocked.notified().await;
+        }
+    }
+
+    fn poll_flush(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
+        let mut out = self.out.borrow_mut();
+        let mut written = 0;
+        let result = loop {
+            if written == out.len() {
+                break Poll::Ready(Ok(()));
+            }
+            match stream.poll_write(cx, &out[written..]) {
+                Poll::Ready(Ok(count)) => written += count,
+                other => break other.map_ok(|_| ()),
+            }
+        };
+        self.note_sent(written);
+        if result.is_ready() {
+            // An idle connection holds no memory for it.
+            *out = Vec::new();
+        } else {
+            out.drain(..written);
+        }
+        self.set_blocked(result.is_pending());
+        result
+    }
+
+    fn poll_write(
+        &self,
+        cx: &mut Context,
+        stream: &Stream,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.out.borrow().len() + bytes.len() <= GATHERED {
+            let out = &mut *self.out.borrow_mut();
+            if out.capacity() == 0 {
+                out.reserve(GATHERED);
+            }
+            out.extend_from_slice(bytes);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let of_bytes = {
+            let out = &mut *self.out.borrow_mut();
+            let taken = stream.try_write_both(out, bytes)?;
+            self.note_sent(taken);
+            let of_out = taken.min(out.len());
+            out.drain(..of_out);
+            taken - of_out
+        };
+        if of_bytes > 0 {
+            return Poll::Ready(Ok(of_bytes));
+        }
+        ready!(self.poll_flush(cx, stream))?;
+        let count = match stream.poll_write(cx, bytes) {
+            Poll::Pending => {
+                self.set_blocked(true);
+                return Poll::Pending;
+            }
+            Poll::Ready(count) => count?,
+        };
+        self.note_sent(count);
+        Poll::Ready(Ok(count))
+    }
+
+    fn note_sent(&self, count: usize) {
+        if count > 0 {
+            self.sent.set(self.sent.get() + count as u64);
+            self.active.set(self.thread.now());
+            if self.blocked_since().is_some() {
+                self.blocked_since.set(Some(self.thread.now()));
+            }
+        }
+    }
+
+    fn set_blocked(&self, is_blocked: bool) {
+        let before = self.blocked_since.get();
+        let since = before.unwrap_or(self.thread.now());
+        self.blocked_since.set(is_blocked.then_some(since));
+        if before.is_some() && !is_blocked {
+            self.unblocked.notify_waiters();
+        }
+    }
+}
+
+impl<S: Deref<Target = Stream>> Wire<S> {
+    /// A wire over this stream.
+    pub fn new(stream: S, flow: &Rc<Flow>) -> Self {
+        Self {
+            stream,
+            flow: flow.clone(),
+        }
+    }
+}
+
+impl<S: Deref<Target = Stream> + Unpin> AsyncRead for Wire<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context,
+        buffer: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        let Flow {
+            thread,
+            frames,
+            is_unwanted,
+            active,
+            ..
+        } = &*self.flow;
+        // Not into the space itself, which would have to be cleared before.
+        let space = &mut thread.buffer.borrow_mut();
+        let most = buffer.remaining().min(space.len());
+        let count = ready!(self.stream.poll_read(cx, &mut space[..most]))?;
+        active.set(thread.now());
+        if let Some(frames) = &mut *frames.borrow_mut()
+            && frames.overflow(&space[..count], thread.now())
+        {
+            is_unwanted.set(true);
+        }
+        buffer.put_slice(&space[..count]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: Deref<Target = Stream> + Unpin> AsyncWrite for Wire<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.flow.poll_write(cx, &self.stream, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
+        if self.flow.is_held.get() {
+            return Poll::Ready(Ok(()));
+        }
+        self.flow.poll_flush(cx, &self.stream)
+    }
+
+    /// Who has made the wire ends its stream.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

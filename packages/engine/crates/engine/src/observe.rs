@@ -1,0 +1,307 @@
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::Write;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serve_dist_core::{Answer, Kind, Table};
+
+use crate::thread::unix_time;
+
+/// Classes of answers at most: each is counted for itself.
+pub const CLASSES: usize = 64;
+/// Bytes of records that a thread holds. Once there are more, Node answers, which logs by itself.
+const MOST_LOG: usize = 16 * 1024 * 1024;
+/// What is counted in front of the classes and the durations.
+const TOTALS: usize = 5;
+
+/// What operators want to know of answers, and what each thread has gathered of it.
+pub struct Observations {
+    /// Up to where each part of the histogram goes.
+    buckets: Vec<Duration>,
+    most_log: usize,
+    logs: bool,
+    logs_heads: bool,
+    observers: Mutex<Vec<Arc<Observer>>>,
+}
+
+impl Observations {
+    /// Counts answers by classes and durations (seconds), and makes a record of each if there is a log, with the heads of
+    /// answers or not.
+    pub fn new(buckets: &[f64], (logs, logs_heads): (bool, bool)) -> Self {
+        Self {
+            buckets: buckets
+                .iter()
+                .copied()
+                .map(Duration::from_secs_f64)
+                .collect(),
+            most_log: MOST_LOG,
+            logs,
+            logs_heads,
+            observers: Mutex::default(),
+        }
+    }
+
+    /// An observer for one more thread; what it has gathered outlives the thread.
+    pub fn observer(&self) -> Arc<Observer> {
+        let observer = Arc::new(Observer {
+            buckets: self.buckets.clone(),
+            counts: (0..TOTALS + CLASSES + self.buckets.len() + 1)
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+            most_log: self.most_log,
+            logs_heads: self.logs_heads,
+            log: self.logs.then(Mutex::default),
+        });
+        lock(&self.observers).push(observer.clone());
+        observer
+    }
+
+    /// Sums over all threads since the begin, in the order that `binding.ts` has.
+    pub fn counts(&self) -> Vec<i64> {
+        let mut sums = vec![0_i64; TOTALS + CLASSES + self.buckets.len() + 1];
+        for observer in lock(&self.observers).iter() {
+            // From the end: what is read as ended had been read as begun otherwise.
+            for (sum, count) in sums.iter_mut().zip(&observer.counts).rev() {
+                *sum = sum.wrapping_add(count.load(Ordering::Relaxed).cast_signed());
+            }
+        }
+        sums
+    }
+
+    /// The records of each thread that has made some since they were taken.
+    pub fn take_log(&self) -> Vec<Vec<u8>> {
+        let observers = lock(&self.observers);
+        let logs = observers
+            .iter()
+            .filter_map(|observer| observer.log.as_ref());
+        logs.map(|log| std::mem::take(&mut *lock(log)))
+            .filter(|records| !records.is_empty())
+            .collect()
+    }
+}
+
+/// What a thread gathers; nobody else writes to it.
+pub struct Observer {
+    buckets: Vec<Duration>,
+    counts: Vec<AtomicU64>,
+    most_log: usize,
+    logs_heads: bool,
+    log: Option<Mutex<Vec<u8>>>,
+}
+
+impl Observer {
+    /// Begins to observe an answer to a request of this text; the head of the answer is the other one.
+    pub fn begin(
+        self: &Arc<Self>,
+        note: Note,
+        peer: Option<IpAddr>,
+        (request, head): (&[u8], &[u8]),
+    ) -> Answering {
+        self.add(0, 1);
+        let head = if self.logs_heads { head } else { &[] };
+        Answering {
+            observer: self.clone(),
+            note,
+            peer,
+            texts: self.log.as_ref().map(|_| [request, head].concat().into()),
+            begun: Instant::now(),
+            sent: 0,
+            is_whole: false,
+        }
+    }
+
+    /// Whether it makes records, which have the text of the request.
+    pub fn logs(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Whether nobody has taken the records for so long that Node must answer.
+    pub fn is_full(&self) -> bool {
+        let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.most_log;
+        self.log.as_ref().is_some_and(is_long)
+    }
+
+    fn note(&self, answering: &Answering) {
+        let Answering {
+            note,
+            sent,
+            is_whole,
+            ..
+        } = *answering;
+        let duration = answering.begun.elapsed();
+        let bucket = self.buckets.iter().position(|most| duration <= *most);
+        let bucket = bucket.unwrap_or(self.buckets.len());
+        if is_whole {
+            self.add(2, note.saved.cast_unsigned());
+        } else {
+            self.add(1, 1);
+        }
+        self.add(3, sent);
+        self.add(4, duration.as_nanos().try_into().unwrap_or(u64::MAX));
+        self.add(TOTALS + usize::from(note.class), 1);
+        self.add(TOTALS + CLASSES + bucket, 1);
+        if let (Some(log), Some(texts)) = (&self.log, &answering.texts) {
+            write_record(&mut lock(log), answering, duration, texts);
+        }
+    }
+
+    /// Without a locked instruction: this thread alone writes.
+    fn add(&self, at: usize, number: u64) {
+        let count = &self.counts[at];
+        count.store(
+            count.load(Ordering::Relaxed).wrapping_add(number),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+/// What TypeScript says of the answers of a build.
+#[derive(Default)]
+pub struct Notes {
+    /// Of each template the class of its 200 and that of its 304.
+    pub classes: Vec<u8>,
+    /// Of each representation the bytes that its coding saves.
+    pub saved: Vec<i64>,
+}
+
+/// What TypeScript says of an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Note {
+    class: u8,
+    saved: i64,
+}
+
+impl Notes {
+    /// Whether they are of so many templates and representations.
+    pub fn are_of(&self, templates: usize, representations: usize) -> bool {
+        self.classes.len() == 2 * templates
+            && self.saved.len() == representations
+            && self
+                .classes
+                .iter()
+                .all(|&class| usize::from(class) < CLASSES)
+    }
+
+    /// That of an answer of the table.
+    pub fn of(&self, table: &Table, answer: &Answer) -> Note {
+        let template = table.template(answer.representation);
+        let other = usize::from(answer.kind == Kind::NotModified);
+        Note {
+            class: self
+                .classes
+                .get(2 * template + other)
+                .copied()
+                .unwrap_or_default(),
+            saved: match self.saved.get(answer.representation) {
+                Some(&saved) if answer.with_body => saved,
+                _ => 0,
+            },
+        }
+    }
+}
+
+/// An answer under way: one that is dropped without its end was aborted.
+pub struct Answering {
+    observer: Arc<Observer>,
+    note: Note,
+    peer: Option<IpAddr>,
+    /// Of the request, and of the answer's head where it is wanted.
+    texts: Option<Box<[u8]>>,
+    begun: Instant,
+    sent: u64,
+    is_whole: bool,
+}
+
+impl Answering {
+    /// So many more bytes of the body are on their way to the client.
+    pub fn sent(&mut self, bytes: u64) {
+        self.sent += bytes;
+    }
+
+    /// The last byte is on its way.
+    pub fn end(mut self) {
+        self.is_whole = true;
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.observer.note(self);
+    }
+}
+
+/// Answers under way on a connection that sends them one after the other.
+#[derive(Default)]
+pub struct UnderWay(RefCell<VecDeque<Queued>>);
+
+struct Queued {
+    /// How many bytes the connection has taken when the answer is whole.
+    end: u64,
+    body: u64,
+    answering: Answering,
+}
+
+impl UnderWay {
+    /// An answer of this length, of which so much is its body, follows what the connection has taken and what is queued.
+    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answering: Answering) {
+        let mut queue = self.0.borrow_mut();
+        let begin = queue.back().map_or(taken, |last| last.end);
+        queue.push_back(Queued {
+            end: begin + length as u64,
+            body: body as u64,
+            answering,
+        });
+    }
+
+    /// The connection has taken so many bytes: ends what is whole.
+    pub fn settle(&self, taken: u64) {
+        let mut queue = self.0.borrow_mut();
+        while queue.front().is_some_and(|first| first.end <= taken) {
+            if let Some(mut first) = queue.pop_front() {
+                first.answering.sent(first.body);
+                first.answering.end();
+            }
+        }
+        if queue.is_empty() && queue.capacity() > 0 {
+            *queue = VecDeque::new();
+        }
+    }
+
+    /// The connection has ended after so many bytes.
+    pub fn abort(&self, taken: u64) {
+        self.settle(taken);
+        for mut queued in self.0.borrow_mut().drain(..) {
+            let missing = queued.end - taken;
+            queued.answering.sent(queued.body.saturating_sub(missing));
+        }
+    }
+}
+
+/// In the order that `binding.ts` has, numbers in little-endian.
+fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, texts: &[u8]) {
+    let start = log.len();
+    log.extend_from_slice(&[0; 4]);
+    log.extend_from_slice(&unix_time().as_secs_f64().to_le_bytes());
+    log.extend_from_slice(&duration.as_secs_f64().to_le_bytes());
+    log.extend_from_slice(&answering.sent.to_le_bytes());
+    log.extend_from_slice(&[answering.note.class, u8::from(!answering.is_whole), 0]);
+    let peer = log.len();
+    if let Some(address) = answering.peer {
+        // Memory takes everything.
+        let _ = write!(log, "{address}");
+    }
+    log[peer - 1] = u8::try_from(log.len() - peer).unwrap_or(u8::MAX);
+    log.extend_from_slice(texts);
+    let length = u32::try_from(log.len() - start).unwrap_or(u32::MAX);
+    log[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+fn lock<Content>(mutex: &Mutex<Content>) -> MutexGuard<'_, Content> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

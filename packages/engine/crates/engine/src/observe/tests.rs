@@ -1,0 +1,166 @@
+use std::rc::Rc;
+
+use super::{CLASSES, Observations, TOTALS};
+use crate::testing::{
+    BODY, HIT, LAST_HIT, LIMITS, OK_CLASS, OTHER_CLASS, SHORT, client, handed, on_observed_thread,
+    on_thread, read, read_all,
+};
+use crate::thread::Thread;
+
+const ALL: f64 = 1000.0;
+
+fn observations() -> Observations {
+    Observations::new(&[0.0, ALL], (true, false))
+}
+
+fn of(thread: &Thread) -> &Observations {
+    thread.shared.observations.as_ref().expect("it is observed")
+}
+
+/// `[begun, aborted, saved, sent]`, then how many of either class.
+fn counts(thread: &Thread) -> ([i64; 4], [i64; 2]) {
+    let all = of(thread).counts();
+    let class = |class: u8| all[TOTALS + usize::from(class)];
+    (
+        [all[0], all[1], all[2], all[3]],
+        [class(OK_CLASS), class(OTHER_CLASS)],
+    )
+}
+
+/// A record: what stands in its last fields.
+#[derive(Debug, PartialEq)]
+struct Record {
+    sent: u64,
+    class: u8,
+    is_aborted: bool,
+    request: String,
+}
+
+fn take_records(thread: &Thread) -> Vec<Record> {
+    let log = of(thread).take_log().concat();
+    let mut rest = &log[..];
+    let mut records = Vec::new();
+    while let Some((length, _)) = rest.split_at_checked(4) {
+        let length = u32::from_le_bytes(length.try_into().expect("there are four"));
+        let (record, behind) = rest.split_at(length as usize);
+        let number = |at: usize| record[at..at + 8].try_into().expect("there are eight");
+        assert!(f64::from_le_bytes(number(4)) > 1e9, "it is a time of today");
+        assert!((0.0..ALL).contains(&f64::from_le_bytes(number(12))));
+        records.push(Record {
+            sent: u64::from_le_bytes(number(20)),
+            class: record[28],
+            is_aborted: record[29] == 1,
+            request: String::from_utf8_lossy(&record[31 + usize::from(record[30])..]).into(),
+        });
+        rest = behind;
+    }
+    records
+}
+
+fn record(sent: usize, class: u8, is_aborted: bool, request: &str) -> Record {
+    let (sent, request) = (sent as u64, request.to_owned());
+    Record {
+        sent,
+        class,
+        is_aborted,
+        request,
+    }
+}
+
+async fn wait_until_closed(thread: &Rc<Thread>) {
+    while !thread.connections.borrow().is_empty() {
+        tokio::time::sleep(SHORT).await;
+    }
+}
+
+#[test]
+fn counts_and_records_what_was_sent_whole() {
+    on_observed_thread(LIMITS, observations(), async |thread, _| {
+        let head = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";
+        let mut client = client(thread, &[head, HIT, LAST_HIT].concat()).await;
+        read_all(&mut client).await;
+        let sent = 2 * BODY as i64;
+        assert_eq!(counts(thread), ([3, 0, 14, sent], [3, 0]));
+        let all = of(thread).counts();
+        assert!(all[4] > 0, "it has taken its time");
+        assert_eq!(all[TOTALS + CLASSES..], [0, 3, 0]);
+        let records = [
+            record(0, OK_CLASS, false, head),
+            record(BODY, OK_CLASS, false, HIT),
+            record(BODY, OK_CLASS, false, LAST_HIT),
+        ];
+        assert_eq!(take_records(thread), records);
+        assert_eq!(take_records(thread), []);
+    });
+}
+
+#[test]
+fn records_heads_of_answers_where_they_are_wanted() {
+    let observations = Observations::new(&[ALL], (true, true));
+    on_observed_thread(LIMITS, observations, async |thread, _| {
+        let mut client = client(thread, LAST_HIT).await;
+        let all = read_all(&mut client).await;
+        let (head, _) = all.split_once("\r\n\r\n").expect("it has one");
+        let texts = [LAST_HIT, head, "\r\n\r\n"].concat();
+        let records = [record(BODY, OK_CLASS, false, &texts)];
+        assert_eq!(take_records(thread), records);
+    });
+}
+
+#[test]
+fn tells_answers_of_other_classes_apart_though_the_table_is_another_meanwhile() {
+    on_observed_thread(LIMITS, observations(), async |thread, _| {
+        let same = "GET /a HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"x\"\r\n\r\n";
+        let mut client = client(thread, &[same, LAST_HIT].concat()).await;
+        tokio::time::sleep(SHORT).await;
+        thread.shared.answers.store(std::sync::Arc::default());
+        read_all(&mut client).await;
+        assert_eq!(counts(thread), ([2, 0, 7, BODY as i64], [1, 1]));
+        assert_eq!(take_records(thread)[0], record(0, OTHER_CLASS, false, same));
+    });
+}
+
+#[test]
+fn knows_how_much_a_client_took_that_has_gone() {
+    on_observed_thread(LIMITS, observations(), async |thread, _| {
+        let mut client = client(thread, &[HIT, HIT].concat()).await;
+        read(&mut client, 1000).await;
+        assert_eq!(counts(thread), ([1, 0, 0, 0], [0, 0]));
+        drop(client);
+        wait_until_closed(thread).await;
+        let ([begun, aborted, saved, sent], [ended, _]) = counts(thread);
+        assert_eq!((begun, aborted, saved, ended), (1, 1, 0, 1));
+        assert!((500..BODY as i64).contains(&sent));
+        let records = take_records(thread);
+        assert_eq!(records, [record(sent as usize, OK_CLASS, true, HIT)]);
+    });
+}
+
+#[test]
+fn leaves_answers_to_node_while_nobody_takes_the_records() {
+    let full = Observations {
+        most_log: 1,
+        ..observations()
+    };
+    on_observed_thread(LIMITS, full, async |thread, events| {
+        let mut first = client(thread, LAST_HIT).await;
+        read_all(&mut first).await;
+        let second = client(thread, HIT).await;
+        let (_, mut node) = handed(events).await;
+        assert_eq!(read(&mut node, HIT.len()).await, HIT);
+        assert_eq!(take_records(thread).len(), 1);
+        let mut third = client(thread, LAST_HIT).await;
+        assert_eq!(read_all(&mut third).await.matches('b').count(), BODY);
+        assert_eq!(counts(thread).0[0], 2);
+        drop(second);
+    });
+}
+
+#[test]
+fn observes_nothing_where_nobody_looks() {
+    on_thread(LIMITS, async |thread, _| {
+        let mut client = client(thread, LAST_HIT).await;
+        read_all(&mut client).await;
+        assert!(thread.observer.is_none() && thread.shared.observations.is_none());
+    });
+}

@@ -1,0 +1,227 @@
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use serve_dist_core::Parts;
+use tokio::task::{spawn_blocking, yield_now};
+
+use crate::event::Event;
+use crate::streamed_file::StreamedFile;
+use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
+
+/// What a connection is sent before others have their turn: a fast reader of large bodies would have the thread for itself.
+const TURN: usize = 512 * 1024;
+/// What of a streamed file has to leave within the time limit, as for Node's engine; of other bodies any byte counts.
+const LEAST_STREAMED: u64 = 48 * 1024;
+
+/// The body of an answer.
+pub enum Body<'a> {
+    /// In memory.
+    Memory(&'a Parts<'a>),
+    /// The same bytes in a file, from this one on.
+    Copy(&'a Parts<'a>, &'a Arc<OwnedFd>, u64),
+}
+
+/// What the system did not take of an answer. A copied body waits in no memory.
+pub struct Rest {
+    head: Bytes,
+    body: RestOfBody,
+}
+
+enum RestOfBody {
+    Memory(Bytes),
+    Copy {
+        file: Arc<OwnedFd>,
+        start: u64,
+        length: usize,
+    },
+    Streamed {
+        file: Arc<StreamedFile>,
+        length: u64,
+    },
+}
+
+/// Writes what the system takes at once.
+pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<Rest>> {
+    let taken = connection.stream.try_write(bytes)?;
+    if taken == bytes.len() {
+        return Ok(None);
+    }
+    connection.stream.note_full();
+    Ok(Some(Rest {
+        head: Bytes::copy_from_slice(&bytes[taken..]),
+        body: RestOfBody::Memory(Bytes::new()),
+    }))
+}
+
+/// The same for a head and the body behind it, which is not copied, and for no more than a turn.
+pub fn write_both(connection: &Connection, head: &[u8], body: &Body) -> io::Result<Option<Rest>> {
+    let stream = &connection.stream;
+    let (Body::Memory(parts) | Body::Copy(parts, ..)) = body;
+    let of_body = parts.body.len().min(TURN);
+    let taken = match body {
+        Body::Memory(parts) => stream.try_write_both(head, &parts.body[..of_body])?,
+        Body::Copy(_, file, start) => match stream.try_write_before_file(head)? {
+            taken if taken < head.len() => taken,
+            taken => taken + stream.try_send_file(file, *start, of_body)?,
+        },
+    };
+    if taken < head.len() + of_body {
+        stream.note_full();
+    }
+    Ok((taken < head.len() + parts.body.len()).then(|| {
+        let of_head = taken.min(head.len());
+        Rest {
+            head: Bytes::copy_from_slice(&head[of_head..]),
+            body: body.rest(taken - of_head),
+        }
+    }))
+}
+
+impl Body<'_> {
+    fn rest(&self, sent: usize) -> RestOfBody {
+        match self {
+            Self::Memory(parts) => RestOfBody::Memory(parts.rest_of_body(sent)),
+            Self::Copy(parts, file, start) => RestOfBody::Copy {
+                file: Arc::clone(file),
+                start: start + sent as u64,
+                length: parts.body.len() - sent,
+            },
+        }
+    }
+}
+
+impl Rest {
+    /// All of an answer whose body is that of a file.
+    pub fn of_file(head: &[u8], file: &Arc<StreamedFile>, length: u64) -> Self {
+        Self {
+            head: Bytes::copy_from_slice(head),
+            body: RestOfBody::Streamed {
+                file: file.clone(),
+                length,
+            },
+        }
+    }
+
+    /// Sends it as the client takes it; how long that may take without progress, the sweep knows.
+    pub async fn send(self, thread: &Thread, connection: &Connection) -> io::Result<()> {
+        connection.enter(Phase::Sending, thread);
+        send_all(thread, connection, self.head).await?;
+        match self.body {
+            RestOfBody::Memory(body) => send_all(thread, connection, body).await,
+            RestOfBody::Streamed { file, length } => {
+                stream_file(thread, connection, (&file, length)).await
+            }
+            RestOfBody::Copy {
+                file,
+                start,
+                length,
+            } => {
+                let mut sent = 0;
+                while sent < length {
+                    let count = (length - sent).min(TURN);
+                    let at = start + sent as u64;
+                    let attempt = || connection.stream.try_send_file(&file, at, count);
+                    sent += send_some(thread, connection, count, attempt).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn send_all(thread: &Thread, connection: &Connection, mut bytes: Bytes) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let piece = &bytes[..bytes.len().min(TURN)];
+        let attempt = || connection.stream.try_write(piece);
+        let taken = send_some(thread, connection, piece.len(), attempt).await?;
+        bytes.advance(taken);
+    }
+    Ok(())
+}
+
+/// Sends a file piece by piece, by copies: it may be written to at any time, which must not change what is on its way.
+async fn stream_file(
+    thread: &Thread,
+    connection: &Connection,
+    (file, length): (&Arc<StreamedFile>, u64),
+) -> io::Result<()> {
+    let (mut at, mut noted) = (0, 0);
+    let mut is_read = false;
+    while at < length {
+        await_turn(connection).await;
+        let attempt = || {
+            let buffer = &mut thread.buffer.borrow_mut();
+            let count = buffer
+                .len()
+                .min(usize::try_from(length - at).unwrap_or(usize::MAX));
+            let buffer = &mut buffer[..count];
+            let read = if is_read {
+                file.read(buffer, at)
+            } else {
+                file.try_read(buffer, at)
+            };
+            let piece = &buffer[..read?];
+            // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
+            let is_last = at + piece.len() as u64 == length;
+            if piece.is_empty() || (is_last && !file.is_as_before()) {
+                let path = file.path().to_owned();
+                thread.shared.tell(Event::Changed(path));
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let taken = connection.stream.try_write(piece)?;
+            Ok((taken, taken < piece.len()))
+        };
+        match poll_fn(|cx| connection.stream.poll_write_with(cx, &attempt)).await {
+            Ok(taken) => {
+                at += taken as u64;
+                is_read = false;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                read_aside(file.clone(), at).await;
+                is_read = true;
+            }
+            Err(error) => return Err(error),
+        }
+        if at - noted >= LEAST_STREAMED {
+            noted = at;
+            connection.enter(Phase::Sending, thread);
+        }
+    }
+    Ok(())
+}
+
+/// Has the system read from the disk, while this thread does other things.
+async fn read_aside(file: Arc<StreamedFile>, start: u64) {
+    let read = move || file.read(&mut vec![0; READ_BUFFER], start);
+    // Where it fails, reading again fails as well.
+    let _ = spawn_blocking(read).await;
+}
+
+/// Sends some of so many bytes when it is this connection's turn and its client takes some.
+async fn send_some(
+    thread: &Thread,
+    connection: &Connection,
+    count: usize,
+    attempt: impl Fn() -> io::Result<usize>,
+) -> io::Result<usize> {
+    await_turn(connection).await;
+    let taken = poll_fn(|cx| connection.stream.poll_send(cx, count, &attempt)).await?;
+    connection.enter(Phase::Sending, thread);
+    Ok(taken)
+}
+
+/// Lets others have their turn where this connection has had its own.
+pub async fn await_turn(connection: &Connection) {
+    if has_had_turn(connection) {
+        connection.turn.set(connection.stream.taken());
+        yield_now().await;
+    }
+}
+
+/// Whether a connection was sent so much that it is the turn of others.
+pub fn has_had_turn(connection: &Connection) -> bool {
+    connection.stream.taken() - connection.turn.get() >= TURN as u64
+}

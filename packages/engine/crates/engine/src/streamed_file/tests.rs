@@ -1,0 +1,81 @@
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+/// A file of a test, which goes with it.
+struct Sample(PathBuf);
+
+impl Sample {
+    fn new(name: &str, text: &str) -> Self {
+        let name = format!("serve-dist-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, text).expect("the folder takes files");
+        Self(path)
+    }
+
+    fn state(&self) -> String {
+        let file = File::open(&self.0).expect("it is there");
+        State::of(&file).expect("it is open").to_text()
+    }
+
+    fn open(&self, has_digest: bool) -> StreamedFile {
+        StreamedFile::open(&self.0, &self.state(), has_digest).expect("nobody has changed it")
+    }
+
+    fn write(&self, text: &str) {
+        // The time of change has no more than the system's clock ticks.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&self.0, text).expect("it is there");
+    }
+}
+
+impl Drop for Sample {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn opens_a_file_in_its_state_and_no_other() {
+    let sample = Sample::new("states", "text");
+    assert!(sample.open(true).is_unchanged());
+    let before = sample.state();
+    sample.write("next");
+    assert!(StreamedFile::open(&sample.0, &before, true).is_none());
+    assert!(StreamedFile::open(&sample.0, "", true).is_none());
+    assert!(StreamedFile::open(Path::new("/nowhere"), &before, true).is_none());
+    let link = Sample::new("link", "");
+    fs::remove_file(&link.0).expect("it is there");
+    std::os::unix::fs::symlink(&sample.0, &link.0).expect("the folder takes links");
+    assert!(StreamedFile::open(&link.0, &sample.state(), true).is_none());
+}
+
+#[test]
+fn tells_a_changed_file_from_one_that_lost_its_name() {
+    let sample = Sample::new("changes", "text");
+    for has_digest in [false, true] {
+        let removed = sample.open(has_digest);
+        fs::remove_file(&sample.0).expect("it is there");
+        assert!(!removed.is_unchanged(), "Node looks at it more closely");
+        assert!(removed.is_as_before());
+        sample.write("text");
+        let changed = sample.open(has_digest);
+        sample.write("next");
+        assert!(!changed.is_unchanged() && !changed.is_as_before());
+    }
+}
+
+#[test]
+fn reads_what_is_there() {
+    let sample = Sample::new("reads", "0123456789");
+    let file = sample.open(true);
+    let mut buffer = [0; 4];
+    assert_eq!(file.read(&mut buffer, 8).expect("it is open"), 2);
+    // What was just written is in the cache; the file system may not say so.
+    match file.try_read(&mut buffer, 3) {
+        Ok(count) => assert_eq!(&buffer[..count], b"3456"),
+        Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+    }
+    assert_eq!(file.read(&mut buffer, 10).expect("it is open"), 0);
+}

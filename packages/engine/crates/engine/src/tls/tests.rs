@@ -1,0 +1,130 @@
+use std::future::poll_fn;
+use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::credentials::read_credentials;
+use crate::stream::Stream;
+use crate::testing::{LIMITS, SHORT, on_thread};
+
+/// A certificate for `localhost` that has signed itself, and its key.
+const PAIR: &[u8] = include_bytes!("testing.pem");
+
+type Client = StreamOwned<ClientConnection, UnixStream>;
+
+/// Runs a test on our end of a connection whose handshake is over, beside a client in a thread of its own.
+fn with_client<Seen: Send + 'static>(
+    client: impl FnOnce(&mut Client) -> Seen + Send + 'static,
+    test: impl AsyncFnOnce(Stream, JoinHandle<Seen>),
+) {
+    on_thread(LIMITS, async |_, _| {
+        let (theirs, ours) = UnixStream::pair().expect("there are descriptors");
+        ours.set_nonblocking(true).expect("it is a socket");
+        let config = read_credentials(PAIR, PAIR, Vec::new()).expect("the pair is sound");
+        let stream = Stream::encrypted(ours.into(), config).expect("there is memory");
+        let client = std::thread::spawn(move || client(&mut connect(theirs)));
+        poll_fn(|cx| stream.poll_handshake(cx))
+            .await
+            .expect("the client agrees");
+        test(stream, client).await;
+    });
+}
+
+fn connect(socket: UnixStream) -> Client {
+    let mut roots = RootCertStore::empty();
+    let certificate = CertificateDer::from_pem_slice(PAIR).expect("there is one");
+    roots.add(certificate).expect("it is sound");
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("there are some")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = "localhost".try_into().expect("it is a name");
+    let connection = ClientConnection::new(Arc::new(config), name).expect("all is set");
+    let mut client = StreamOwned::new(connection, socket);
+    client.flush().expect("the server agrees");
+    client
+}
+
+/// All that comes, and whether its end was said.
+fn read_all(client: &mut Client) -> (Vec<u8>, bool) {
+    let mut all = Vec::new();
+    match client.read_to_end(&mut all) {
+        Ok(_) => (all, true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => (all, false),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn counts_as_written_what_the_system_has_and_loses_nothing_when_it_is_closed() {
+    let body: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    let read_late = |client: &mut Client| {
+        std::thread::sleep(SHORT);
+        read_all(client)
+    };
+    with_client(read_late, async |stream, client| {
+        let mut taken = stream
+            .try_write_both(&body[..10], &body[10..])
+            .expect("it is open");
+        assert!(taken < body.len(), "the client does not read yet");
+        assert_eq!(stream.try_write(&body[taken..]).expect("it is open"), 0);
+        while taken < body.len() {
+            // Pieces of any size, as long as they go on where the last one was taken to.
+            let piece = &body[taken..body.len().min(taken + 70_001)];
+            taken += poll_fn(|cx| stream.poll_write(cx, piece))
+                .await
+                .expect("it is open");
+        }
+        stream.end();
+        drop(stream);
+        let (all, is_whole) = client.join().expect("it reads");
+        assert!(is_whole && all == body);
+    });
+}
+
+#[test]
+fn says_no_end_of_what_is_cut_off() {
+    with_client(read_all, async |stream, client| {
+        assert_eq!(stream.try_write(b"a part").expect("it is open"), 6);
+        stream.cut_off_at_close();
+        stream.end_at_close();
+        drop(stream);
+        let (all, is_whole) = client.join().expect("it reads");
+        assert_eq!((all.as_slice(), is_whole), (&b"a part"[..], false));
+    });
+}
+
+#[test]
+fn is_quiet_until_something_has_come_and_takes_an_end_that_is_not_said_for_one() {
+    let send = |client: &mut Client| {
+        std::thread::sleep(SHORT);
+        client.write_all(b"two words").expect("it is open");
+        client
+            .sock
+            .shutdown(Shutdown::Write)
+            .expect("half of it is open");
+        read_all(client);
+    };
+    with_client(send, async |stream, client| {
+        assert!(stream.is_quiet());
+        let mut buffer = [0; 3];
+        let read = poll_fn(|cx| stream.poll_read(cx, &mut buffer)).await;
+        assert_eq!(read.expect("it is open"), 3);
+        assert!(!stream.is_quiet(), "the rest is decrypted already");
+        let mut buffer = [0; 100];
+        for expected in [6, 0, 0] {
+            let read = poll_fn(|cx| stream.poll_read(cx, &mut buffer)).await;
+            assert_eq!(read.expect("it is an end as Node has it"), expected);
+        }
+        drop(stream);
+        client.join().expect("it writes");
+    });
+}
