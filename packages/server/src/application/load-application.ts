@@ -4,8 +4,19 @@ import { pathToFileURL } from 'node:url'
 import { OperatorError } from '@serve-dist/manifest'
 import { exportNames, findHandler } from './find-handler.ts'
 import { isFunction, isObject, type NodeHandler } from './node-handler.ts'
+import type { UpgradeHandler } from '../send/upgrade.ts'
 
 type Module = Readonly<Record<string, unknown>>
+
+/** What a module exports. */
+export interface LoadedApplication {
+  readonly handler: NodeHandler
+  /** Takes the connections of WebSockets. */
+  readonly upgrade?: UpgradeHandler
+}
+
+/** The exports that may take connections, in this order. */
+const upgradeNames = ['upgrade', 'handleUpgrade'] as const
 
 /**
  * Loads the module that answers requests for which the build has nothing.
@@ -13,7 +24,7 @@ type Module = Readonly<Record<string, unknown>>
  * @throws OperatorError when it does not exist, fails to load, has a top-level await that never ends, starts a server of
  * its own or exports no handler.
  */
-export async function loadApplication(file: string): Promise<NodeHandler> {
+export async function loadApplication(file: string): Promise<LoadedApplication> {
   const path = resolve(file)
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() !== true) {
@@ -25,7 +36,8 @@ export async function loadApplication(file: string): Promise<NodeHandler> {
   const problem = describeOtherServer(module)
   if (problem !== undefined) throw unusable(`${file} ${problem}`)
   const handler = await attempt(file, async () => await findHandler(module, path))
-  if (handler !== undefined) return handler
+  const upgrade = upgradeNames.map((name) => module[name]).find(isFunction)
+  if (handler !== undefined) return { handler, ...(upgrade !== undefined && { upgrade }) }
   throw unusable(
     `${file}: exports no handler; export a function from Request to Response as fetch, or a function (req, res) as default or handler (looked for: ${exportNames.join(', ')})`,
   )

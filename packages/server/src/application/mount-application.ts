@@ -6,10 +6,10 @@ import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
 import { resetOrDestroy, noteApplication } from '../send/reset-or-destroy.ts'
 import { callOriginal } from '../send/intercept.ts'
-import { loadApplication } from './load-application.ts'
-import type { NodeHandler } from './node-handler.ts'
+import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
+import { takeUpgrade, type UpgradeHandler } from '../send/upgrade.ts'
 
 /** Answers a request for which the build has nothing. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
@@ -19,9 +19,18 @@ type Fail = (error: unknown) => void
 /** The request to which the running code belongs. */
 const currentRequest = new AsyncLocalStorage<Fail>()
 
+/** An application that is mounted. */
+export interface StartedApplication {
+  readonly answer: Application
+  /** Whether it takes the connections of WebSockets. */
+  readonly takesUpgrades: boolean
+}
+
 /** Loads a module and mounts the handler that it exports; standard error gets the application's errors. */
-export async function startApplication(file: string, passOn: Application): Promise<Application> {
-  return mountApplication(await loadApplication(file), reportApplicationError, passOn)
+export async function startApplication(file: string, passOn: Application): Promise<StartedApplication> {
+  const loaded = await loadApplication(file)
+  const answer = mountApplication(loaded, reportApplicationError, passOn)
+  return { answer, takesUpgrades: loaded.upgrade !== undefined }
 }
 
 /** Prints an application's error, and the request during which it happened. */
@@ -48,12 +57,14 @@ function describeError(error: unknown): string {
  * @param report - called with every error, and the request's method and target.
  */
 export function mountApplication(
-  handler: NodeHandler,
+  { handler, upgrade }: LoadedApplication,
   report: (error: unknown, what: string) => void,
   passOn: Application = (_request, response) => send(response, notFound),
 ): Application {
   return (request, response) => {
     const what = `${request.method} ${request.url}`
+    if (upgrade !== undefined && giveConnection(upgrade, request, response, (error) => report(error, what)))
+      return
     const fail: Fail = (error) => {
       report(error, what)
       // A complete answer is sent.
@@ -70,14 +81,7 @@ export function mountApplication(
     const next = (error?: unknown): void => {
       // Connect applications call it for a path that is not theirs.
       if (error !== undefined && error !== null) fail(error)
-      else if (!response.headersSent && !response.destroyed) attempt(() => passOn(request, response))
-    }
-    const attempt = (act: () => unknown): void => {
-      try {
-        Promise.resolve(act()).catch(fail)
-      } catch (error) {
-        fail(error)
-      }
+      else if (!response.headersSent && !response.destroyed) attempt(() => passOn(request, response), fail)
     }
     // Without a listener, an error such as a write after the end would end the process.
     response.on('error', (error) => report(error, what))
@@ -89,7 +93,33 @@ export function mountApplication(
     nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)
-    currentRequest.run(fail, attempt, () => handler(request, response, next))
+    currentRequest.run(fail, attempt, () => handler(request, response, next), fail)
+  }
+}
+
+/** Gives the connection of a request that asks for a WebSocket away; false for any other request. */
+function giveConnection(
+  upgrade: UpgradeHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  report: Fail,
+): boolean {
+  const taken = takeUpgrade(response)
+  if (taken === undefined) return false
+  const { socket, head } = taken
+  const hangUp: Fail = (error) => {
+    report(error)
+    socket.destroy()
+  }
+  currentRequest.run(hangUp, attempt, () => upgrade(request, socket, head), hangUp)
+  return true
+}
+
+function attempt(act: () => unknown, fail: Fail): void {
+  try {
+    Promise.resolve(act()).catch(fail)
+  } catch (error) {
+    fail(error)
   }
 }
 

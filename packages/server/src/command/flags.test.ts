@@ -15,7 +15,6 @@ const defaults: ServeFlags = {
   unlisted: 'refuse',
   memoryBudget: 64,
   largestBody: Number.POSITIVE_INFINITY,
-  workers: 1,
   engine: 'auto',
   storeCacheSize: 1,
   storeInterval: 1,

@@ -86,7 +86,7 @@ export interface ServeFlags {
   readonly cors?: readonly string[]
   readonly sourceMaps?: SourceMaps
   readonly csp?: CspMode
-  readonly workers: number | 'auto'
+  readonly workers?: number | 'auto'
   readonly engine: EngineChoice
   readonly watch?: boolean
   readonly deltas?: boolean
@@ -263,11 +263,11 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   workers: {
     value: '<count>',
-    help: 'processes; auto: one for each core',
+    help: 'processes or threads; auto: one a core',
     group: process,
     isCommon: true,
     environment: 'WORKERS',
-    default: 1,
+    defaultText: '1',
     read: parseWorkers,
   },
   engine: {

@@ -10,6 +10,8 @@ export interface Listening {
   readonly url: string
   /** Where there are several processes. */
   readonly workers?: WorkersSummary | undefined
+  /** Of the native engine, where somebody has said how many. */
+  readonly threads?: number | undefined
 }
 
 /** What the listening line says of workers. */
@@ -20,8 +22,9 @@ export interface WorkersSummary {
 }
 
 /** The one line that the command prints when it listens; the URL stands at its end. */
-export function listeningLine({ version, summary, engine, url, workers }: Listening): string {
+export function listeningLine({ version, summary, engine, url, workers, threads }: Listening): string {
   const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
+  const why = threads === undefined ? engine.why : count(threads, 'thread')
   const parts = [
     `serve-dist ${version}`,
     `${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
@@ -29,7 +32,7 @@ export function listeningLine({ version, summary, engine, url, workers }: Listen
     ...(workers === undefined
       ? []
       : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
-    `engine: ${engine.name}${engine.why === undefined ? '' : ` (${engine.why})`}`,
+    `engine: ${engine.name}${why === undefined ? '' : ` (${why})`}`,
     url,
   ]
   return parts.join(' · ')

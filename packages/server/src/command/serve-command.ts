@@ -1,21 +1,24 @@
+import type { SharedSocket } from '@serve-dist/engine'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { defined } from './defined.ts'
 import type { GivenFlags } from './flags.ts'
-import { chooseEngine } from '../native/choose-engine.ts'
+import { type ChosenEngine, chooseEngine } from '../native/choose-engine.ts'
 import type { RunningEngine } from '../native/engine-choice.ts'
 import { listeningLine, type WorkersSummary } from './listening-line.ts'
 import { prepareReloadTriggers, type Reload } from './prepare-reload-triggers.ts'
 import { readRules } from '../load/read-rules.ts'
-import { serveStaged } from '../serve/serve.ts'
-import type { ServeOptions } from '../serve/serve-options.ts'
+import { engineObstacles } from '../serve/engine-obstacles.ts'
+import { readPair, serveStaged } from '../serve/serve.ts'
+import { resolveServeOptions, type ServeOptions } from '../serve/serve-options.ts'
+import type { ListenAddress } from '../transport/listen.ts'
 import type { WatchedBuilds } from '../load/watch-build.ts'
 import type { SiteSummary } from '../site/site.ts'
 import { openPrimarySource, openSharedStore, storeOf } from './served-store.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { warnOfDescriptors } from './warn-of-descriptors.ts'
-import { takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
+import { givenSocket, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** What serves: this process, or workers of its own. */
 interface Serving {
@@ -23,6 +26,7 @@ interface Serving {
   readonly engine: RunningEngine
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
+  readonly threads?: number
   readonly reload: Reload
   /** Tells of each build that becomes current in a store. */
   readonly watched: WatchedBuilds | undefined
@@ -39,8 +43,11 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   if (role !== undefined) {
     const { runWorker } = await import('../serve/workers/run-worker.ts')
     await runWorker(async (mayListen) => {
-      const options = await toServeOptions(directory, flags, role)
-      return await serveStaged(options, { mayListen, source: await openPrimarySource(flags) })
+      // The primary has chosen for all.
+      const engine = role.isNative ? 'native' : 'node'
+      const options = { ...(await toServeOptions(directory, flags, role)), engine } as const
+      const socket = role.isNative ? givenSocket : undefined
+      return await serveStaged(options, { mayListen, source: await openPrimarySource(flags), socket }, 1)
     })
     return
   }
@@ -49,7 +56,9 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const { store } = flags
   const startTriggers = await prepareReloadTriggers(store === undefined ? directory : undefined, flags)
   const count = await countWorkers(flags)
-  const serving = count > 1 ? await serveByWorkers(flags, count) : await serveAlone(directory, flags)
+  const serving = await (count === undefined || count === 1
+    ? serveAlone(directory, flags, count)
+    : serveByMany(directory, flags, count))
   // Before the line: a program that waits for it may send a signal at once.
   const triggers = startTriggers(serving.reload, serving.watched)
   stopWith(async () => {
@@ -86,8 +95,23 @@ async function warnOfPages(
   process.stderr.write(`serve-dist: warning: ${problem}\n`)
 }
 
-async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving> {
-  const server = await serveStaged(await toServeOptions(directory, flags, { descriptor: flags.descriptor }))
+/** By threads of this process where the native engine can be had; an application wants processes. */
+async function serveByMany(directory: string, flags: GivenFlags, count: number): Promise<Serving> {
+  const { descriptor } = flags
+  const options = resolveServeOptions(await toServeOptions(directory, flags, { descriptor }))
+  const { tls, address } = options
+  const pair = tls && (await readPair(tls))
+  const engine = await chooseEngine(flags.engine, await engineObstacles(options, false), pair)
+  if (engine.binding === undefined || flags.ssr !== undefined) {
+    return await serveByWorkers(flags, { count, engine, address })
+  }
+  return { ...(await serveAlone(directory, flags, count)), threads: count }
+}
+
+/** @param threads - of the native engine, where it answers; one for each core where nobody said how many. */
+async function serveAlone(directory: string, flags: GivenFlags, threads?: number): Promise<Serving> {
+  const options = await toServeOptions(directory, flags, { descriptor: flags.descriptor })
+  const server = await serveStaged(options, undefined, threads)
   const { url, engine, opsUrl, redirectUrl, watched } = server
   // Not `...server`: a copy would hold the first build for good.
   return {
@@ -102,37 +126,67 @@ async function serveAlone(directory: string, flags: GivenFlags): Promise<Serving
   }
 }
 
-async function countWorkers({ workers }: GivenFlags): Promise<number> {
+interface ServingWorkers {
+  readonly count: number
+  readonly engine: ChosenEngine
+  readonly address: ListenAddress
+}
+
+async function countWorkers({ workers }: GivenFlags): Promise<number | undefined> {
   if (workers !== 'auto') return workers
   const { usableCores } = await import('@serve-dist/manifest/usable-cores')
   return usableCores()
 }
 
-async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving> {
-  const [{ startWorkers }, { askMetrics }, { startPrimaryOperations }, { removeStaleSocket }, { umaskFor }] =
-    await Promise.all([
-      import('../serve/workers/start-workers.ts'),
-      import('../serve/workers/ask-worker.ts'),
-      import('../operations/start-primary-operations.ts'),
-      import('../transport/remove-stale-socket.ts'),
-      import('../transport/listen.ts'),
-    ])
+async function serveByWorkers(
+  flags: GivenFlags,
+  { count, engine: { binding, ...engine }, address }: ServingWorkers,
+): Promise<Serving> {
+  const [
+    { startWorkers },
+    { askMetrics },
+    { startPrimaryOperations },
+    { openSharedSocket },
+    { removeStaleSocket },
+    { umaskFor },
+  ] = await Promise.all([
+    import('../serve/workers/start-workers.ts'),
+    import('../serve/workers/ask-worker.ts'),
+    import('../operations/start-primary-operations.ts'),
+    import('../native/listen-natively.ts'),
+    import('../transport/remove-stale-socket.ts'),
+    import('../transport/listen.ts'),
+  ])
   const { grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
-  const engine = await chooseEngine(flags.engine, ['--workers'])
-  const hasPort = socket === undefined && descriptor === undefined
-  if (socket !== undefined && descriptor === undefined) await removeStaleSocket(socket)
+  // Node's workers make their socket through their primary.
+  const isTheirs = binding === undefined && descriptor === undefined
+  if (isTheirs && socket !== undefined) await removeStaleSocket(socket)
   // The workers report a host that cannot be used.
-  const found = hasPort && port === 0 ? await findFreePort(host).catch(() => undefined) : undefined
+  const wantsPort = isTheirs && socket === undefined && port === 0
+  const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
   const operations = await startPrimaryOperations(ops, askMetrics)
+  let shared: SharedSocket | undefined
   const fail = async (error: unknown): Promise<never> => {
+    shared?.close()
     await operations.close()
     throw error
   }
+  if (binding !== undefined && descriptor === undefined) {
+    shared = await openSharedSocket(binding, address).catch(fail)
+  }
   const store = await openSharedStore(flags).catch(fail)
   if (store !== undefined) operations.noteStore(store.view)
-  const umask = socket === undefined ? undefined : umaskFor(socketMode)
+  const umask = isTheirs && socket !== undefined ? umaskFor(socketMode) : undefined
   const role = { descriptor, port: found }
-  const given = { count, gracePeriod, umask, role, watcher: operations, store: store?.shared }
+  const given = {
+    count,
+    gracePeriod,
+    umask,
+    role,
+    socket: binding && (descriptor ?? shared?.descriptor),
+    watcher: operations,
+    store: store?.shared,
+  }
   const workers = await startWorkers(given).catch(fail)
   return {
     ...workers,
@@ -142,6 +196,8 @@ async function serveByWorkers(flags: GivenFlags, count: number): Promise<Serving
     opsUrl: operations.url,
     async close() {
       operations.beginDraining()
+      // The last worker ends its queue.
+      shared?.close()
       await workers.close()
       await operations.close()
     },

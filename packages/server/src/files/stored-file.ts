@@ -44,7 +44,7 @@ export class StoredFileError extends Error {
   override readonly name = 'StoredFileError'
   readonly status: 404 | 500 | 503
 
-  constructor(stored: StreamedBytes, what: keyof typeof statuses, options?: ErrorOptions) {
+  constructor(stored: Pick<StreamedBytes, 'file'>, what: keyof typeof statuses, options?: ErrorOptions) {
     const { cause } = options ?? {}
     const hasReason = what === 'unreadable' || what === 'away'
     const reason = hasReason && cause instanceof Error ? ` (${cause.message})` : ''

@@ -76,6 +76,13 @@ export function openHost(source: SiteSource, options: HandlerOptions): Host {
   return { ...resolved, holder, mayLookAgain, report: reportOnce(onProblem) }
 }
 
+/** The same options for several hosts, which report a file once between them. */
+export function reportingOnce(
+  options: HandlerOptions,
+): HandlerOptions & Pick<ResolvedHandlerOptions, 'onProblem'> {
+  return { ...options, onProblem: reportOnce(options.onProblem ?? printProblem) }
+}
+
 /** Why there is no {@link HandlerOptions.fileSystemFallback} with a store. */
 export const noFolder = 'builds come from the store, so there is no folder to look in: leave it out'
 

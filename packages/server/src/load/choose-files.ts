@@ -13,6 +13,8 @@ export interface HoldLimits extends MemoryLimits {
 /** The files of a build, with those that are not held in memory, and those that stay open. */
 export interface ChosenFiles extends Pick<Inspection, 'streamed' | 'kept'> {
   readonly expected: readonly ExpectedFile[]
+  /** Of the bodies to hold. */
+  readonly bytesToHold: number
 }
 
 /** Chooses the bodies to hold in memory, and the files to keep open. */
@@ -20,8 +22,13 @@ export function chooseFiles(manifest: Manifest, { openFiles, ...limits }: HoldLi
   const expected = expectedFiles(manifest)
   const served = expected.filter(({ path }) => !servingFiles.has(path))
   const streamed = chooseStreamedFiles(served, limits)
+  const bytesToHold = sizeOf(served) - sizeOf(streamed)
   // The smallest: opening a file costs most beside sending it when there is little to send.
-  return { expected, streamed: new Set(streamed), kept: new Set(streamed.slice(0, openFiles)) }
+  return { expected, bytesToHold, streamed: new Set(streamed), kept: new Set(streamed.slice(0, openFiles)) }
+}
+
+function sizeOf(files: readonly ExpectedFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Every file that the manifest describes, variants among them. */

@@ -17,6 +17,7 @@ import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedLiveSiteOptions } from './load-options.ts'
 import { describeEdited, makeEnvironment, withBody, withModule } from './runtime-module.ts'
 import { describeTimesAhead } from './times-ahead.ts'
+import { describeMemory } from './describe-memory.ts'
 import { describePolicy } from './describe-policy.ts'
 import { usablePolicy } from './usable-policy.ts'
 
@@ -134,7 +135,9 @@ async function loadDescribed(
 
   // 3. What to hold, and what to keep open.
   const onDisk = { ...wanted, files: wanted.files.filter((file) => file !== module?.file) }
-  const { expected, ...chosen } = chooseFiles(onDisk, { memoryBudget, largestBody, openFiles })
+  const { expected, bytesToHold, ...chosen } = chooseFiles(onDisk, { memoryBudget, largestBody, openFiles })
+  const scarce = describeMemory({ memoryBudget, bytesToHold })
+  if (scarce !== undefined) onWarning(scarce)
 
   // 4. The files.
   const inspected = await build.inspect(expected, {

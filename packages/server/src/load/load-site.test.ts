@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { OperatorError, manifestPath } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { loadSite } from './load-site.ts'
 import type { LoadSiteOptions } from './load-options.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
@@ -61,6 +61,16 @@ describe('loadSite', () => {
     ])
     expect(Object.fromEntries(held)).toMatchObject({ '/a.png': true, '/b.png': false, '/c.png': true })
     expect(summary.bytesInMemory).toBe(300)
+  })
+
+  test('warns where bodies may take more memory than the container has', async () => {
+    const limit = vi.spyOn(process, 'constrainedMemory').mockReturnValue(1_000_000)
+    const onWarning = vi.fn<(message: string) => void>()
+    await loadSite(await buildFixture(files), { onWarning })
+    limit.mockRestore()
+    expect(onWarning.mock.calls).toEqual([
+      [expect.stringMatching(/^this process may have 1\.0 MB of memory/)],
+    ])
   })
 
   test('names every file that is missing or of another size, all at once', async () => {

@@ -1,6 +1,8 @@
 import type { Engine, EngineListener, HandedConnection } from '@serve-dist/engine'
 import type { ServerResponse } from 'node:http'
 import { type Server, Socket } from 'node:net'
+import type { HandedSessions } from './accept-http2.ts'
+import { encryptedProperties } from './encrypted-properties.ts'
 
 /** Connections that the engine relays to Node. */
 export interface HandedConnections extends Pick<EngineListener, 'handed' | 'closed'> {
@@ -10,9 +12,10 @@ export interface HandedConnections extends Pick<EngineListener, 'handed' | 'clos
   readonly allClosed: () => Promise<void>
 }
 
-/** Makes Node's end of each handed connection one of a server that does not listen. */
+/** Makes Node's end of each handed connection one of a server that does not listen, or of its sessions of HTTP/2. */
 export function acceptHanded(
   server: Server,
+  sessions: Pick<HandedSessions, 'accept'>,
   engine: () => Pick<Engine, 'done' | 'reset'>,
 ): HandedConnections {
   const sockets = new Map<number, Socket>()
@@ -27,21 +30,35 @@ export function acceptHanded(
   }
 
   return {
-    handed({ id, fd, address, port }) {
-      const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen: true })
+    handed({ id, fd, address, port, protocol, encryption }) {
+      const allowHalfOpen = protocol === 'http1'
+      const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen })
       Object.defineProperties(socket, propertiesOf(address, port))
+      if (encryption !== undefined) Object.defineProperties(socket, encryptedProperties(encryption))
+      sockets.set(id, socket)
+      socket.once('close', () => sockets.delete(id))
+      if (protocol === 'http2') {
+        sessions.accept(socket)
+        return
+      }
       socket.resetAndDestroy = () => {
         engine().reset(id)
         return socket.destroy()
       }
-      sockets.set(id, socket)
+      if (encryption !== undefined) {
+        socket.destroy = (error) => {
+          // TLS says what is an end, and the engine would say it of this one.
+          if (!socket.destroyed && !socket.writableFinished) engine().reset(id)
+          return destroy(socket, error)
+        }
+      }
       ids.set(socket, id)
-      socket.once('close', () => sockets.delete(id))
       server.emit('connection', socket)
     },
     closed(id) {
       const failure = Object.assign(new Error('the client has gone'), { code: 'ECONNRESET' })
-      sockets.get(id)?.destroy(failure)
+      const socket = sockets.get(id)
+      if (socket !== undefined) destroy(socket, failure)
     },
     returnAfter(response) {
       // A server that stops ends the connection when it hears of the answer's end.
@@ -55,6 +72,11 @@ export function acceptHanded(
       }
     },
   }
+}
+
+function destroy(socket: Socket, error?: Error): Socket {
+  // oxlint-disable-next-line typescript/unbound-method -- bound right here
+  return Reflect.apply(Socket.prototype.destroy, socket, [error])
 }
 
 /** What a socket of TCP says of its peer; a unix socket has no name for it. */

@@ -8,32 +8,49 @@ const binding = {} as EngineBinding
 const loads = async (): Promise<EngineBinding> => await Promise.resolve(binding)
 const fails = async (): Promise<string> => await Promise.resolve('it has no binary for z80')
 const never = async (): Promise<string> => await Promise.reject(new Error('it was loaded'))
+const checkCredentials = (): void => {
+  throw new Error('unknown key')
+}
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const refusing = { Engine: { checkCredentials } } as unknown as EngineBinding
+const loadsRefusing = async (): Promise<EngineBinding> => await Promise.resolve(refusing)
 
 describe('chooseEngine', () => {
   test.each(['auto', 'native'] as const)('takes the addon for %j where it loads', async (choice) => {
-    expect(await chooseEngine(choice, [], loads)).toEqual({ name: 'native', binding })
+    expect(await chooseEngine(choice, [], { load: loads })).toEqual({ name: 'native', binding })
   })
 
   test('takes node for "auto" without an addon, and says why', async () => {
-    expect(await chooseEngine('auto', [], fails)).toEqual({ name: 'node', why: 'it has no binary for z80' })
+    expect(await chooseEngine('auto', [], { load: fails })).toEqual({
+      name: 'node',
+      why: 'it has no binary for z80',
+    })
   })
 
   test('takes node for "auto" beside what the addon cannot do, and loads nothing', async () => {
-    expect(await chooseEngine('auto', ['--tls-cert', '--ops'], never)).toEqual({
+    expect(await chooseEngine('auto', ['--tls-cert', '--ops'], { load: never })).toEqual({
       name: 'node',
       why: 'not with --tls-cert, --ops',
     })
   })
 
   test('takes node for "node" without a reason, and loads nothing', async () => {
-    expect(await chooseEngine('node', ['--ops'], never)).toEqual({ name: 'node' })
+    expect(await chooseEngine('node', ['--ops'], { load: never })).toEqual({ name: 'node' })
+  })
+
+  test('takes node for "auto" where the addon cannot use the certificate, and says why', async () => {
+    const credentials = { cert: Buffer.of(), key: Buffer.of(), validFrom: 0, validTo: 0 }
+    expect(await chooseEngine('auto', [], { credentials, load: loadsRefusing })).toEqual({
+      name: 'node',
+      why: 'it cannot use the certificate: unknown key',
+    })
   })
 
   test.each([
     [['--workers'], 'not with --workers'],
     [[], 'it has no binary for z80'],
   ])('refuses "native" beside %j', async (obstacles, why) => {
-    await expect(chooseEngine('native', obstacles, fails)).rejects.toMatchObject({
+    await expect(chooseEngine('native', obstacles, { load: fails })).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
       problems: [`the native engine cannot be had: ${why}; --engine auto takes Node's where it must`],
     })

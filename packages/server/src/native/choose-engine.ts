@@ -1,6 +1,8 @@
 import { OperatorError } from '@serve-dist/manifest'
 import type { EngineBinding } from '@serve-dist/engine'
+import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { EngineChoice, RunningEngine } from './engine-choice.ts'
+import { engineCredentials } from './engine-credentials.ts'
 
 /** The engine that answers. */
 export interface ChosenEngine extends RunningEngine {
@@ -8,26 +10,44 @@ export interface ChosenEngine extends RunningEngine {
   readonly binding?: EngineBinding
 }
 
+/** What the native engine needs. */
+export interface EngineNeeds {
+  /** What it encrypts connections with, if it does. */
+  readonly credentials?: TlsCredentials | undefined
+  /** Gives the addon, or says in one line why there is none. */
+  readonly load?: () => Promise<EngineBinding | string>
+}
+
 /**
  * Chooses an engine.
  *
  * @param obstacles - what the native one cannot be had with.
- * @param load - gives the addon, or says in one line why there is none.
  * @throws OperatorError where the native engine is wanted and cannot be had.
  */
 export async function chooseEngine(
   choice: EngineChoice,
   obstacles: readonly string[],
-  load: () => Promise<EngineBinding | string> = loadBinding,
+  { credentials, load = loadBinding }: EngineNeeds = {},
 ): Promise<ChosenEngine> {
   if (choice === 'node') return { name: 'node' }
   const found = obstacles.length > 0 ? `not with ${obstacles.join(', ')}` : await load()
-  if (typeof found !== 'string') return { name: 'native', binding: found }
-  if (choice === 'auto') return { name: 'node', why: found }
+  const why = typeof found === 'string' ? found : credentials && whyUnusable(found, credentials)
+  if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
+  if (choice === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
   throw new OperatorError(
     'SD_ENGINE_UNAVAILABLE',
-    `the native engine cannot be had: ${found}; --engine auto takes Node's where it must`,
+    `the native engine cannot be had: ${why}; --engine auto takes Node's where it must`,
   )
+}
+
+/** Some keys and certificates only OpenSSL knows. */
+function whyUnusable(binding: EngineBinding, credentials: TlsCredentials): string | undefined {
+  try {
+    binding.Engine.checkCredentials(engineCredentials(credentials))
+    return undefined
+  } catch (error) {
+    return `it cannot use the certificate: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 async function loadBinding(): Promise<EngineBinding | string> {

@@ -1,6 +1,6 @@
 import { noSlab } from '@serve-dist/engine'
 import { describe, expect, test } from 'vitest'
-import { collectSlabs } from './collect-slabs.ts'
+import { createSlabCollector, type Slabs } from './collect-slabs.ts'
 
 const memory = new TextEncoder().encode('abcdefghij').buffer
 const other = new TextEncoder().encode('klm').buffer
@@ -9,9 +9,24 @@ function bodyIn(buffer: ArrayBuffer, begin: number, length: number): Uint8Array<
   return new Uint8Array(buffer, begin, length)
 }
 
-describe('collectSlabs', () => {
+/** Without its rests, and places in pairs. */
+function collect(bodies: readonly (Uint8Array<ArrayBuffer> | undefined)[]): {
+  slabs: Slabs['slabs']
+  places: number[][]
+} {
+  const collector = createSlabCollector(bodies.length)
+  for (const body of bodies) collector.add(body)
+  const steps = collector.collect()
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done !== true) continue
+    const { slabs, places } = step.value
+    return { slabs, places: bodies.map((_, number) => [...places.subarray(2 * number, 2 * number + 2)]) }
+  }
+}
+
+describe('createSlabCollector', () => {
   test('joins what lies side by side, in whatever order it comes', () => {
-    const { slabs, places } = collectSlabs([bodyIn(memory, 4, 2), bodyIn(other, 0, 3), bodyIn(memory, 1, 3)])
+    const { slabs, places } = collect([bodyIn(memory, 4, 2), bodyIn(other, 0, 3), bodyIn(memory, 1, 3)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['bcdef', 'klm'])
     expect(places).toEqual([
       [0, 3],
@@ -21,7 +36,7 @@ describe('collectSlabs', () => {
   })
 
   test('takes no byte that is of no body: somebody may write there', () => {
-    const { slabs, places } = collectSlabs([bodyIn(memory, 7, 2), bodyIn(memory, 0, 2)])
+    const { slabs, places } = collect([bodyIn(memory, 7, 2), bodyIn(memory, 0, 2)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['ab', 'hi'])
     expect(places).toEqual([
       [1, 0],
@@ -30,7 +45,7 @@ describe('collectSlabs', () => {
   })
 
   test('has one place for bodies that share their bytes', () => {
-    const { slabs, places } = collectSlabs([bodyIn(memory, 2, 4), bodyIn(memory, 2, 4), bodyIn(memory, 3, 1)])
+    const { slabs, places } = collect([bodyIn(memory, 2, 4), bodyIn(memory, 2, 4), bodyIn(memory, 3, 1)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['cdef'])
     expect(places).toEqual([
       [0, 0],
@@ -40,11 +55,11 @@ describe('collectSlabs', () => {
   })
 
   test('has no slab for what is not in memory, or empty', () => {
-    const { slabs, places } = collectSlabs([undefined, bodyIn(memory, 2, 0)])
+    const { slabs, places } = collect([undefined, bodyIn(memory, 2, 0)])
     expect(slabs).toEqual([])
     expect(places).toEqual([
-      [noSlab, 0],
-      [noSlab, 0],
+      [noSlab, noSlab],
+      [noSlab, noSlab],
     ])
   })
 })

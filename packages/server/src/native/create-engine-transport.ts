@@ -1,62 +1,125 @@
 import type { EngineBinding } from '@serve-dist/engine'
+import { tmpdir } from 'node:os'
+import { StoredFileError } from '../files/stored-file.ts'
 import { connectionLimits } from '../protocol/connection-limits.ts'
+import { controlFrameLimit, fieldsAtMost, resetLimit, streamsAtOnce } from '../protocol/http2-limits.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import { createHttpTransport } from '../transport/create-http-transport.ts'
 import { bareHead } from '../transport/track-connections.ts'
-import type { RequestListener, Transport, TransportOptions } from '../transport/transport.ts'
+import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
+import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
+import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 import { acceptHanded } from './accept-handed.ts'
+import { acceptHttp2 } from './accept-http2.ts'
+import { checkAnswers } from './check-answers.ts'
+import { readEngineAnswers } from './engine-answers.ts'
+import { engineCredentials } from './engine-credentials.ts'
 import { followSite } from './follow-site.ts'
 import { createLearner } from './learn-values.ts'
 import { listenNatively } from './listen-natively.ts'
 
 /** What an engine needs to know besides. */
 export interface NativeOptions {
-  readonly binding: EngineBinding
+  readonly binding: Pick<EngineBinding, 'Engine'>
   readonly threads: number
   /** The hosts that are served; the default is all. */
   readonly allowHosts?: readonly string[] | undefined
+  /** What connections are encrypted with; the default is that they are not. */
+  readonly credentials?: TlsCredentials | undefined
+  /** Called when a file has changed amid an answer. */
+  readonly onProblem?: (problem: Error) => void
+  /** Whether each answer of the engine is compared with what Node's would be. */
+  readonly isChecked?: boolean
 }
 
 /**
- * HTTP/1.1 over TCP by the engine, which answers by itself what its table has, and relays everything else to a server of
- * Node that does not listen: limits, refusals and the listener are those of `createHttpTransport`.
+ * HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS, by the engine. It answers by itself what its table has, and relays
+ * everything else to servers of Node that do not listen, with the limits, refusals and listener of `createHttpTransport` and
+ * `createTlsTransport`.
  */
 export function createEngineTransport(
   listener: RequestListener,
   options: TransportOptions,
-  { binding, threads, allowHosts }: NativeOptions,
-): Transport {
+  { binding, threads, allowHosts, credentials, onProblem, isChecked = false }: NativeOptions,
+): TlsTransport {
   const { watcher, limits = connectionLimits } = options
+  const observer = watcher?.engine
   const node = createHttpTransport((request, response) => {
     learner.learn(request)
     connections.returnAfter(response)
     listener(request, response)
   }, options)
-  const connections = acceptHanded(node.server, () => engine)
+  const sessions = acceptHttp2((request, response) => {
+    learner.learn(request)
+    listener(request, response)
+  }, options)
+  const connections = acceptHanded(node.server, sessions, () => engine)
   const engine = new binding.Engine(
-    { threads, limits, timeoutAnswer: new TextEncoder().encode(bareHead(408)) },
+    {
+      threads,
+      limits,
+      http2Limits: {
+        streams: streamsAtOnce,
+        fields: fieldsAtMost,
+        resets: resetLimit,
+        controlFrames: controlFrameLimit,
+      },
+      timeoutAnswer: new TextEncoder().encode(bareHead(408)),
+      bodyFolders: [tmpdir(), '/var/tmp'],
+      ...((observer !== undefined || isChecked) && {
+        observe: {
+          durationBuckets: observer?.durationBuckets ?? [],
+          log: isChecked || observer?.isLogged === true,
+          heads: isChecked,
+        },
+      }),
+    },
     {
       handed: connections.handed,
       closed: connections.closed,
       dropped: () => watcher?.noteDrop(),
+      refused: (refusal) => observer?.noteRefusal(refusal),
+      changed: (file) => onProblem?.(new StoredFileError({ file }, 'changed')),
     },
   )
   const learner = createLearner(engine, allowHosts === undefined ? () => true : createHostMatcher(allowHosts))
+  const setCredentials = (next: TlsCredentials): void => engine.setCredentials(engineCredentials(next))
+  const follower = followSite(learner.setAnswers, observer?.classOf ?? (isChecked ? ofOneClass : undefined))
+  const checked = isChecked ? checkAnswers(engine, { isLogged: observer?.isLogged === true }) : undefined
+  observer?.follow(readEngineAnswers(checked ?? engine))
+  if (credentials !== undefined) setCredentials(credentials)
+  const scheme = credentials === undefined ? 'http' : 'https'
 
   return {
-    scheme: 'http',
+    scheme,
     server: node.server,
-    follower: followSite(learner.setAnswers),
+    follower: {
+      ...follower,
+      swap(site) {
+        observer?.noteEnded()
+        checked?.swap(site)
+        follower.swap(site)
+      },
+    },
+    setCredentials,
     async listen(address) {
-      const origin = await listenNatively(engine, address)
+      const origin = await listenNatively({ engine, scheme }, address)
       // Node begins to look at limits.
       node.server.emit('listening')
       return origin
     },
     async drain(gracePeriod) {
       // Those that are handed over later end with the engine's.
+      const stop = sessions.drain(gracePeriod)
       await Promise.all([engine.drain(gracePeriod), node.drain(gracePeriod)])
       await connections.allClosed()
+      stop()
+      checked?.end()
     },
   }
+}
+
+/** What is only compared is counted by nobody. */
+function ofOneClass(): number {
+  return 0
 }

@@ -1,9 +1,16 @@
 import { engineAsks } from '@serve-dist/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { keepFile, retireFile } from '../files/kept-file.ts'
 import { decide } from '../site/decide.ts'
 import type { Answer, Site } from '../site/site.ts'
-import { fakeBuild, type FakeFiles, fakeSite, resourceAt } from '../../test/support/fake-site.ts'
+import {
+  fakeBuild,
+  type FakeFile,
+  type FakeFiles,
+  fakeSite,
+  resourceAt,
+} from '../../test/support/fake-site.ts'
 import { readEngineTable, type TableResource } from '../../test/support/read-engine-table.ts'
 import { requestOf } from '../../test/support/request-of.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
@@ -18,7 +25,20 @@ const files: FakeFiles = {
 }
 const kept = [fakeBuild({ 'assets/old-1.js': { body: 'old', variants: { br: 'o' }, cache: 'immutable' } })]
 const rules = { headers: { '**/*.js': { 'X-Frame-Options': 'DENY' }, 'logo.svg': { Vary: 'Origin' } } }
-const sites = [fakeSite(files, { kept, rules }), fakeSite(files, { base: '/app/', prefer: 'smallest' })]
+const script: FakeFile = {
+  body: '0123456789'.repeat(60),
+  stem: 'a-[hash].js',
+  mediaType: 'text/javascript',
+  cache: 'immutable',
+  deltas: { old: { dcb: 'd' } },
+}
+const dictionaries = { 'a-1.js': script, 'b-1.js': { ...script, stem: 'b-[hash].js' }, 'c.txt': 'c' }
+const sites = [
+  fakeSite(files, { kept, rules }),
+  fakeSite(files, { base: '/app/', prefer: 'smallest' }),
+  fakeSite(dictionaries, { base: '/with-dictionaries/', hasDeltas: true }),
+  fakeSite({ ...files, 'new.txt': { body: 'n', lastModified: '2026-02-01T00:00:00Z' } }, { base: '/dates/' }),
+]
 
 const member = fc
   .tuple(
@@ -113,16 +133,32 @@ describe('flattenSite', () => {
     expect(table.get('/empty.txt')?.representations.map(({ body }) => body)).toEqual([undefined])
   })
 
+  test('names a file that is not in memory as long as it is kept open, and small enough for the table', () => {
+    const site = fakeSite(files)
+    const [smaller, film] = resourceAt(site, '/film.mp4').representations.map(({ bytes }) => bytes)
+    if (smaller?.body !== undefined || film?.body !== undefined || !film || !smaller)
+      throw new Error('in memory')
+    keepFile(film, -1, () => {})
+    keepFile(Object.assign(smaller, { size: 2 ** 32 }), -1, () => {})
+    expect(
+      tableOf(site)
+        .get('/film.mp4')
+        ?.representations.map(({ file }) => file),
+    ).toEqual([undefined, film.file])
+    expect(flatten(site).files).toEqual([
+      {
+        path: film.file,
+        state: `${film.fingerprint}:${film.changeTime}`,
+        hasDigest: film.sha256 !== undefined,
+      },
+    ])
+    retireFile(film)
+    expect(flatten(site).files).toEqual([])
+  })
+
   test('tells which resources have deltas', () => {
-    const script = {
-      body: '0123456789'.repeat(60),
-      stem: 'a-[hash].js',
-      mediaType: 'text/javascript',
-      cache: 'immutable',
-      deltas: { old: { dcb: 'd' } },
-    } as const
-    const table = tableOf(fakeSite({ 'a-1.js': script, 'b.txt': 'b' }, { hasDeltas: true }))
-    expect([table.get('/a-1.js')?.hasDeltas, table.get('/b.txt')?.hasDeltas]).toEqual([true, false])
+    const table = tableOf(fakeSite(dictionaries, { hasDeltas: true }))
+    expect([table.get('/a-1.js')?.hasDeltas, table.get('/c.txt')?.hasDeltas]).toEqual([true, false])
   })
 
   test('has no date where the times of a build are fixed', () => {
@@ -131,7 +167,7 @@ describe('flattenSite', () => {
 
   test('answers nothing of a site without files', () => {
     const flat = flatten({ ...fakeSite({}), table: new Map() })
-    expect([...flat.index]).toEqual([0, 0, 0])
+    expect([...flat.index]).toEqual([0, 0, 0, 0])
     expect([...flat.choicesFor('br')]).toEqual([])
   })
 })

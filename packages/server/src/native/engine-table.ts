@@ -1,89 +1,147 @@
-import { engineAsks, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
-import { STATUS_CODES } from 'node:http'
+import { engineAsks, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
+import { providerOf } from '../files/file-provider.ts'
+import { isOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
-import { makeNotModifiedAnswer, makeOkAnswer } from '../site/representation-answers.ts'
-import type { Answer, Entry, PlainRepresentation, Resource, Site } from '../site/site.ts'
-import { collectSlabs } from './collect-slabs.ts'
+import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
+import { createSlabCollector } from './collect-slabs.ts'
+import { type ClassOf, createResourceKinds } from './resource-kinds.ts'
 import { createTextWriter } from './text-writer.ts'
 
 /** What a site answers, as the engine reads it, but for the values of `Accept-Encoding`. */
-export interface FlatSite extends Pick<EngineTable, 'text' | 'index' | 'slabs'> {
+export interface FlatSite extends Omit<EngineTable, 'codings' | 'choices'> {
   /** What a value of `Accept-Encoding`, or its absence, gets: one byte for each layout. */
   readonly choicesFor: (acceptEncoding: string | undefined) => Uint8Array
 }
 
-/** Resources between two rests: some milliseconds. */
+/** Resources between two rests: less than a millisecond. */
 const resourcesAtOnce = 100
-const numbersOfResource = 8
-const numbersOfRepresentation = 9
+const numbersOfResource = 10
+const numbersOfRepresentation = 6
+const numbersOfTemplate = 4
 
 /**
  * Makes what the engine answers of a site: of each resource the heads and bodies that the Node engine would send. What is
  * left out is Node's. It rests now and then, for a thread that has other things to do.
  */
-export function* flattenSite(site: Site): Generator<void, FlatSite> {
+export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, FlatSite> {
   const text = createTextWriter()
-  /** The codings of resources, in order, by the layout's name. */
-  const layouts = new Map<string, readonly PlainRepresentation[]>()
-  /** What stands behind the path in the row of a resource, which may have several paths. */
-  const rows = new Map<Resource, readonly number[]>()
-  const resources: number[] = []
-  const representations: number[] = []
-  const bodies: PlainRepresentation['bytes']['body'][] = []
+  const dates = new Map<string, number>()
+  const kinds = createResourceKinds(text, classOf)
+  /** The first row of a page, which has several paths. */
+  const rows = new Map<Resource, number>()
+  const most = countRows(site)
+  const resources = new Uint32Array(most.resources * numbersOfResource)
+  const representations = new Uint32Array(most.representations * numbersOfRepresentation)
+  const bodies = createSlabCollector(most.representations)
+  const files: EngineFile[] = []
+  /** The numbers of their representations. */
+  const streamed: number[] = []
+  const saved = classOf && new Float64Array(most.representations)
+  let [count, seen] = [0, 0]
 
   for (const [path, entry] of site.table) {
+    seen += 1
+    if (seen % resourcesAtOnce === 0) yield
     if (!isAnswered(site, path, entry)) continue
-    let row = rows.get(entry)
+    const at = count * numbersOfResource
+    const row = entry.isPage ? rows.get(entry) : undefined
     if (row === undefined) {
-      row = addResource(entry)
-      rows.set(entry, row)
-      if (rows.size % resourcesAtOnce === 0) yield
+      if (entry.isPage) rows.set(entry, at)
+      addResource(entry, at)
+    } else {
+      resources.copyWithin(at, row, row + numbersOfResource)
     }
-    resources.push(text.add(path), path.length, ...row)
+    resources[at] = text.add(path)
+    resources[at + 1] = path.length
+    count += 1
   }
 
-  const { slabs, places } = collectSlabs(bodies)
-  const index = new Uint32Array(3 + resources.length + representations.length)
-  index.set([resources.length / numbersOfResource, bodies.length, layouts.size])
-  index.set(resources, 3)
-  index.set(representations, 3 + resources.length)
-  for (const [number, place] of places.entries()) {
-    index.set(place, 3 + resources.length + number * numbersOfRepresentation + 6)
+  const { slabs, places } = yield* bodies.collect()
+  for (const [file, number] of streamed.entries()) places[2 * number] = slabs.length + file
+  const layouts = kinds.layouts()
+  const parts = [
+    [count, bodies.count(), layouts.length, kinds.templates.length / numbersOfTemplate],
+    resources.subarray(0, count * numbersOfResource),
+    representations.subarray(0, bodies.count() * numbersOfRepresentation),
+    kinds.templates,
+  ]
+  const representationsAt = (parts[0]?.length ?? 0) + (parts[1]?.length ?? 0)
+  const index = joined(parts)
+  for (let number = 0, at = representationsAt + 3; number < bodies.count(); number += 1) {
+    index[at] = places[2 * number] ?? noSlab
+    index[at + 1] = places[2 * number + 1] ?? 0
+    at += numbersOfRepresentation
   }
-  return { text: text.written(), index, slabs, choicesFor: choosing([...layouts.values()]) }
-
-  function addResource(resource: Resource): readonly number[] {
-    const { representations: inOrder, lastModifiedField = '', deltas } = resource
-    const first = bodies.length
-    let head = ''
-    let begin = 0
-    for (const representation of inOrder) {
-      const notModified = headOf(makeNotModifiedAnswer(representation, resource))
-      const tag = representation.entityTag.replace('W/', '')
-      head = headOf(makeOkAnswer(representation, resource))
-      begin = text.add(head)
-      representations.push(begin, head.length, text.add(notModified), notModified.length)
-      representations.push(begin + head.indexOf(tag), tag.length, noSlab, 0, representation.bytes.size)
-      bodies.push(representation.bytes.body)
-    }
-    return [
-      layoutOf(inOrder),
-      first,
-      inOrder.length,
-      begin + head.indexOf(lastModifiedField),
-      lastModifiedField.length,
-      deltas === undefined ? 0 : engineFlags.hasDeltas,
-    ]
+  const { classes } = kinds
+  return {
+    text: text.written(),
+    index,
+    slabs,
+    files,
+    choicesFor: choosing(layouts),
+    ...(saved && { classes: Uint8Array.from(classes), saved: saved.subarray(0, bodies.count()) }),
   }
 
-  function layoutOf(inOrder: readonly PlainRepresentation[]): number {
-    const name = inOrder.map(({ coding }) => coding).join()
-    if (!layouts.has(name)) layouts.set(name, inOrder)
-    return [...layouts.keys()].indexOf(name)
+  /** All of a resource's row but its path. */
+  function addResource(resource: Resource, at: number): void {
+    const { representations: inOrder, identity, deltas } = resource
+    const { lastModifiedField = '', useAsDictionary = '' } = resource
+    const { layout, firstTemplate } = kinds.of(resource)
+    resources[at + 2] = layout
+    resources[at + 3] = bodies.count()
+    resources[at + 4] = inOrder.length
+    resources[at + 5] = dateAt(lastModifiedField)
+    resources[at + 6] = lastModifiedField.length
+    resources[at + 7] = text.add(useAsDictionary)
+    resources[at + 8] = useAsDictionary.length
+    resources[at + 9] = deltas === undefined ? 0 : engineFlags.hasDeltas
+    inOrder.forEach(({ coding, bytes, entityTag }, place) => {
+      const row = bodies.count() * numbersOfRepresentation
+      representations[row] = firstTemplate + place
+      representations[row + 1] = text.add(entityTag)
+      representations[row + 2] = entityTag.length
+      representations[row + 5] = bytes.size
+      if (bytes.body === undefined && isStreamed(bytes)) {
+        streamed.push(bodies.count())
+        files.push(fileOf(bytes))
+      }
+      if (saved !== undefined && coding !== 'identity') {
+        saved[bodies.count()] = identity.bytes.size - bytes.size
+      }
+      bodies.add(bytes.body)
+    })
+  }
+
+  /** Most files of a build have the same. */
+  function dateAt(lastModified: string): number {
+    const begin = dates.get(lastModified) ?? text.add(lastModified)
+    dates.set(lastModified, begin)
+    return begin
   }
 }
+
+/** As many rows as there are at most. */
+function countRows({ table }: Site): { resources: number; representations: number } {
+  let representations = 0
+  for (const entry of table.values())
+    if (entry.kind === 'resource') representations += entry.representations.length
+  return { resources: table.size, representations }
+}
+
+function joined(parts: readonly ArrayLike<number>[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** Paths that have one way to write them, without taking them apart: nearly all of a build. */
+const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
  * Whether the engine may answer a path: a resource under the one way to write its path, of which all clients get the same
@@ -91,8 +149,21 @@ export function* flattenSite(site: Site): Generator<void, FlatSite> {
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
+  if (plainPath.test(path)) return true
   const parsed = parseRequestPath(path)
   return typeof parsed === 'object' && parsed.path === path
+}
+
+/**
+ * Whether the engine may read a file: one that is kept open, of which nobody counts how often it is used, and whose length
+ * fits the table.
+ */
+function isStreamed(bytes: StreamedBytes): boolean {
+  return isOpen(bytes) && providerOf(bytes) === undefined && bytes.size <= 0xff_ff_ff_ff
+}
+
+function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): EngineFile {
+  return { path: file, state: `${fingerprint}:${changeTime}`, hasDigest: sha256 !== undefined }
 }
 
 /** By itself: its closure keeps what it needs alone. */
@@ -104,12 +175,4 @@ function choosing(layouts: readonly (readonly PlainRepresentation[])[]): FlatSit
       return selected === undefined ? engineAsks : representations.findIndex((each) => each === selected)
     })
   }
-}
-
-/** As Node writes it, but for what the engine adds. */
-function headOf({ status, fields }: Answer): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  for (let index = 0; index + 1 < fields.length; index += 2)
-    head += `${fields[index]}: ${fields[index + 1]}\r\n`
-  return head
 }

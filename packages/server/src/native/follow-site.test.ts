@@ -1,11 +1,10 @@
-import { describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fakeSite } from '../../test/support/fake-site.ts'
 import { readEngineTable } from '../../test/support/read-engine-table.ts'
 import type { FlatSite } from './engine-table.ts'
 import { followSite } from './follow-site.ts'
 
 const [small, next] = [fakeSite({ 'a.txt': 'a' }), fakeSite({ 'b.txt': 'b' })]
-// More than is made at once on any machine.
 const large = fakeSite(
   Object.fromEntries(Array.from({ length: 3000 }, (_, number) => [`f-${number}.txt`, 'f'])),
 )
@@ -15,6 +14,12 @@ function follow(): { given: FlatSite[]; paths: () => number[]; follower: ReturnT
   const follower = followSite((answers) => void given.push(answers))
   return { given, paths: () => given.map((answers) => readEngineTable(answers).size), follower }
 }
+
+/** A clock that goes on by half a millisecond with each look, however fast the machine is: a few steps make a slice. */
+let now = 0
+const clock = vi.spyOn(performance, 'now')
+beforeAll(() => void clock.mockImplementation(() => (now += 0.5)))
+afterAll(() => clock.mockRestore())
 
 describe('followSite', () => {
   test('gives the answers of a small site at once', () => {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Site, SiteFollower } from '../site/site.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
+import type { ClassOf } from './resource-kinds.ts'
 
 /** Milliseconds that a table may take at once. */
 const sliceTime = 5
@@ -8,8 +9,9 @@ const sliceTime = 5
 /** Everything is Node's. */
 const noAnswers: FlatSite = {
   text: new Uint8Array(0),
-  index: new Uint32Array(3),
+  index: new Uint32Array(4),
   slabs: [],
+  files: [],
   choicesFor: () => new Uint8Array(0),
 }
 
@@ -17,9 +19,10 @@ const noAnswers: FlatSite = {
  * Gives the engine the answers of each site. What is not ready when a site takes its place is made beside the server's
  * other work, and Node answers all of it until then.
  */
-export function followSite(setAnswers: (site: FlatSite) => void): SiteFollower {
+export function followSite(setAnswers: (site: FlatSite) => void, classOf?: ClassOf): SiteFollower {
   let current: Site | undefined
-  let ready: { readonly site: Site; readonly answers: FlatSite } | undefined
+  /** Gone with its site, where that does not come. */
+  const ready = new WeakMap<Site, FlatSite>()
 
   async function answerLater(site: Site, steps: Generator<void, FlatSite>): Promise<void> {
     const answers = await runInSlices(steps)
@@ -28,13 +31,13 @@ export function followSite(setAnswers: (site: FlatSite) => void): SiteFollower {
 
   return {
     async prepare(site) {
-      ready = { site, answers: await runInSlices(flattenSite(site)) }
+      ready.set(site, await runInSlices(flattenSite(site, classOf)))
     },
     swap(site) {
       current = site
-      const steps = flattenSite(site)
-      const answers = ready?.site === site ? ready.answers : runSlice(steps)
-      ready = undefined
+      const steps = flattenSite(site, classOf)
+      const answers = ready.get(site) ?? runSlice(steps)
+      ready.delete(site)
       setAnswers(answers ?? noAnswers)
       if (answers === undefined) void answerLater(site, steps)
     },

@@ -12,7 +12,7 @@ export interface Learner {
   readonly learn: (request: Pick<IncomingMessage, 'method' | 'rawHeaders'>) => void
 }
 
-type LearningEngine = Pick<Engine, 'setTable' | 'learnCoding' | 'learnHost' | 'forgetHosts'>
+type LearningEngine = Pick<Engine, 'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'>
 
 /** As many as `codingWeights` remembers, and as long. */
 const maximumCodings = 256
@@ -24,21 +24,17 @@ const learnable = /^[\x20-\x7E]{1,256}$/
 export function createLearner(engine: LearningEngine, isAllowed: HostMatcher): Learner {
   const codings = new Set<string>()
   const hosts = new Set<string>()
-  let site: FlatSite | undefined
-
-  function setAnswers(next: FlatSite): void {
-    site = next
-    engine.setTable(tableOf(next, codings))
-  }
+  /** Of the site; nothing else is kept of it, for the engine has it. */
+  let choicesFor: FlatSite['choicesFor'] | undefined
 
   function learnCoding(value: string): void {
-    if (site === undefined || codings.has(value) || !learnable.test(value)) return
+    if (choicesFor === undefined || codings.has(value) || !learnable.test(value)) return
     if (codings.size >= maximumCodings) {
       codings.clear()
-      setAnswers(site)
+      engine.forgetCodings()
     }
     codings.add(value)
-    engine.learnCoding(value, site.choicesFor(value))
+    engine.learnCoding(value, choicesFor(value))
   }
 
   function learnHost(value: string): void {
@@ -53,7 +49,10 @@ export function createLearner(engine: LearningEngine, isAllowed: HostMatcher): L
   }
 
   return {
-    setAnswers,
+    setAnswers(site) {
+      choicesFor = site.choicesFor
+      engine.setTable(tableOf(site, codings))
+    },
     learn({ method, rawHeaders }) {
       if (method !== 'GET' && method !== 'HEAD') return
       const at = findField(rawHeaders, 'accept-encoding')
@@ -65,7 +64,7 @@ export function createLearner(engine: LearningEngine, isAllowed: HostMatcher): L
   }
 }
 
-function tableOf({ text, index, slabs, choicesFor }: FlatSite, known: ReadonlySet<string>): EngineTable {
+function tableOf({ choicesFor, ...answers }: FlatSite, known: ReadonlySet<string>): EngineTable {
   const choices = Buffer.concat([undefined, ...known].map((value) => choicesFor(value)))
-  return { text, index, slabs, codings: ['', ...known], choices }
+  return { ...answers, codings: ['', ...known], choices }
 }

@@ -6,21 +6,36 @@ export interface TextWriter {
   readonly written: () => Uint8Array
 }
 
+/** Characters that are written at once: a call of its own for each text takes longer. */
+const chunk = 16 * 1024
+
 export function createTextWriter(): TextWriter {
   let memory = Buffer.allocUnsafeSlow(64 * 1024)
-  let used = 0
+  let pending: string[] = []
+  let [written, used] = [0, 0]
+
+  function flush(): void {
+    if (used > memory.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(used, 2 * memory.length))
+      memory.copy(larger, 0, 0, written)
+      memory = larger
+    }
+    memory.write(pending.join(''), written, 'latin1')
+    pending = []
+    written = used
+  }
+
   return {
     add(text) {
       const begin = used
+      pending.push(text)
       used += text.length
-      if (used > memory.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(used, 2 * memory.length))
-        memory.copy(larger, 0, 0, begin)
-        memory = larger
-      }
-      memory.write(text, begin, 'latin1')
+      if (used - written >= chunk) flush()
       return begin
     },
-    written: () => memory.subarray(0, used),
+    written() {
+      flush()
+      return memory.subarray(0, used)
+    },
   }
 }

@@ -119,15 +119,16 @@ export async function openAccessLog(
   if (format === 'common') {
     return {
       write(exchange) {
-        if (!isOver) destination.write(`${toCombinedLine(exchange, new Date())}\n`)
+        if (!isOver) destination.write(`${toCombinedLine(exchange, endOf(exchange))}\n`)
       },
       close,
     }
   }
+  let time = new Date()
   const logger = pino(
     {
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${time.toISOString()}"`,
       formatters: { level: (level) => ({ level }) },
     },
     destination,
@@ -135,12 +136,17 @@ export async function openAccessLog(
   return {
     write(exchange, site) {
       if (isOver) return
+      time = endOf(exchange)
       const entry = toLogEntry(exchange, site)
       if (exchange.status >= 500) logger.error(entry)
       else logger.info(entry)
     },
     close,
   }
+}
+
+function endOf({ time }: Exchange): Date {
+  return time === undefined ? new Date() : new Date(time)
 }
 
 /** Its error is the one that pino asks `retryEAGAIN` about. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Answer } from '../site/site.ts'
 
 /** A request and how it was answered, once that is over. */
 export interface Exchange {
@@ -19,6 +20,8 @@ export interface Exchange {
   readonly milliseconds: number | undefined
   /** Whether the connection ended before the answer did. */
   readonly isAborted: boolean
+  /** When it ended, in milliseconds since 1970; absent where that is now. */
+  readonly time?: number
   /** Node's error code, when the request could not be parsed. */
   readonly error?: string
 }
@@ -33,6 +36,28 @@ export const refusedExchange: Omit<Exchange, 'status' | 'address'> = {
   milliseconds: undefined,
   isAborted: false,
 }
+
+/** What all exchanges with one answer have in common. */
+export type AnswerSummary = Pick<Exchange, 'status' | 'coding' | 'cache'>
+
+export function summarize({ status, fields }: Answer): AnswerSummary {
+  const coding = answerField(fields, 'Content-Encoding') ?? 'identity'
+  return { status, coding, cache: cacheUseOf(answerField(fields, 'Cache-Control')) }
+}
+
+/** The value of a field in the list of an answer. */
+export function answerField(fields: readonly string[], name: keyof typeof inLowerCase): string | undefined {
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const known = fields[index]
+    if (known === name || (known?.length === name.length && known.toLowerCase() === inLowerCase[name])) {
+      return fields[index + 1]
+    }
+  }
+  return undefined
+}
+
+/** Users' rules may write names in any case; ours are found without a lower-case copy of each. */
+const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': 'cache-control' } as const
 
 /** What `Cache-Control` lets caches do. */
 export type CacheUse = 'immutable' | 'revalidate' | 'no-store' | 'other'

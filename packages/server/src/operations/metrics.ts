@@ -1,8 +1,9 @@
 import { loadOptional } from '@serve-dist/manifest'
 import type { Worker } from 'node:cluster'
 import type * as PrometheusClient from 'prom-client'
-import type { Exchange } from './exchange.ts'
+import type { AnswerSummary, Exchange } from './exchange.ts'
 import { wasSkewMiss } from './log-entry.ts'
+import type { EngineCounts } from './observe-engine.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import { servedBuild, type Site, type SiteHolder, type StoreView } from '../site/site.ts'
 import { type AskMetrics, createWorkersReader, type RegistryContent } from './worker-metrics.ts'
@@ -18,17 +19,23 @@ export interface Metrics extends RequestObserver {
   answerAggregator(): void
 }
 
-/** Seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
-const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+/** Upper bounds in seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
+export const durationBuckets: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+]
 const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd', 'dcb', 'dcz'])
 
 /**
  * Starts to count requests and to watch the process.
  *
  * @param holder - of the current build; `undefined` before the first one is loaded.
+ * @param engine - what it has counted of its own answers; `undefined` where there is none.
  * @throws OperatorError without `prom-client`.
  */
-export async function createMetrics(holder: () => SiteHolder | undefined): Promise<Metrics> {
+export async function createMetrics(
+  holder: () => SiteHolder | undefined,
+  engine: () => EngineCounts | undefined,
+): Promise<Metrics> {
   const currentSite = (): Site | undefined => holder()?.current
   const client = await loadClient()
   const registry = new client.Registry()
@@ -46,6 +53,7 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
     collect() {
       this.reset()
       for (const { labels, count } of requests.values()) this.inc(labels, count)
+      for (const [answer, count] of engine()?.byClass ?? []) if (count > 0) this.inc(labelsOf(answer), count)
     },
   })
   const { Counter, Gauge } = client
@@ -55,7 +63,7 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
         Counter,
         'requests_aborted_total',
         'Requests whose client went away before the end.',
-        () => totals.aborted,
+        () => totals.aborted + (engine()?.aborted ?? 0),
       ],
       [
         Counter,
@@ -63,8 +71,24 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
         'Connections beyond the most that may be open.',
         () => totals.dropped,
       ],
-      [Counter, 'sent_bytes_total', 'Bytes of bodies that were sent, as encoded.', () => totals.sent],
-      [Counter, 'saved_bytes_total', "Bytes that the build's codings saved of bodies.", () => totals.saved],
+      [
+        Counter,
+        'engine_panics_total',
+        'Faults of the native engine, each of which closes one connection at most.',
+        () => engine()?.panics ?? 0,
+      ],
+      [
+        Counter,
+        'sent_bytes_total',
+        'Bytes of bodies that were sent, as encoded.',
+        () => totals.sent + (engine()?.bytes ?? 0),
+      ],
+      [
+        Counter,
+        'saved_bytes_total',
+        "Bytes that the build's codings saved of bodies.",
+        () => totals.saved + (engine()?.savedBytes ?? 0),
+      ],
       [
         Counter,
         'skew_misses_total',
@@ -83,7 +107,12 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
         'Files of earlier builds that are answered.',
         () => currentSite()?.summary.keptFiles ?? 0,
       ],
-      [Gauge, 'requests_in_flight', 'Requests that are being answered.', () => totals.begun - totals.ended],
+      [
+        Gauge,
+        'requests_in_flight',
+        'Requests that are being answered.',
+        () => totals.begun - totals.ended + (engine()?.underWay ?? 0),
+      ],
       [
         Gauge,
         'held_body_bytes',
@@ -105,11 +134,13 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
     })
   }
   countStore(client, registry, () => holder()?.store)
-  const durations = new client.Histogram({
-    name: 'serve_dist_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer.',
-    buckets: durationBuckets,
-    registers,
+  const durations = { seconds: 0, byDuration: durationBuckets.map(() => 0).concat(0) }
+  exportHistogram(client, registry, () => {
+    const { seconds = 0, byDuration = [] } = engine() ?? {}
+    return {
+      seconds: durations.seconds + seconds,
+      byDuration: durations.byDuration.map((count, bucket) => count + (byDuration[bucket] ?? 0)),
+    }
   })
   void new client.Gauge({
     name: 'serve_dist_build_info',
@@ -143,7 +174,7 @@ export async function createMetrics(holder: () => SiteHolder | undefined): Promi
       totals.sent += exchange.bytes
       totals.saved += exchange.savedBytes
       countRequest(requests, exchange)
-      if (exchange.milliseconds !== undefined) durations.observe(exchange.milliseconds / 1000)
+      if (exchange.milliseconds !== undefined) countDuration(durations, exchange.milliseconds / 1000)
     },
     read: async () => await registry.metrics(),
     readContent: async () => await registry.getMetricsAsJSON(),
@@ -234,17 +265,61 @@ interface RequestCount {
   count: number
 }
 
-function countRequest(requests: Map<string, RequestCount>, { status, coding, cache }: Exchange): void {
-  const labels = {
+function countRequest(requests: Map<string, RequestCount>, exchange: Exchange): void {
+  const labels = labelsOf(exchange)
+  const key = Object.values(labels).join(' ')
+  const known = requests.get(key)
+  if (known === undefined) requests.set(key, { labels, count: 1 })
+  else known.count += 1
+}
+
+function labelsOf({ status, coding, cache }: AnswerSummary): RequestCount['labels'] {
+  return {
     status: `${Math.floor(status / 100)}xx`,
     // An application may invent codings, and nobody wants a series for each.
     coding: knownCodings.has(coding) ? coding : 'other',
     cache,
   }
-  const key = `${labels.status} ${labels.coding} ${cache}`
-  const known = requests.get(key)
-  if (known === undefined) requests.set(key, { labels, count: 1 })
-  else known.count += 1
+}
+
+/** Durations by their buckets, with one more behind the last bound. */
+interface Durations {
+  seconds: number
+  readonly byDuration: number[]
+}
+
+function countDuration(durations: Durations, seconds: number): void {
+  const bucket = durationBuckets.findIndex((most) => seconds <= most)
+  const at = bucket === -1 ? durationBuckets.length : bucket
+  durations.seconds += seconds
+  durations.byDuration[at] = (durations.byDuration[at] ?? 0) + 1
+}
+
+/** The client's histogram counts by itself what is observed one by one, and takes no counts. */
+function exportHistogram(
+  client: typeof PrometheusClient,
+  registry: PrometheusClient.Registry<PrometheusClient.RegistryContentType>,
+  read: () => Readonly<Durations>,
+): void {
+  const name = 'serve_dist_request_duration_seconds'
+  const help = 'Time from the head of a request to the end of its answer.'
+  const histogram = new client.Histogram({ name, help, buckets: [...durationBuckets], registers: [registry] })
+  const get = async (): Promise<object> => {
+    const { seconds, byDuration } = read()
+    let count = 0
+    const buckets = byDuration.map((inBucket, at) => {
+      count += inBucket
+      return { metricName: `${name}_bucket`, labels: { le: durationBuckets[at] ?? '+Inf' }, value: count }
+    })
+    const values = [
+      ...buckets,
+      { metricName: `${name}_sum`, labels: {}, value: seconds },
+      { metricName: `${name}_count`, labels: {}, value: count },
+    ]
+    return { name, help, type: 'histogram', values, aggregator: 'sum' }
+  }
+  // It has a second method for text.
+  Object.assign(histogram, { get, getForPromString: get })
 }
 
 async function loadClient(): Promise<typeof PrometheusClient> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
+import { answerField, cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
 import { type Observation, observationOf, observe } from '../send/observation.ts'
 import type { Answer } from '../site/site.ts'
 import type { RequestListener } from '../transport/transport.ts'
@@ -80,21 +80,11 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
 function fieldOf(
   response: ServerResponse,
   answer: Answer | undefined,
-  name: keyof typeof inLowerCase,
+  name: Parameters<typeof answerField>[1],
 ): string | undefined {
   if (answer === undefined) return response.getHeader(name)?.toString()
-  const { fields } = answer
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const known = fields[index]
-    if (known === name || (known?.length === name.length && known.toLowerCase() === inLowerCase[name])) {
-      return fields[index + 1]
-    }
-  }
-  return undefined
+  return answerField(answer.fields, name)
 }
-
-/** Users' rules may write names in any case; ours are found without a lower-case copy of each. */
-const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': 'cache-control' } as const
 
 /** Over HTTP/2 a response is always `writableFinished`: there only its stream knows. */
 function wasAborted(response: ServerResponse & { readonly stream?: { readonly aborted: boolean } }): boolean {

@@ -1,7 +1,9 @@
-import { openAccessLog } from './access-log.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { type AccessLog, openAccessLog } from './access-log.ts'
+import { createMetrics, durationBuckets, type Metrics } from './metrics.ts'
+import { observeEngine } from './observe-engine.ts'
 import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'
+import type { Exchange } from './exchange.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
 import { describeStore, nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
@@ -44,10 +46,19 @@ export async function startOperations({
   const observers: RequestObserver[] = []
   const toClose: { close(): Promise<void> }[] = []
 
+  const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
+  // Only the log has addresses.
+  const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
+  const peerOf = accessLog === undefined ? () => '' : addressOfPeer
+  let log: AccessLog | undefined
+  const write = (exchange: Exchange): void => log?.write(exchange, site?.current)
+  const note = accessLog === undefined ? undefined : write
+  const engine = observeEngine({ durationBuckets, note, addressOf, observers })
+
   let server: OpsServer | undefined
   let metrics: Metrics | undefined
   if (ops !== undefined) {
-    metrics = await createMetrics(() => site)
+    metrics = await createMetrics(() => site, engine.readCounts)
     observers.push(metrics)
     if (ops === 'primary') {
       metrics.answerAggregator()
@@ -63,19 +74,22 @@ export async function startOperations({
     }
   }
   if (accessLog !== undefined) {
-    const log = await openAccessLog(accessLog).catch(async (error: unknown) => {
+    log = await openAccessLog(accessLog).catch(async (error: unknown) => {
       await server?.close()
       throw error
     })
-    observers.push({ end: (exchange) => log.write(exchange, site?.current) })
+    observers.push({
+      end(exchange) {
+        // In the order in which they ended.
+        engine.noteEnded()
+        write(exchange)
+      },
+    })
     toClose.push(log)
   }
-  const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
-  // Only the log has addresses.
-  const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
-  const peerOf = accessLog === undefined ? () => '' : addressOfPeer
 
   return {
+    engine,
     url: server?.url,
     watch(listener) {
       return observeRequests(listener, { observers, addressOf })
@@ -99,6 +113,7 @@ export async function startOperations({
       status = 'draining'
     },
     async close() {
+      engine.close()
       await Promise.all(toClose.map((each) => each.close()))
     },
   }

@@ -14,6 +14,8 @@ export interface PrimaryOperations extends Pick<
   Operations,
   'url' | 'noteReload' | 'beginDraining' | 'close'
 > {
+  /** A worker listens, by its own socket or by one that it was given. */
+  noteListening(worker: Pick<Worker, 'id'>): void
   /** From now on the workers serve this build. */
   noteBuild(build: LoadedBuild): void
   /** Their builds come from this store. */
@@ -33,6 +35,7 @@ export async function startPrimaryOperations(
   if (ops === undefined || ops === 'primary') {
     return {
       url: undefined,
+      noteListening() {},
       noteBuild() {},
       noteStore() {},
       noteReload() {},
@@ -45,7 +48,6 @@ export async function startPrimaryOperations(
   let reload = noReload
   let store: StoreView | undefined
   const listening = new Set<number>()
-  cluster.on('listening', ({ id }) => listening.add(id))
   cluster.on('exit', ({ id }) => listening.delete(id))
   const workers = (): readonly Worker[] => [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
   const metrics = await createClusterMetrics(workers, askMetrics, () => store)
@@ -63,6 +65,9 @@ export async function startPrimaryOperations(
   })
   return {
     url: server.url,
+    noteListening({ id }) {
+      listening.add(id)
+    },
     noteBuild({ buildId, environment, unlistedFiles, keptBuilds, keptFiles }) {
       const counts = { unlistedFiles, keptBuilds, keptFiles }
       build = { buildId, ...(environment !== undefined && { environment }), ...counts }

@@ -35,11 +35,18 @@ export function parseProxyTrust(value: string | number): ProxyTrust {
   }
 }
 
+/** Reads the client's address of a request. */
+export type AddressReader = (
+  request: Pick<IncomingMessage, 'rawHeaders'> & { readonly socket: Peer },
+) => string
+
+type Peer = Partial<Pick<Socket, 'remoteAddress'>>
+
 /**
  * Makes a reader of clients' addresses. It goes from the connection's peer through the forwarded addresses; the first
  * one that is not a trusted proxy's is the client's.
  */
-export function createAddressReader(trust: ProxyTrust | undefined): (request: IncomingMessage) => string {
+export function createAddressReader(trust: ProxyTrust | undefined): AddressReader {
   if (trust === undefined) return ({ socket }) => addressOfPeer(socket)
   return (request) => {
     let address = addressOfPeer(request.socket)
@@ -60,7 +67,7 @@ function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
 }
 
 /** The address of the connection's peer; `''` over a unix socket. */
-export function addressOfPeer({ remoteAddress }: Socket): string {
+export function addressOfPeer({ remoteAddress }: Peer): string {
   return toPlainAddress(remoteAddress ?? '')
 }
 

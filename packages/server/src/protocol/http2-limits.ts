@@ -1,13 +1,17 @@
 import type { SecureServerOptions } from 'node:http2'
 
+/** Requests at once on one connection: what nginx and h2o allow. */
+export const streamsAtOnce = 128
+
+/** Fields of a request, those that begin with a colon among them. */
+export const fieldsAtMost = 128
+
 /** What one session of HTTP/2 may cost, where Node has an option for it; the rest is in `limit-session.ts`. */
 export const http2Limits: SecureServerOptions = {
   settings: {
-    /** Requests at once on one connection: what nginx and h2o allow. */
-    maxConcurrentStreams: 128,
+    maxConcurrentStreams: streamsAtOnce,
   },
-  /** Fields of a request. */
-  maxHeaderListPairs: 128,
+  maxHeaderListPairs: fieldsAtMost,
   /** Entries of one SETTINGS frame: there are seven. */
   maxSettings: 16,
   /** Frames that are wrong without being the end of the session, in its whole life. */

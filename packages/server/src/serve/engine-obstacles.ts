@@ -1,17 +1,17 @@
 import cluster from 'node:cluster'
 import type { ResolvedServeOptions } from './serve-options.ts'
 
-/** What the native engine cannot be had with, as the command names it. */
+/**
+ * What the native engine cannot be had with, as the command names it.
+ *
+ * @param isWorker - whether it is one of our own workers that serves.
+ */
 export async function engineObstacles(
-  { engine, tls, ssr, operations }: Pick<ResolvedServeOptions, 'engine' | 'tls' | 'ssr' | 'operations'>,
+  { engine, ssr }: Pick<ResolvedServeOptions, 'engine' | 'ssr'>,
   isWorker: boolean,
 ): Promise<readonly string[]> {
   const found = [
-    tls !== undefined && '--tls-cert',
-    isWorker && '--workers',
     !isWorker && cluster.isWorker && 'a cluster of other workers',
-    operations.accessLog !== undefined && '--access-log',
-    operations.ops !== undefined && '--ops',
     // A light call of an application costs more through the relay; who wants that may have it.
     engine === 'auto' && ssr !== undefined && (await hasOneCore()) && '--ssr on one core',
   ]

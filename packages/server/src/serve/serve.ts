@@ -4,6 +4,7 @@ import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
+import { reportingOnce } from '../hosts/handler-options.ts'
 import { ownQueue } from '../transport/drain-backlog.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { BuildSource } from '../load/build-source.ts'
@@ -12,16 +13,17 @@ import type { ReloadOutcome } from '../load/reload-outcome.ts'
 import { chooseEngine } from '../native/choose-engine.ts'
 import type { RunningEngine } from '../native/engine-choice.ts'
 import { engineObstacles } from './engine-obstacles.ts'
-import { openTransport } from './open-transport.ts'
+import { openTransport, type TlsPair } from './open-transport.ts'
 import { placeOf, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { LiveSiteOptions } from '../load/load-options.ts'
 import type { WatchedBuilds } from '../load/watch-build.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
-import type { Application } from '../application/mount-application.ts'
+import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
-import type { RequestListener, Transport } from '../transport/transport.ts'
+import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
+import type { RequestListener } from '../transport/transport.ts'
 
 /** A server that listens. */
 export interface RunningServer {
@@ -83,14 +85,26 @@ export interface WorkerPart {
   readonly mayListen: MayListen
   /** Its builds, where those are no matter of the options. */
   readonly source?: BuildSource | undefined
+  /** The descriptor of the socket to listen on, where its primary has made it for the native engine. */
+  readonly socket?: number | undefined
 }
 
-/** As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for. */
-export async function serveStaged(options: ServeOptions, worker?: WorkerPart): Promise<StagedServer> {
+/**
+ * As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for.
+ *
+ * @param threads - of the native engine, where it answers; the default is one for each core that may be used, and one in
+ * a worker.
+ */
+export async function serveStaged(
+  options: ServeOptions,
+  worker?: WorkerPart,
+  threads?: number,
+): Promise<StagedServer> {
   const resolved = resolveServeOptions(options)
   const { tls } = resolved
   const isWorker = worker !== undefined
-  const engine = await chooseEngine(resolved.engine, await engineObstacles(resolved, isWorker))
+  const pair = tls && (await readPair(tls))
+  const engine = await chooseEngine(resolved.engine, await engineObstacles(resolved, isWorker), pair)
 
   // 1. What operators see: probes are answered before there is a build.
   const operations = await openOperations(resolved.operations)
@@ -110,9 +124,10 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
   }
 
   // 3. Who answers: the table, then the application.
-  const handle = createHandler(live, resolved.handler)
+  const handlerOptions = reportingOnce(resolved.handler)
+  const handle = createHandler(live, handlerOptions)
   // What the application passes on gets the build's 404 page.
-  const handleMissing = createHandler(live, { ...resolved.handler, fallback: '404' })
+  const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
   const application =
     resolved.ssr === undefined
       ? undefined
@@ -123,18 +138,21 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
       : (request, response) =>
           handle(request, response, () => {
             if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
-            else application(request, response)
+            else application.answer(request, response)
           })
   const guarded = allowHosts(answer, resolved.allowHosts)
   const listener = operations?.watch(guarded) ?? guarded
 
   // 4. How requests come, and where.
-  const takesUploads = application !== undefined
+  const takes = {
+    takesUploads: application !== undefined,
+    takesUpgrades: application?.takesUpgrades ?? false,
+  }
   const watcher = operations === undefined ? {} : { watcher: operations }
   const transport = await openTransport(
     listener,
-    { takesUploads, ...watcher },
-    { ...resolved, engine },
+    { ...takes, ...watcher },
+    { ...resolved, tls: pair, engine, threads, onProblem: handlerOptions.onProblem },
   ).catch(giveUp)
   if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {
@@ -145,12 +163,15 @@ export async function serveStaged(options: ServeOptions, worker?: WorkerPart): P
   const readMetrics = async (): ReturnType<Operations['readMetrics']> =>
     (await operations?.readMetrics()) ?? 'they are off'
   await worker?.mayListen(live, readMetrics).catch(hangUp)
-  const origin = await transport.listen(resolved.address).catch(hangUp)
+  const given = worker?.socket
+  const origin = await transport
+    .listen({ ...resolved.address, ...(given !== undefined && { given }) })
+    .catch(hangUp)
   const { host, allowHosts: hosts } = resolved
   const redirects =
     tls?.redirectPort === undefined
       ? undefined
-      : await openRedirects(transport, {
+      : await openRedirects(origin, {
           host,
           port: tls.redirectPort,
           allowHosts: hosts,
@@ -205,8 +226,18 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
   return await startOperations(options)
 }
 
+/** Reads the certificate and its key. */
+export async function readPair(files: TlsFiles): Promise<TlsPair> {
+  const { readTlsCredentials } = await import('../transport/tls/tls-credentials.ts')
+  return { files, credentials: await readTlsCredentials(files) }
+}
+
 /** As `node --env-file` does, an application gets all variables of the file that are not set. */
-async function openApplication(file: string, passOn: Application, envFile?: string): Promise<Application> {
+async function openApplication(
+  file: string,
+  passOn: Application,
+  envFile?: string,
+): Promise<StartedApplication> {
   if (envFile !== undefined) {
     const { readEnvFile } = await import('../load/read-env-file.ts')
     for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
@@ -215,9 +246,12 @@ async function openApplication(file: string, passOn: Application, envFile?: stri
   return await startApplication(file, passOn)
 }
 
-async function openRedirects(to: Transport, address: RedirectAddress): Promise<RedirectListener | undefined> {
+async function openRedirects(
+  origin: string,
+  address: RedirectAddress,
+): Promise<RedirectListener | undefined> {
   const { listenForRedirects } = await import('../transport/listen-for-redirects.ts')
-  return await listenForRedirects(to, address)
+  return await listenForRedirects(origin, address)
 }
 
 /** What the manifest does not list is served from the disk where the handler looks there. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { mustBeRefused } from '../protocol/request-head.ts'
 import { listen } from './listen.ts'
+import { asksForWebSocket, listenForUpgrades } from './listen-for-upgrades.ts'
 import { refuseWith } from './refuse-with.ts'
 import { settleTarget } from './settle-target.ts'
 import { trackConnections } from './track-connections.ts'
@@ -12,7 +13,13 @@ import { whenItsTurn } from '../send/when-its-turn.ts'
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
   listener: RequestListener,
-  { takesUploads, responseClass = ServerResponse, watcher, limits = connectionLimits }: TransportOptions,
+  {
+    takesUploads,
+    takesUpgrades = false,
+    responseClass = ServerResponse,
+    watcher,
+    limits = connectionLimits,
+  }: TransportOptions,
 ): Transport {
   let isClosing = false
   /** Connections that close after an answer that is under way: no further request is answered (RFC 9112 §9.6). */
@@ -46,10 +53,22 @@ export function createHttpTransport(
   }
 
   // We refuse a request without Host ourselves: nobody hears of Node's own refusal.
-  const options = { ...limits, ServerResponse: responseClass, requireHostHeader: false }
-  const server = createServer(options, (request, response) => {
+  const options = {
+    ...limits,
+    ServerResponse: responseClass,
+    requireHostHeader: false,
+    ...(takesUpgrades && { shouldUpgradeCallback: asksForWebSocket }),
+  }
+  const answerAdmitted: RequestListener = (request, response) => {
     if (admits(request, response)) answer(request, response)
-  })
+  }
+  const server = createServer(options, answerAdmitted)
+  if (takesUpgrades) {
+    listenForUpgrades(server, (request) => new responseClass(request), {
+      answer: answerAdmitted,
+      refuse: (request, response) => refuse(request, response, 400),
+    })
+  }
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!admits(request, response)) return
     if (expectationsOf(request).some((expectation) => expectation !== '100-continue')) {

@@ -26,20 +26,20 @@ export interface RedirectListener {
 const badRequest = bareRefusal(400)
 
 /**
- * Listens for plain HTTP, and redirects every request to where a transport listens already.
+ * Listens for plain HTTP, and redirects every request to HTTPS.
  *
  * 308 for every method (RFC 9110 §15.4.9): browsers cache it like a 301, and post a form again instead of getting it.
  *
+ * @param origin - where HTTPS is served, as `listen` says it.
  * @throws OperatorError when the server cannot listen there.
  */
 export async function listenForRedirects(
-  to: Transport,
+  origin: string,
   { host, port, allowHosts: hosts, watcher }: RedirectAddress,
 ): Promise<RedirectListener | undefined> {
   if (port === undefined) return undefined
-  // When that server stops it has no address any more, and requests may still come here.
-  const address = to.server.address()
-  const tlsPort = typeof address === 'object' && address !== null ? address.port : 443
+  // That of a unix socket has none.
+  const tlsPort = Number(/:(\d+)$/.exec(origin)?.[1] ?? 443)
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
     const plainPort = request.socket.localPort ?? 80
     const location = redirectToHttps(request.headers.host, request.url ?? '', { plainPort, tlsPort })

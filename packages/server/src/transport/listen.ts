@@ -6,7 +6,10 @@ import { isMainThread } from 'node:worker_threads'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 
 /** Where to listen. */
-export type ListenAddress = TcpAddress | SocketAddress | InheritedAddress
+export type ListenAddress = (TcpAddress | SocketAddress | InheritedAddress) & {
+  /** The descriptor under which this worker was given the socket, which its primary has made; for the native engine. */
+  readonly given?: number
+}
 
 /** A port. */
 interface TcpAddress {

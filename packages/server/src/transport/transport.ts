@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { ConnectionLimits } from '../protocol/connection-limits.ts'
-import type { SiteFollower } from '../site/site.ts'
+import type { Answer, SiteFollower } from '../site/site.ts'
 import type { ListenAddress } from './listen.ts'
 
 /** Answers a request. */
@@ -17,12 +17,78 @@ export interface TransportWatcher {
   noteRefusal(socket: Socket, failure: Error, response?: ServerResponse): void
   /** Called when a connection is closed at once because too many are open. */
   noteDrop(): void
+  /** Observes answers that the listener does not give. */
+  readonly engine?: EngineWatcher
+}
+
+/** Observes what an engine answers without the listener. */
+export interface EngineWatcher {
+  /** Upper bounds of the histogram of durations, in seconds. */
+  readonly durationBuckets: readonly number[]
+  /** Whether each answer is noted. */
+  readonly isLogged: boolean
+  /** The class of an answer, below 64: what is of one class is counted as one. */
+  readonly classOf: (answer: Answer) => number
+  /** From now on the engine answers, and is asked. */
+  follow(answers: EngineAnswers): void
+  /** Notes answers that have ended: before a later one, or while they are answers of the current build. */
+  noteEnded(): void
+  /** Called when the engine refuses a request. */
+  noteRefusal(refusal: EngineRefusal): void
+}
+
+/** What an engine has answered. */
+export interface EngineAnswers {
+  /** Sums since the begin: classes by their numbers, durations by their buckets, with one more behind the last bound. */
+  readCounts(): {
+    readonly begun: number
+    readonly aborted: number
+    readonly bytes: number
+    readonly savedBytes: number
+    readonly seconds: number
+    readonly byClass: Float64Array
+    readonly byDuration: Float64Array
+    /** Faults of its own. */
+    readonly panics: number
+  }
+  /** Takes the answers that have ended since they were taken. */
+  takeEnded(): Iterator<EngineAnswer>
+}
+
+/** An answer of the engine that has ended. */
+export interface EngineAnswer {
+  readonly class: number
+  readonly request: EngineRequest
+  /** Its status line and fields as they were sent, where these are recorded; else `''`. */
+  readonly head: string
+  /** The address of the connection's peer; `''` over a unix socket. */
+  readonly peer: string
+  /** When it ended, in milliseconds since 1970. */
+  readonly ended: number
+  readonly milliseconds: number
+  /** Bytes of its body that were sent. */
+  readonly bytes: number
+  readonly isAborted: boolean
+}
+
+/** A request as Node has it. */
+export type EngineRequest = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>
+
+/** A request that an engine has refused. */
+interface EngineRefusal {
+  readonly status: number
+  /** A code as Node has it. */
+  readonly error: string
+  /** Of the connection's peer. */
+  readonly address: string
 }
 
 /** How a transport works. */
 export interface TransportOptions {
   /** Whether an application reads requests' bodies, which take their time. */
   readonly takesUploads: boolean
+  /** Whether an application takes connections of WebSockets; by default their requests are answered like others. */
+  readonly takesUpgrades?: boolean
   /** The class of answers over HTTP/1.1; Node's own by default. */
   readonly responseClass?: typeof ServerResponse
   readonly watcher?: TransportWatcher

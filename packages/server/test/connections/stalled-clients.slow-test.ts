@@ -1,3 +1,4 @@
+import { loadEngine } from '@serve-dist/engine'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
@@ -12,6 +13,7 @@ const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
 const { headersTimeout, socketTimeout, connectionsCheckingInterval } = connectionLimits
 const patience = 6 * socketTimeout
+const hasNative = typeof loadEngine() !== 'string'
 
 async function start(flags: readonly string[] = []): Promise<SoakCommand> {
   return startSoakCommand([await buildFixture({ 'index.html': 'page', 'large.bin': large }), ...flags])
@@ -25,7 +27,8 @@ function open(port: number, request: string): Promise<Socket> {
   socket.pause()
   return new Promise((resolve, reject) => {
     socket.once('error', reject)
-    socket.write(request, () => resolve(socket))
+    socket.once('connect', () => resolve(socket))
+    socket.write(request)
   })
 }
 
@@ -44,6 +47,7 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   test.each<readonly [string, readonly string[]]>([
     ['from memory', []],
     ['streamed', ['--largest-body', '1m']],
+    ...(hasNative ? [['by the native engine', ['--engine', 'native']] as const] : []),
   ])(
     'serves others while 1,000 readers of 10 MB stall, for less than 100 MB, then cuts them off: %s',
     async (_how, flags) => {
@@ -87,39 +91,87 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   )
 })
 
-describe.skipIf(process.platform !== 'linux').concurrent('the command', () => {
-  test('cuts off heads that come a byte a second, and serves others meanwhile', async () => {
-    const { port, measure } = await start()
-    const begun = performance.now()
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-        const octets = formatRequest({ fields: { X: 'x'.repeat(1000) } })[Symbol.iterator]()
-        const timer = setInterval(() => socket.write(octets.next().value ?? 'x'), 1000)
-        try {
-          return await text(socket)
-        } finally {
-          clearInterval(timer)
-          socket.destroy()
-        }
-      }).concat(rawRequest(port, { target: '/' }).then(({ status }) => `HTTP/1.1 ${status} while they do`)),
-    )
-    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 408 '))).toHaveLength(200)
-    expect(answers.at(-1)).toBe('HTTP/1.1 200 while they do')
-    const slack = 15_000
-    expect(performance.now() - begun).toBeLessThan(headersTimeout + connectionsCheckingInterval + slack)
-    await vi.waitFor(async () => expect((await measure()).sockets).toBe(0), { timeout: 10_000 })
-  })
+/** Bytes of an idle connection, at most. */
+const costOfIdle = { node: 32_768, native: 4096 }
 
-  test('refuses connections beyond its cap, and takes new ones once others have gone', async () => {
-    const { port, measure } = await start()
-    const sockets = await openMany(10_000, port, '')
-    await vi.waitFor(async () => expect((await measure()).sockets).toBe(10_000), { timeout: 30_000 })
-    await expect(rawRequest(port, { target: '/' })).rejects.toThrow('closed after ""')
+const engines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
+
+describe.skipIf(process.platform !== 'linux')('the command', () => {
+  test.concurrent.each(engines)(
+    'cuts off heads that come a byte a second, and serves others meanwhile: %s',
+    async (engine) => {
+      const { port, measure } = await start(['--engine', engine])
+      const begun = performance.now()
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, async () => {
+          const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+          const octets = formatRequest({ fields: { X: 'x'.repeat(1000) } })[Symbol.iterator]()
+          const timer = setInterval(() => socket.write(octets.next().value ?? 'x'), 1000)
+          try {
+            return await text(socket)
+          } finally {
+            clearInterval(timer)
+            socket.destroy()
+          }
+        }).concat(rawRequest(port, { target: '/' }).then(({ status }) => `HTTP/1.1 ${status} while they do`)),
+      )
+      expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 408 '))).toHaveLength(200)
+      expect(answers.at(-1)).toBe('HTTP/1.1 200 while they do')
+      const slack = 15_000
+      expect(performance.now() - begun).toBeLessThan(headersTimeout + connectionsCheckingInterval + slack)
+      await vi.waitFor(async () => expect((await measure()).sockets).toBe(0), { timeout: 10_000 })
+    },
+  )
+
+  test.each(engines)(
+    'refuses connections beyond its cap, and takes new ones once others have gone: %s',
+    async (engine) => {
+      const { port, measure } = await start(['--engine', engine])
+      await rawRequest(port, { target: '/' })
+      const before = await measure()
+      const sockets = await openMany(10_000, port, '')
+      const during = await vi.waitFor(
+        async () => {
+          const holdings = await measure()
+          expect(holdings.sockets).toBe(10_000)
+          return holdings
+        },
+        { timeout: 30_000, interval: 500 },
+      )
+      console.log(`an idle connection, ${engine}: ${((during.rss - before.rss) / 10_000).toFixed(0)} bytes`)
+      expect(during.rss - before.rss).toBeLessThan(10_000 * costOfIdle[engine])
+      await expect(rawRequest(port, { target: '/' })).rejects.toThrow('closed after ""')
+      for (const socket of sockets) socket.destroy()
+      await vi.waitFor(async () => expect((await rawRequest(port, { target: '/' })).status).toBe(200), {
+        timeout: 30_000,
+        interval: 200,
+      })
+    },
+  )
+
+  test.skipIf(!hasNative).each([
+    ['the engine', '/'],
+    ['Node', '/none'],
+  ])('answers no more than 500 clients take that pipeline and do not read: by %s', async (_who, target) => {
+    const { port, measure } = await start(['--engine', 'native'])
+    await rawRequest(port, { target })
+    const before = await measure()
+    // Whose answers would be 4 GB.
+    const sockets = await openMany(500, port, formatRequest({ target }).repeat(40_000))
+    const samples: number[] = []
+    await vi.waitFor(
+      async () => {
+        samples.push((await measure()).rss)
+        const [first = 0, last = 0] = samples.slice(-2)
+        expect(Math.abs(last - first)).toBeLessThan(1_000_000)
+      },
+      { timeout: 40_000, interval: 1000 },
+    )
+    const cost = Math.max(...samples) - before.rss
+    console.log(`500 clients that pipeline ${target} and do not read: ${(cost / megabyte).toFixed(1)} MB`)
+    expect(cost).toBeLessThan(100_000_000)
+    expect((await rawRequest(port, { target: '/' })).status).toBe(200)
     for (const socket of sockets) socket.destroy()
-    await vi.waitFor(async () => expect((await rawRequest(port, { target: '/' })).status).toBe(200), {
-      timeout: 30_000,
-      interval: 200,
-    })
+    await vi.waitFor(async () => expect((await measure()).sockets).toBe(0), { timeout: 10_000 })
   })
 })

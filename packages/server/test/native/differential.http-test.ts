@@ -3,11 +3,11 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
-import type { Site } from '../../src/site/site.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { compareEngines } from '../support/native/compare-engines.ts'
 import type { ScriptVocabulary } from '../support/native/random-script.ts'
+import { vocabularyOf } from '../support/native/vocabulary-of.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { soakSites } from '../support/soak/soak-sites.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
@@ -105,22 +105,6 @@ const pairs: Readonly<Record<string, Pair>> = {
     }),
     more: { targets: ['/', ...paths], hasApplication: true },
   },
-}
-
-/** What is known of a site, and of sites before it. */
-function vocabularyOf({ table, assetsPath }: Site, more: Partial<ScriptVocabulary> = {}): ScriptVocabulary {
-  const resources = [...table.values()].filter((entry) => entry.kind === 'resource')
-  const representations = resources.flatMap((resource) => resource.representations)
-  return {
-    dictionaries: ['x'],
-    hasApplication: false,
-    ...more,
-    targets: [...(more.targets ?? ['/']), ...table.keys()],
-    assets: assetsPath ?? '/assets/',
-    entityTags: ['"first"', ...representations.map(({ entityTag }) => entityTag)],
-    sizes: [0, ...resources.map(({ identity }) => identity.bytes.size)],
-    lastModified: resources[0]?.lastModified ?? 0,
-  }
 }
 
 /** Requests that Node answers, of a server that listens itself and of one that is handed connections. */

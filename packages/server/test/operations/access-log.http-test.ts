@@ -14,6 +14,7 @@ import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -273,7 +274,9 @@ describe('--access-log json', () => {
     const of = (userAgent: string) => entries.filter((entry) => entry['userAgent'] === userAgent)
     expect(of('steady')).toHaveLength(8 * requests)
     expect(of('steady').filter(({ status, aborted }) => status !== 200 || aborted === true)).toEqual([])
-    expect(of('leaving').map(({ aborted }) => aborted)).toEqual(Array.from({ length: 40 }, () => true))
+    // Behind an answer of Node's, the engine does not read what a client that has gone sent ahead.
+    const left = testedEngine === 'node' ? 40 : 20
+    expect(of('leaving').map(({ aborted }) => aborted)).toEqual(Array.from({ length: left }, () => true))
     const bytes = of('leaving').map((entry) => Number(entry['bytes']))
     expect(Math.max(...bytes)).toBeLessThan(large.length)
   })

@@ -4,6 +4,7 @@ import type { Exchange } from '../../src/operations/exchange.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { mountApplication } from '../../src/application/mount-application.ts'
+import type { NodeHandler } from '../../src/application/node-handler.ts'
 import { observeRequests } from '../../src/operations/observe-requests.ts'
 import { describeBlackBox } from '../support/black-box.ts'
 import { buildFixture } from '../support/build-fixture.ts'
@@ -33,6 +34,13 @@ describeBlackBox({
   },
 })
 
+const answerInPieces: NodeHandler = (_request, response) => {
+  response.writeHead(201, { 'Content-Encoding': 'x-made-up', 'Cache-Control': 'max-age=5' })
+  response.write('caf\u00E9', 'latin1')
+  response.write(Buffer.from('12345'))
+  response.end('c3', 'hex')
+}
+
 describe('observeRequests', () => {
   test('is the listener itself where nobody watches', () => {
     expect(observeRequests(refuse, { observers: [], addressOf: () => '' })).toBe(refuse)
@@ -41,15 +49,7 @@ describe('observeRequests', () => {
   test('sees what an application answers, its pieces as they were encoded', async () => {
     const seen: Exchange[] = []
     const handle = createHandler(await loadSite(await buildFixture({ 'index.html': 'page' })))
-    const application = mountApplication(
-      (_request, response) => {
-        response.writeHead(201, { 'Content-Encoding': 'x-made-up', 'Cache-Control': 'max-age=5' })
-        response.write('caf\u00E9', 'latin1')
-        response.write(Buffer.from('12345'))
-        response.end('c3', 'hex')
-      },
-      () => {},
-    )
+    const application = mountApplication({ handler: answerInPieces }, () => {})
     const port = await startListener(
       observeRequests(
         (request, response) => handle(request, response, () => application(request, response)),

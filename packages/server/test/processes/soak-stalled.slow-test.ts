@@ -4,10 +4,13 @@ import { connect } from 'node:http2'
 import { Agent as TlsAgent } from 'node:https'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { loadEngine } from '@serve-dist/engine'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest } from '../support/raw-request.ts'
 import { fetchWhole, fetchWholeOverHttp2 } from '../support/fetch-whole.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { type Holdings, type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
@@ -23,6 +26,13 @@ const patience = warmUp > 200 ? Number.POSITIVE_INFINITY : 20
 /** Seconds between swaps, and between stalling clients of each kind. */
 const pace = 3
 
+/** Over TLS the native engine is tried where both are. */
+const cases = [
+  ['http', 'node'],
+  ['https', 'node'],
+  ...(typeof loadEngine() === 'string' ? [] : [['http', 'native'] as const]),
+] as const
+
 interface Sample {
   readonly minutes: number
   readonly holdings: Holdings
@@ -30,15 +40,16 @@ interface Sample {
 
 // Descriptors are counted in /proc, and signals carry the questions.
 describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps and stalled clients`, () => {
-  test.concurrent.each(['http', 'https'] as const)(
-    'descriptors and memory are flat: %s',
-    async (scheme) => {
+  test.concurrent.each(cases)(
+    'descriptors and memory are flat: %s by the %s engine',
+    async (scheme, engine) => {
       const large = incompressibleBytes(10 * 1024 * 1024)
       const releases = await Promise.all(
         ['one', 'two'].map((name) =>
           buildFixture({
             'index.html': name,
             'app.js': `export default '${name}'`.repeat(200),
+            'medium.bin': large.subarray(0, 900_000),
             'large.bin': large,
           }),
         ),
@@ -51,7 +62,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       await deploy(0)
       const { cert, key } = await writeCertificate()
       const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
-      const command = await startSoakCommand([directory, '--largest-body', '1m', ...tls])
+      const command = await startSoakCommand([directory, '--engine', engine, '--largest-body', '1m', ...tls])
 
       const over = new AbortController()
       const ending = { scheme, command, signal: over.signal }
@@ -59,6 +70,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       const work = [
         ask(ending),
         stall(ending),
+        engine === 'native' ? breakOff(ending) : Promise.resolve(0),
         every(over.signal, pace, async () => {
           swaps += 1
           await deploy(swaps)
@@ -71,14 +83,14 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       })
       const samples = await Promise.race([watch(command), failed.then(() => [])])
       over.abort()
-      const [answers, stalled] = await failed
+      const [answers, stalled, broken] = await failed
 
       const slopes = {
         descriptors: slopeOf(samples, ({ descriptors }) => descriptors),
         megabytes: slopeOf(samples, ({ rss }) => rss / 1e6),
       }
       console.log(
-        `${scheme}: ${answers} answers, ${swaps} swaps, ${stalled} stalled clients, a minute:`,
+        `${scheme}, ${engine}: ${answers} answers, ${swaps} swaps, ${stalled} stalled clients, ${broken} that broke off, a minute:`,
         slopes,
       )
       console.log(samples.map(({ holdings }) => `${holdings.descriptors} ${Math.round(holdings.rss / 1e6)}`))
@@ -147,6 +159,31 @@ async function stall({ scheme, command: { port }, signal }: Ending): Promise<num
   })
   for (const socket of opened) socket.destroy()
   return opened.length
+}
+
+/** Clients that reset their connection amid what they ask for, or send nonsense; answers how many. */
+async function breakOff({ command: { port }, signal }: Ending): Promise<number> {
+  const requests = [
+    formatRequest({ target: '/large.bin' }),
+    formatRequest({ target: '/medium.bin' }).repeat(20),
+    formatRequest({ target: '/app.js' }).repeat(500),
+    formatRequest({ target: '/none' }).repeat(50),
+    `${formatRequest({ method: 'POST', target: '/none', fields: { 'Content-Length': '100000' } })}some of it`,
+    `${formatRequest({})}nothing of the kind\r\n\r\n`,
+    'GET / HT',
+  ]
+  let count = 0
+  await every(signal, 0.2, async () => {
+    for (const request of requests) {
+      const connection = await openConnection(port)
+      connection.send(request)
+      // Some are reset before they are read, some with an answer under way.
+      await delay((count % 7) * 3)
+      connection.socket.resetAndDestroy()
+      count += 1
+    }
+  })
+  return count
 }
 
 /** Looks at the process twenty times after the warm-up. */

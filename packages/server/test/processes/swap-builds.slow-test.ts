@@ -1,3 +1,4 @@
+import { loadEngine } from '@serve-dist/engine'
 import { describe, expect, test, vi } from 'vitest'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { numberedBuilds } from '../support/numbered-builds.ts'
@@ -12,6 +13,9 @@ const fewSwaps = 5
 
 describe.skipIf(process.platform !== 'linux')('a server under full load', () => {
   test.each([
+    ...(typeof loadEngine() === 'string'
+      ? []
+      : [['by the native engine', 'http', ['--engine', 'native']] as const]),
     ['by two workers', 'http', ['--workers', '2']],
     ['over TLS', 'https', []],
     ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--largest-body', '50']],

@@ -15,16 +15,22 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 100 }
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
+/** Beside an application workers are processes, whichever engine answers. */
+let processes = two
 
 let directory: string
 beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+  if (testedEngine === 'node') return
+  const nothing = await writeModule('export default (request, response, next) => next()')
+  processes = [...two, '--ssr', nothing]
 })
 
 async function stop({ child, exited }: RunningCommand): Promise<number | null> {
@@ -58,7 +64,7 @@ function spawnWithFault(folder: string, statement: string): RunningCommand {
       return openSync(path, ...rest)
     }
     syncBuiltinESMExports()`
-  return spawnCommand([folder, ...two], {
+  return spawnCommand([folder, ...processes], {
     nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
   })
 }
@@ -108,10 +114,10 @@ describeBlackBox({
 
 describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('starts so many processes, and tells in one line what each of them takes', async () => {
-    const command = spawnCommand([directory, '--port', '0', '--engine', 'auto', '--workers', '3'])
+    const command = spawnCommand([directory, '--port', '0', '--engine', 'node', '--workers', '3'])
     const { line } = await command.listening
     expect(line).toMatch(
-      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · engine: node \(not with --workers\) · http:\/\/127\.0\.0\.1:\d+\/$/,
+      /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · engine: node · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
     expect(await childrenOf(command.child.pid)).toHaveLength(3)
     expect(await stop(command)).toBe(0)
@@ -140,7 +146,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('refuses pages that the manifest does not list at the start, and never in the place of a worker', async () => {
     const folder = await buildFixture({ 'index.html': 'page', 'app.js': 'script' })
     const opsPort = await freePort()
-    const command = spawnCommand([folder, ...two, '--ops', `127.0.0.1:${opsPort}`])
+    const command = spawnCommand([folder, ...processes, '--ops', `127.0.0.1:${opsPort}`])
     await command.listening
     const readiness = async (): Promise<unknown> =>
       JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())
@@ -155,14 +161,14 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).not.toContain('SD_PAGES_UNLISTED')
 
-    const again = await spawnCommand([folder, ...two]).exited
+    const again = await spawnCommand([folder, ...processes]).exited
     expect([again.code, again.stdout]).toEqual([1, ''])
     expect(again.stderr).toMatch(/^serve-dist: SD_PAGES_UNLISTED: /)
   })
 
   test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {
     const missing = join(directory, 'nowhere')
-    const { code, stdout, stderr } = await spawnCommand([missing, ...two]).exited
+    const { code, stdout, stderr } = await spawnCommand([missing, ...processes]).exited
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
@@ -172,7 +178,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
 
   test('tells once what the build asks for and nobody does', async () => {
     const folder = await buildFixture({ 'index.html': 'page', _redirects: '/a /b 301 Country=at\n' })
-    const command = spawnCommand([folder, ...two])
+    const command = spawnCommand([folder, ...processes])
     await command.listening
     await stop(command)
     const { stderr } = await command.exited
@@ -250,7 +256,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('keeps the port that it has found when all workers die at once', async () => {
-    const command = spawnCommand([directory, ...two])
+    const command = spawnCommand([directory, ...processes])
     const { port } = await command.listening
     const before = await childrenOf(command.child.pid)
     for (const worker of before) process.kill(worker, 'SIGKILL')
@@ -265,7 +271,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('drains all workers at a signal that only the primary is to obey', async () => {
-    const command = spawnCommand([directory, ...two, '--largest-body', '1k'])
+    const command = spawnCommand([directory, ...processes, '--largest-body', '1k'])
     const { port } = await command.listening
     const workers = await childrenOf(command.child.pid)
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
@@ -293,7 +299,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('a second signal ends all at once, with exit code 1', async () => {
-    const { child, exited, listening } = spawnCommand([directory, ...two])
+    const { child, exited, listening } = spawnCommand([directory, ...processes])
     const { port } = await listening
     const workers = await childrenOf(child.pid)
     const idle = await openConnection(port)
@@ -335,7 +341,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
 
   test('at SIGHUP, lets all load the build that the folder has now, and tells of it once', async () => {
     const folder = await buildFixture({ 'index.html': 'page' })
-    const command = spawnCommand([folder, ...two])
+    const command = spawnCommand([folder, ...processes])
     const { port } = await command.listening
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
     await Promise.all(idle.map((connection) => ask(connection, '/')))
@@ -352,7 +358,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('keeps the hashed files of the build before in each worker that served it, and in none that starts later', async () => {
     const folder = join(await temporaryDirectory(), 'dist')
     await deployInto(folder, { 'index.html': '1', 'assets/a-1.js': 'one' }, { isHashed })
-    const command = spawnCommand([folder, ...two])
+    const command = spawnCommand([folder, ...processes])
     const { port } = await command.listening
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
     await Promise.all(idle.map((connection) => ask(connection, '/')))
@@ -471,7 +477,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('leaves no worker behind when the primary is killed', async () => {
-    const command = spawnCommand([directory, ...two])
+    const command = spawnCommand([directory, ...processes])
     await command.listening
     const workers = await childrenOf(command.child.pid)
     command.child.kill('SIGKILL')

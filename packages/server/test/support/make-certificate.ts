@@ -8,6 +8,8 @@ import { temporaryDirectory } from './temporary-directory.ts'
 export interface CertificateContent {
   /** @default 'localhost' */
   readonly name?: string
+  /** Of its key. @default 'P-256' */
+  readonly curve?: string
   /** @default an hour ago */
   readonly validFrom?: Date
   /** @default in a day */
@@ -19,10 +21,11 @@ const hour = 3_600_000
 /** A self-signed certificate (RFC 5280) for a name, `localhost` and 127.0.0.1, and its key, both in PEM form. */
 export function makeCertificate({
   name = 'localhost',
+  curve = 'P-256',
   validFrom = new Date(Date.now() - hour),
   validTo = new Date(Date.now() + 24 * hour),
 }: CertificateContent = {}): { cert: string; key: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: curve })
   const entity = sequence(tag(0x31, sequence(objectId(2, 5, 4, 3), tag(0x0c, Buffer.from(name)))))
   const toBeSigned = sequence(
     tag(0xa0, integer(2)),

@@ -1,4 +1,4 @@
-import { engineAsks, engineFlags, noSlab } from '@serve-dist/engine'
+import { engineAsks, engineFlags, engineMarks, noSlab } from '@serve-dist/engine'
 import type { FlatSite } from '../../src/native/engine-table.ts'
 
 /** What the table says of a path. */
@@ -13,46 +13,60 @@ interface TableRepresentation {
   readonly ok: string
   readonly notModified: string
   readonly tag: string
-  /** `undefined` where Node has it. */
+  /** `undefined` where it is in a file, or Node has it. */
   readonly body: string | undefined
+  /** `undefined` where it is in memory, or Node has it. */
+  readonly file: string | undefined
 }
 
 /** Reads the flat table as `packages/engine/src/binding.ts` describes it. */
-export function readEngineTable({ text, index, slabs }: FlatSite): ReadonlyMap<string, TableResource> {
+export function readEngineTable({ text, index, slabs, files }: FlatSite): ReadonlyMap<string, TableResource> {
   const latin1 = Buffer.from(text.buffer, text.byteOffset, text.length)
-  const [resources = 0, count = 0] = index
+  const [resources = 0, count = 0, , templates = 0] = index
   const textAt = (at: number): string => {
     const begin = index[at] ?? Number.NaN
     return latin1.toString('latin1', begin, begin + (index[at + 1] ?? Number.NaN))
   }
-  const rowsEnd = 3 + 8 * resources
-  if (index.length !== rowsEnd + 9 * count) throw new RangeError('the table has another length')
+  const rowsEnd = 4 + 10 * resources
+  const templatesAt = rowsEnd + 6 * count
+  if (index.length !== templatesAt + 4 * templates) throw new RangeError('the table has another length')
 
-  const representation = (number: number): TableRepresentation => {
-    const at = rowsEnd + 9 * number
-    const [slab = noSlab, begin = 0, length = 0] = index.subarray(at + 6, at + 9)
+  const representation = (number: number, resourceAt: number): TableRepresentation => {
+    const at = rowsEnd + 6 * number
+    const [slab = noSlab, begin = 0, length = 0] = index.subarray(at + 3, at + 6)
     const memory = slabs[slab]
-    if (memory === undefined && slab !== noSlab) throw new RangeError(`there is no slab ${slab}`)
+    const file = files[slab - slabs.length]
+    if (memory === undefined && file === undefined && slab !== noSlab)
+      throw new RangeError(`there is no slab ${slab}`)
     if (memory !== undefined && begin + length > memory.length)
       throw new RangeError('a body ends beyond its slab')
+    const tag = textAt(at + 1)
+    const head = (templateAt: number): string =>
+      textAt(templateAt)
+        .replace(engineMarks.entityTag, tag)
+        .replace(engineMarks.contentLength, String(length))
+        .replace(engineMarks.lastModified, textAt(resourceAt + 5))
+        .replace(engineMarks.useAsDictionary, textAt(resourceAt + 7))
+    const templateAt = templatesAt + 4 * (index[at] ?? Number.NaN)
     return {
-      ok: textAt(at),
-      notModified: textAt(at + 2),
-      tag: textAt(at + 4),
+      ok: head(templateAt),
+      notModified: head(templateAt + 2),
+      tag,
+      file: file?.path,
       body: memory && Buffer.from(memory).toString('utf8', begin, begin + length),
     }
   }
   return new Map(
     Array.from({ length: resources }, (_, number): [string, TableResource] => {
-      const at = 3 + 8 * number
+      const at = 4 + 10 * number
       const [layout = engineAsks, first = 0, own = 0] = index.subarray(at + 2, at + 5)
       return [
         textAt(at),
         {
           layout,
           lastModified: textAt(at + 5),
-          hasDeltas: ((index[at + 7] ?? 0) & engineFlags.hasDeltas) > 0,
-          representations: Array.from({ length: own }, (_each, of) => representation(first + of)),
+          hasDeltas: ((index[at + 9] ?? 0) & engineFlags.hasDeltas) > 0,
+          representations: Array.from({ length: own }, (_each, of) => representation(first + of, at)),
         },
       ]
     }),

@@ -1,13 +1,17 @@
-import { once } from 'node:events'
+import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
 import { createTlsTransport, type TlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
 import { readTlsCredentials } from '../../src/transport/tls/tls-credentials.ts'
 import type { RequestListener, TransportOptions } from '../../src/transport/transport.ts'
 import { writeCertificate } from './make-certificate.ts'
+import { startEngineOverTls } from './start-engine-over-tls.ts'
+import { isNative } from './tested-engine.ts'
 
 /** A transport that listens. */
 export interface StartedTlsServer extends TlsTransport {
   readonly port: number
+  /** Connections of clients that are open. */
+  readonly connections: () => Promise<number>
 }
 
 const running: TlsTransport[] = []
@@ -21,12 +25,15 @@ export async function startTlsServer(
   listener: RequestListener,
   options: Partial<TransportOptions> = {},
 ): Promise<StartedTlsServer> {
+  if (isNative) return await startEngineOverTls(listener, options)
   const credentials = await readTlsCredentials(await writeCertificate())
   const transport = createTlsTransport(listener, { takesUploads: false, ...options }, credentials)
-  transport.server.listen(0, '127.0.0.1')
-  await once(transport.server, 'listening')
+  const origin = await transport.listen({ host: '127.0.0.1', port: 0 })
   running.push(transport)
-  const address = transport.server.address()
-  if (typeof address !== 'object' || address === null) throw new TypeError('listens on no port')
-  return { ...transport, port: address.port }
+  const { server } = transport
+  return {
+    ...transport,
+    port: Number(new URL(origin).port),
+    connections: () => promisify(server.getConnections.bind(server))(),
+  }
 }

@@ -1,5 +1,9 @@
+import { loadEngine } from '@serve-dist/engine'
 import { type EngineChoice, engineChoices } from '../../src/native/engine-choice.ts'
 
 /** From where the command takes it, too: the suite is run over both engines. */
 export const testedEngine: EngineChoice =
   engineChoices.find((choice) => choice === process.env['SERVE_DIST_ENGINE']) ?? 'auto'
+
+/** Whether the native one is tested: where there is none, `auto` is Node's. */
+export const isNative: boolean = testedEngine !== 'node' && typeof loadEngine() !== 'string'

@@ -150,7 +150,7 @@ async function askForMany({ request, find }: RawHttp2): Promise<void> {
 }
 
 test('a session whose client takes nothing is ended where others need its streams', async () => {
-  const { server, port } = await serve(serveFiles)
+  const { connections, port } = await serve(serveFiles)
   const stalled = await openRaw(port, [[4, 0]])
   await askForMany(stalled)
   await delay(4 * limits.connectionsCheckingInterval)
@@ -158,7 +158,7 @@ test('a session whose client takes nothing is ended where others need its stream
   await askForMany(other)
   await stalled.closed
   expect(other.frames.filter(({ type }) => type === frameTypes.resetStream)).toEqual([])
-  expect(await connectionsOf(server)).toBe(1)
+  expect(await connections()).toBe(1)
 })
 
 test('an upload over HTTP/2 that makes progress for longer than every limit comes whole', async () => {
@@ -280,12 +280,12 @@ describe('an answer over HTTP/2 of an application', () => {
   })
 
   test('that waits for events is given up when its client does not answer a PING', async () => {
-    const { server, port } = await serve((_request, response) => void response.write('first'))
+    const { connections, port } = await serve((_request, response) => void response.write('first'))
     const connection = await openRaw(port)
     connection.request(1)
     await connection.find(({ type }) => type === frameTypes.ping)
     await connection.closed
-    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0))
+    await vi.waitFor(async () => expect(await connections()).toBe(0))
   })
 
   test('has room for more when all its slices have left', async () => {
@@ -303,15 +303,13 @@ describe('a socket is closed', () => {
     ['idle', false],
     ['with an answer under way', true],
   ])('when its client says GOAWAY and keeps it open, 20 of 20: %s', async (_what, hasAnswer) => {
-    const { server, port } = await serve((_request, response) =>
-      setTimeout(() => response.end('answer'), 700),
-    )
-    const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(port, [], true)))
+    const server = await serve((_request, response) => setTimeout(() => response.end('answer'), 700))
+    const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(server.port, [], true)))
     for (const { request, send } of connections) {
       if (hasAnswer) request(1)
       send({ type: frameTypes.goAway, payload: Buffer.alloc(8) })
     }
-    await vi.waitFor(async () => expect(await connectionsOf(server)).toBe(0), 5000)
+    await vi.waitFor(async () => expect(await server.connections()).toBe(0), 5000)
     const answered = connections.filter(({ frames }) =>
       frames.some(({ flags, stream }) => stream === 1 && flags === 1),
     )
@@ -320,22 +318,12 @@ describe('a socket is closed', () => {
 
   test('when we said GOAWAY, and its client is silent', async () => {
     const transport = await serve(serveFiles)
-    const { server, port } = transport
-    const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(port, [], true)))
+    const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(transport.port, [], true)))
     for (const { request } of connections) request(1)
     await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))
     const begun = performance.now()
     await transport.drain(30_000)
     expect(performance.now() - begun).toBeLessThan(10_000)
-    expect(await connectionsOf(server)).toBe(0)
+    expect(await transport.connections()).toBe(0)
   })
 })
-
-function connectionsOf(server: StartedTlsServer['server']): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => {
-      if (error) reject(error)
-      else resolve(count)
-    })
-  })
-}

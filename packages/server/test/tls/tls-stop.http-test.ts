@@ -14,6 +14,7 @@ import { frameTypes, openRawHttp2 } from '../support/open-raw-http2.ts'
 import { formatRequest } from '../support/raw-request.ts'
 import type { StartedServer } from '../support/start-server.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
@@ -34,7 +35,14 @@ interface StartOptions {
 }
 
 async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
-  const server = await serve({ directory, port: 0, gracePeriod, tls, site: { largestBody } })
+  const server = await serve({
+    directory,
+    port: 0,
+    gracePeriod,
+    tls,
+    engine: testedEngine,
+    site: { largestBody },
+  })
   return { ...server, port: Number(new URL(server.url).port) }
 }
 
@@ -58,7 +66,9 @@ describe('close, over TLS', () => {
     await connection.find(({ type }) => type === frameTypes.data)
     const closed = millisecondsToClose(server)
     const { payload } = await connection.find(({ type }) => type === frameTypes.goAway)
-    expect([payload.readUInt32BE(0), payload.readUInt32BE(4)]).toEqual([1, 0])
+    // The native engine says first that it will end, and takes what is on its way (RFC 9113 §6.8).
+    expect([1, 2 ** 31 - 1]).toContain(payload.readUInt32BE(0))
+    expect(payload.readUInt32BE(4)).toBe(0)
     connection.socket.end()
     expect(await closed).toBeLessThan(soon)
   })
@@ -187,7 +197,7 @@ describe('close, over TLS', () => {
     'over a unix socket, waits neither for one that does not begin nor for one that is done',
     async () => {
       const socket = join(await temporaryDirectory(), 'socket')
-      const server = await serve({ directory, socket, gracePeriod: 15_000, tls })
+      const server = await serve({ directory, socket, gracePeriod: 15_000, tls, engine: testedEngine })
       const silent = connectTcp({ path: socket })
       await once(silent, 'connect')
       const idle = connectTls({ path: socket, rejectUnauthorized: false })

@@ -30,6 +30,8 @@ export interface WorkersOptions {
   readonly umask?: number | undefined
   /** Passed to each worker. */
   readonly role: Pick<WorkerRole, 'port' | 'descriptor'>
+  /** The descriptor of the socket that they get for the native engine; the default is that Node's answers. */
+  readonly socket?: number | undefined
   readonly watcher: WorkersWatcher
   /** The store of the builds, if they come from one: this process alone asks it. */
   readonly store: SharedMirror | undefined
@@ -39,6 +41,7 @@ export interface WorkersOptions {
 interface WorkersWatcher {
   /** A worker may listen, and serves this build. */
   noteBuild(build: ServedBuild & SiteCounts): void
+  noteListening(worker: Worker): void
   noteReload(outcome: ReloadOutcome): void
 }
 
@@ -67,7 +70,7 @@ const patience = 1000
  * @throws OperatorError when one is refused at the first start, or all end again and again.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
-  const { count, role, gracePeriod, watcher, store } = options
+  const { count, role, socket, gracePeriod, watcher, store } = options
   const slots = Array.from({ length: count }, (): WorkerSlot => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
@@ -92,6 +95,9 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     watcher.noteReload(outcome)
     return outcome
   })
+  if (socket !== undefined) {
+    cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', socket] })
+  }
   const umask = process.umask()
   if (options.umask !== undefined) process.umask(options.umask)
   for (const slot of slots) launch(slot)
@@ -130,7 +136,12 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
 
   function launch(slot: WorkerSlot): void {
     const isFirst = slot === slots[0] && slot.failures === 0
-    const worker = fork({ ...role, isFirst, isReplacement: listening !== undefined })
+    const worker = fork({
+      ...role,
+      isFirst,
+      isReplacement: listening !== undefined,
+      isNative: socket !== undefined,
+    })
     const begin = performance.now()
     const end = (reason: string): void => {
       slot.worker = undefined
@@ -147,8 +158,10 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       if (message.type === 'serve-dist:loaded') {
         slot.build = message
         void admit(slot, worker, message)
-      } else if (message.type === 'serve-dist:ready') slot.ready = message
-      else if (message.type === 'serve-dist:ask') {
+      } else if (message.type === 'serve-dist:ready') {
+        slot.ready = message
+        watcher.noteListening(worker)
+      } else if (message.type === 'serve-dist:ask') {
         if (store !== undefined) void answerWorker(worker, message, store.answer)
         return
       } else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)

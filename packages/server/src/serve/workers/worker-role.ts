@@ -10,7 +10,12 @@ export interface WorkerRole {
   readonly port: number | undefined
   /** The descriptor of the socket to listen on, in the primary. */
   readonly descriptor: number | undefined
+  /** Whether the native engine answers, and has the socket to listen on as {@link givenSocket}. */
+  readonly isNative: boolean
 }
+
+/** Behind standard input, output and error, and the channel to the primary. */
+export const givenSocket = 4
 
 const name = 'SERVE_DIST_WORKER'
 
@@ -20,9 +25,11 @@ export function toEnvironment({
   isReplacement,
   port,
   descriptor,
+  isNative,
 }: WorkerRole): Readonly<Record<string, string>> {
   const place = isReplacement ? 'replacement' : ''
-  return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? '', place].join(',') }
+  const engine = isNative ? 'native' : ''
+  return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? '', place, engine].join(',') }
 }
 
 /** The role of this process, if it is a worker of ours; its child processes do not inherit it. */
@@ -30,9 +37,14 @@ export function takeWorkerRole(environment: NodeJS.ProcessEnv = process.env): Wo
   const text = environment[name]
   delete environment[name]
   if (text === undefined || !cluster.isWorker) return undefined
-  const [order, port, descriptor, place] = text.split(',')
-  const isReplacement = place === 'replacement'
-  return { isFirst: order === 'first', isReplacement, port: numberOf(port), descriptor: numberOf(descriptor) }
+  const [order, port, descriptor, place, engine] = text.split(',')
+  return {
+    isFirst: order === 'first',
+    isReplacement: place === 'replacement',
+    port: numberOf(port),
+    descriptor: numberOf(descriptor),
+    isNative: engine === 'native',
+  }
 }
 
 function numberOf(text: string | undefined): number | undefined {

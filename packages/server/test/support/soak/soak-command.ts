@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { type RunningCommand, spawnCommand } from '../spawn-command.ts'
 
 /** The command, with a look into its process. */
@@ -24,8 +24,24 @@ export async function startSoakCommand(args: readonly string[]): Promise<SoakCom
   // The young generation would grow up to 16 MiB at its own pace, and hide what else grows.
   const nodeOptions = ['--expose-gc', '--max-semi-space-size=1', '--import', probe]
   const command = spawnCommand([...args, '--port', '0'], { nodeOptions })
-  const { port } = await command.listening
-  return { ...command, port, measure: () => measure(command) }
+  const { line, port } = await command.listening
+  if (!line.includes('engine: native')) return { ...command, port, measure: () => measure(command) }
+  // Node has only its ends of pairs.
+  const measureBoth = async (): Promise<Holdings> => ({
+    ...(await measure(command)),
+    sockets: await heldConnections(port),
+  })
+  return { ...command, port, measure: measureBoth }
+}
+
+/** Connections to a port of this machine whose server has not closed them; on Linux. */
+async function heldConnections(port: number): Promise<number> {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/\s+/))
+  const [established, closeWait] = ['01', '08']
+  return rows.filter(
+    ([, local = '', , state]) => local.endsWith(ending) && (state === established || state === closeWait),
+  ).length
 }
 
 async function measure({ child }: RunningCommand): Promise<Holdings> {

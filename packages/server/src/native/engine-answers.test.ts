@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { recordOf } from '../../test/support/native/engine-record.ts'
+import { readRecords } from './engine-answers.ts'
+
+describe('readRecords', () => {
+  test('reads one record behind the other, wherever they lie', () => {
+    const log = Buffer.concat([Buffer.from('x'), recordOf('::1', 'GET / HTTP/1.1\r\n\r\n'), recordOf('', '')])
+    const [first, second, ...more] = readRecords(log.subarray(1))
+    expect(first).toEqual({
+      ended: 1_700_000_000_500,
+      milliseconds: 250,
+      bytes: 7,
+      class: 3,
+      isAborted: true,
+      request: { method: 'GET', url: '/', httpVersion: '1.1', rawHeaders: [] },
+      peer: '::1',
+      head: '',
+    })
+    expect([second?.peer, more]).toEqual(['', []])
+  })
+
+  test('reads the head of the answer behind that of the request', () => {
+    const answer = 'HTTP/1.1 200 OK\r\nETag: "a"'
+    const [record] = readRecords(recordOf('', `GET / HTTP/1.1\r\nHost: a\r\n\r\n${answer}\r\n\r\n`))
+    expect([record?.request.rawHeaders, record?.head]).toEqual([['Host', 'a'], answer])
+  })
+
+  test('reads fields as Node has them, and pseudo-fields of HTTP/2', () => {
+    const head =
+      'GET /?a HTTP/2.0\r\n:authority: a:1\r\nA:\t b: c \r\nUser-Agent: \u00A0\u00E9\r\nEmpty:\r\n\r\n'
+    const [record] = readRecords(recordOf('', head))
+    const rawHeaders = [':authority', 'a:1', 'A', 'b: c', 'User-Agent', '\u00A0\u00E9', 'Empty', '']
+    expect(record?.request).toEqual({ method: 'GET', url: '/?a', httpVersion: '2.0', rawHeaders })
+  })
+})

@@ -1,0 +1,337 @@
+import { type EngineBinding, type EngineListener, type EngineOptions, loadEngine } from '@serve-dist/engine'
+import { execFileSync } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { mkdir, rename, statfs, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { deployInto } from '../support/deploy-into.ts'
+import { type Connection, openConnection } from '../support/open-connection.ts'
+import type { RawResponse } from '../support/parse-response.ts'
+import { formatRequest, type RawRequest, rawRequest } from '../support/raw-request.ts'
+import { startSoakCommand } from '../support/soak/soak-command.ts'
+import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+import { startServer, type StartedServer } from '../support/start-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const megabyte = 1024 * 1024
+const bodies = {
+  '/large.bin': incompressibleBytes(megabyte + 1),
+  '/middle.bin': incompressibleBytes(40_000),
+  '/small.bin': incompressibleBytes(20_000),
+}
+const targets = Object.entries(bodies)
+const files = {
+  'index.html': 'page',
+  ...Object.fromEntries(targets.map(([target, body]) => [target.slice(1), body])),
+}
+/** What copies of the two large ones take, each from a page's begin. */
+const copiedBytes = 4096 * (257 + 10)
+
+/** Removed files of one size that this process has open: copies of bodies. */
+function openCopies(size: number): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const path = `/proc/self/fd/${descriptor}`
+      const name = readlinkSync(path)
+      const { blocks } = statSync(path)
+      return name.endsWith(' (deleted)') && 512 * blocks === size ? [name] : []
+    } catch {
+      // Closed since it was listed.
+      return []
+    }
+  })
+}
+
+/** A server that has copied its large bodies, and knows whom it answers; until the test ends. */
+async function start(directory: string): Promise<StartedServer> {
+  expect(openCopies(copiedBytes)).toEqual([])
+  const server = await startServer(directory, { engine: 'native' })
+  await rawRequest(server.port)
+  await expectOneCopy()
+  onTestFinished(async () => server.close())
+  return server
+}
+
+async function expectOneCopy(): Promise<void> {
+  await vi.waitFor(() => expect(openCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
+}
+
+async function ask(connection: Connection, request: RawRequest): Promise<RawResponse> {
+  connection.send(formatRequest(request))
+  return await connection.receive(request.method)
+}
+
+/** What a server answers by Node and then by itself, where it is not the file. */
+async function wrongBodies(port: number): Promise<string[]> {
+  const connection = await openConnection(port)
+  const wrong: string[] = []
+  for (const [target, body] of [...targets, ...targets])
+    if (!isWhole(await ask(connection, { target }), body)) wrong.push(target)
+  connection.socket.destroy()
+  return wrong
+}
+
+/** The port of a server that may copy its bodies to these folders alone. */
+async function startCopyingTo(bodyFolders: readonly string[]): Promise<number> {
+  const { Engine } = expectEngine()
+  class CopyingEngine extends Engine {
+    constructor(options: EngineOptions, listener: EngineListener) {
+      super({ ...options, bodyFolders }, listener)
+    }
+  }
+  const site = await loadSite(directory)
+  const native = { binding: { Engine: CopyingEngine }, threads: 1 }
+  const transport = createEngineTransport(createHandler(site), { takesUploads: false }, native)
+  onTestFinished(async () => transport.drain(0))
+  transport.follower?.swap(site)
+  return Number(new URL(await transport.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+/** A small file system on a disk until the test ends; `undefined` where none can be mounted. */
+async function mountDisk(): Promise<string | undefined> {
+  const folder = await temporaryDirectory()
+  const [image, place] = [join(folder, 'image'), join(folder, 'disk')]
+  await writeFile(image, Buffer.alloc(16 * megabyte))
+  await mkdir(place)
+  try {
+    execFileSync('mkfs.ext4', ['-q', '-b', '4096', image], { stdio: 'ignore' })
+    execFileSync('mount', ['-o', 'loop', image, place], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  // What is open there is closed by then.
+  onTestFinished(() => void execFileSync('umount', ['--lazy', place]))
+  return place
+}
+
+function expectEngine(): EngineBinding {
+  const found = loadEngine()
+  if (typeof found === 'string') throw new Error(found)
+  return found
+}
+
+function isWhole({ status, field, body: received }: RawResponse, body: Buffer): boolean {
+  return status === 200 && field('Content-Length') === String(body.length) && received.equals(body)
+}
+
+const { TMPDIR } = process.env
+let directory: string
+beforeEach(async () => {
+  directory = await buildFixture(files)
+})
+afterEach(() => {
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
+})
+
+describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('bodies', () => {
+  test('are the same bytes on a kept connection, one after another or all at once', async () => {
+    const { port } = await start(directory)
+    expect(await wrongBodies(port)).toEqual([])
+    const connection = await openConnection(port)
+    const many = Array.from({ length: 10 }, () => targets).flat()
+    connection.send(many.map(([target]) => formatRequest({ target })).join(''))
+    for (const [, body] of many) expect(isWhole(await connection.receive(), body)).toBe(true)
+    connection.socket.destroy()
+  })
+
+  test('stay away from HEAD and 304, whose connection goes on', async () => {
+    const { port } = await start(directory)
+    const connection = await openConnection(port)
+    for (const [target, body] of targets) {
+      const head = await ask(connection, { method: 'HEAD', target })
+      expect([head.status, head.field('Content-Length')]).toEqual([200, String(body.length)])
+      const tag = head.field('ETag') ?? ''
+      expect((await ask(connection, { target, fields: { 'If-None-Match': tag } })).status).toBe(304)
+      expect(isWhole(await ask(connection, { target }), body)).toBe(true)
+    }
+    connection.socket.destroy()
+  })
+
+  test('of the build that an answer began with are sent to its end, and then let go', async () => {
+    const server = await start(directory)
+    const connection = await openConnection(server.port)
+    const count = 30
+    connection.socket.pause()
+    connection.send(formatRequest({ target: '/large.bin' }).repeat(count))
+    await vi.waitFor(() => expect(connection.socket.bytesWritten).toBeGreaterThan(0))
+
+    const next = { ...files, 'large.bin': Buffer.alloc(megabyte + 1, 'next') }
+    await deployInto(directory, next)
+    expect(await server.reload()).toMatchObject({ status: 'swapped' })
+    connection.socket.resume()
+    const received: RawResponse[] = []
+    while (received.length < count) received.push(await connection.receive())
+    const swapped = received.findIndex(({ body }) => body.equals(next['large.bin']))
+    expect(swapped).toBeGreaterThan(0)
+    for (const [at, response] of received.entries())
+      expect(isWhole(response, at < swapped ? bodies['/large.bin'] : next['large.bin'])).toBe(true)
+    connection.socket.destroy()
+    await expectOneCopy()
+  })
+
+  test('cost nothing after clients that leave in the middle, and after many swaps', async () => {
+    const server = await start(directory)
+    for (let swap = 0; swap < 20; swap += 1) {
+      const socket = connect({ port: server.port, host: '127.0.0.1' })
+      socket.write(formatRequest({ target: '/large.bin' }).repeat(20))
+      await new Promise((resolve) => {
+        socket.once('data', resolve)
+      })
+      await deployInto(directory, { ...files, 'index.html': `page ${swap}` })
+      expect(await server.reload()).toMatchObject({ status: 'swapped' })
+      socket.destroy()
+    }
+    expect(await wrongBodies(server.port)).toEqual([])
+    await expectOneCopy()
+  })
+
+  test.each(['/nowhere', '/proc', '/dev/shm'])(
+    'are sent where a copy cannot be made in %s',
+    async (folder) => {
+      process.env['TMPDIR'] = folder
+      const server = await startServer(directory, { engine: 'native' })
+      expect(await wrongBodies(server.port)).toEqual([])
+      await server.close()
+    },
+  )
+
+  test('are sent where no copy can be made', async () => {
+    expect(await wrongBodies(await startCopyingTo([]))).toEqual([])
+    expect(openCopies(copiedBytes)).toEqual([])
+  })
+
+  test('are copied to a disk that has room, and sent from memory where it is nearly full', async () => {
+    const disk = await mountDisk()
+    if (disk === undefined) {
+      console.log('no disks can be mounted here: left out')
+      return
+    }
+    await startCopyingTo([disk])
+    await expectOneCopy()
+    const { bavail, bsize } = await statfs(disk)
+    await writeFile(join(disk, 'other'), Buffer.alloc(bavail * bsize - megabyte))
+    expect(await wrongBodies(await startCopyingTo([disk]))).toEqual([])
+    expect(openCopies(copiedBytes)).toHaveLength(1)
+  })
+
+  test.each([
+    ['from memory', []],
+    ['streamed', ['--largest-body', '100k']],
+  ] as const)('cost 1,000 readers that stall no memory: %s', async (_how, flags) => {
+    const command = await startSoakCommand([directory, '--engine', 'native', ...flags])
+    const { port } = command
+    expect(await wrongBodies(port)).toEqual([])
+    const before = await command.measure()
+    const readers = Array.from({ length: 1000 }, () => connect({ port, host: '127.0.0.1' }))
+    for (const reader of readers) {
+      reader.on('error', () => {
+        // The server is killed while they wait.
+      })
+      reader.pause()
+      reader.write(formatRequest({ target: '/large.bin' }).repeat(8))
+    }
+    const during = await vi.waitFor(
+      async () => {
+        const holdings = await command.measure()
+        expect(holdings.descriptors).toBeGreaterThanOrEqual(before.descriptors + readers.length)
+        return holdings
+      },
+      { timeout: 30_000, interval: 500 },
+    )
+    expect(await wrongBodies(port)).toEqual([])
+    const later = await command.measure()
+    const cost = Math.max(during.rss, later.rss) - before.rss
+    for (const reader of readers) reader.destroy()
+    expect(cost).toBeLessThan(20 * megabyte)
+    await vi.waitFor(
+      async () => expect((await command.measure()).descriptors).toBeLessThanOrEqual(before.descriptors),
+      { timeout: 30_000, interval: 500 },
+    )
+  })
+})
+
+/** Requests that came to Node in this process. */
+let requests = 0
+const count = (): void => {
+  requests += 1
+}
+
+async function byNode(connection: Connection, request: RawRequest): Promise<number> {
+  const before = requests
+  await ask(connection, request)
+  return requests - before
+}
+
+/** Serves streamed files, and waits until the engine has opened them. */
+async function startStreamed(onProblem?: (problem: Error) => void): Promise<{
+  readonly server: StartedServer
+  readonly connection: Connection
+}> {
+  const handler = onProblem === undefined ? {} : { onProblem }
+  const server = await startServer(directory, { engine: 'native', handler, site: { largestBody: 1000 } })
+  const connection = await openConnection(server.port)
+  onTestFinished(() => void connection.socket.destroy())
+  await vi.waitFor(async () => expect(await byNode(connection, { target: '/small.bin' })).toBe(0))
+  return { server, connection }
+}
+
+describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
+  beforeEach(() => subscribe('http.server.request.start', count))
+  afterEach(() => unsubscribe('http.server.request.start', count))
+
+  test('are the same bytes, one after another or all at once', async () => {
+    const { server, connection } = await startStreamed()
+    const before = requests
+    expect(await wrongBodies(server.port)).toEqual([])
+    const many = Array.from({ length: 10 }, () => targets).flat()
+    connection.send(many.map(([target]) => formatRequest({ target })).join(''))
+    for (const [, body] of many) expect(isWhole(await connection.receive(), body)).toBe(true)
+    const head = await ask(connection, { method: 'HEAD', target: '/large.bin' })
+    expect([head.status, head.field('Content-Length')]).toEqual([200, String(megabyte + 1)])
+    const tag = head.field('ETag') ?? ''
+    const target = '/large.bin'
+    expect((await ask(connection, { target, fields: { 'If-None-Match': tag } })).status).toBe(304)
+    expect(requests).toBe(before)
+    expect(await byNode(connection, { target, fields: { Range: 'bytes=0-9' } })).toBe(1)
+  })
+
+  test('are left to Node once they are other ones, gone or renamed', async () => {
+    const { connection } = await startStreamed()
+    const file = join(directory, 'large.bin')
+    const target = '/large.bin'
+    await rename(file, `${file}.old`)
+    const moved = requests
+    expect(isWhole(await ask(connection, { target }), bodies['/large.bin'])).toBe(true)
+    await rename(`${file}.old`, file)
+    await writeFile(file, Buffer.alloc(megabyte + 1))
+    expect((await ask(connection, { target })).status).toBe(500)
+    expect(requests - moved).toBe(2)
+    expect(await byNode(connection, { target: '/middle.bin' })).toBe(0)
+  })
+
+  test('are cut off where they change amid an answer, which is reported once', async () => {
+    const size = 40 * megabyte
+    await deployInto(directory, { ...files, 'huge.bin': Buffer.alloc(size) })
+    const problems: string[] = []
+    const { server, connection } = await startStreamed(({ message }) => problems.push(message))
+    connection.socket.pause()
+    connection.send(formatRequest({ target: '/huge.bin' }))
+    await new Promise((resolve) => {
+      connection.socket.once('readable', resolve)
+    })
+    await writeFile(join(directory, 'huge.bin'), Buffer.alloc(size, 'x'))
+    connection.socket.resume()
+    expect((await connection.rest()).length).toBeLessThan(size)
+    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    expect(problems[0]).toMatch(/huge\.bin: changed since the server read it; /)
+    expect((await rawRequest(server.port, { target: '/huge.bin' })).status).toBe(500)
+    expect(problems).toHaveLength(1)
+  })
+})

@@ -1,0 +1,110 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { type Connection, openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+
+/** Enough to begin to serve, and for a few dozen connections. */
+const descriptors = 80
+
+let directory: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page' })
+})
+
+/** Seconds of CPU that a process has used; Linux counts hundredths. */
+async function cpuOf(processId: number | undefined): Promise<number> {
+  const fields = (await readFile(`/proc/${processId}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+async function statusOf(connection: Connection, target: string): Promise<number> {
+  connection.send(formatRequest({ target }))
+  return (await connection.receive()).status
+}
+
+interface Started {
+  readonly port: number
+  readonly command: RunningCommand
+  readonly openDescriptors: () => Promise<number>
+}
+
+async function start(): Promise<Started> {
+  const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors })
+  const { port } = await command.listening
+  // The engine learns from Node what it is asked for.
+  await rawRequest(port, {})
+  const openDescriptors = async (): Promise<number> => (await readdir(`/proc/${command.child.pid}/fd`)).length
+  return { port, command, openDescriptors }
+}
+
+/** Opens more connections than the process can take: the system queues the others. */
+async function takeAll({ port, openDescriptors }: Started): Promise<readonly Connection[]> {
+  const others = await Promise.all(Array.from({ length: 2 * descriptors }, () => openConnection(port)))
+  await vi.waitFor(async () => expect(await openDescriptors()).toBeGreaterThanOrEqual(descriptors))
+  return others
+}
+
+describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
+  test('the native engine answers on connections that are open, rests, and recovers', async () => {
+    const started = await start()
+    const { port, command, openDescriptors } = started
+    const { pid } = command.child
+    const before = await openDescriptors()
+    const [files, relayed] = [await openConnection(port), await openConnection(port)]
+    expect([await statusOf(files, '/'), await statusOf(relayed, '/none')]).toEqual([200, 404])
+
+    const others = await takeAll(started)
+    // One way to Node is left, which they have by turns.
+    for (const connection of [files, relayed, relayed, files]) {
+      expect(await statusOf(connection, '/none')).toBe(404)
+      expect([await statusOf(files, '/'), await statusOf(relayed, '/')]).toEqual([200, 200])
+    }
+    const [cpu, time] = [await cpuOf(pid), performance.now()]
+    await delay(1000)
+    expect((await cpuOf(pid)) - cpu).toBeLessThan((0.3 * (performance.now() - time)) / 1000)
+
+    // Whichever thread serves them: those that it has accepted are kept.
+    expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
+    for (const { socket } of others) socket.destroy()
+    expect((await rawRequest(port, {})).status).toBe(200)
+    expect((await rawRequest(port, { target: '/none' })).status).toBe(404)
+    expect([await statusOf(relayed, '/none'), await statusOf(files, '/none')]).toEqual([404, 404])
+    for (const { socket } of [files, relayed]) socket.destroy()
+    await vi.waitFor(async () => expect(await openDescriptors()).toBeLessThanOrEqual(before))
+    expect(command.complaints()).not.toContain('502')
+    command.child.kill('SIGTERM')
+    expect((await command.exited).code).toBe(0)
+  })
+
+  test('the native engine answers 502 what does not reach Node, and says why', async () => {
+    const started = await start()
+    const files = await openConnection(started.port)
+    expect(await statusOf(files, '/')).toBe(200)
+    const others = await takeAll(started)
+    expect([await statusOf(files, '/'), await statusOf(files, '/none')]).toEqual([200, 502])
+    expect(await files.rest()).toHaveLength(0)
+    expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/)
+    for (const { socket } of others) socket.destroy()
+    expect((await rawRequest(started.port, { target: '/none' })).status).toBe(404)
+  })
+
+  test('the native engine says so where it cannot begin', async () => {
+    const codes: (number | null)[] = []
+    // From where nothing works to where everything does.
+    for (let few = 20; few < 40 && codes.at(-1) !== 0; few += 1) {
+      const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors: few })
+      const listening = await command.listening.catch(() => undefined)
+      // There may be none for connections, which the system queues then.
+      if (listening !== undefined) (await openConnection(listening.port)).socket.destroy()
+      command.child.kill('SIGTERM')
+      const { code, stderr } = await command.exited
+      expect(listening !== undefined || stderr.includes('EMFILE')).toBe(true)
+      codes.push(code)
+    }
+    expect(codes.at(-1)).toBe(0)
+    expect(new Set(codes)).toEqual(new Set([0, 1]))
+  })
+})

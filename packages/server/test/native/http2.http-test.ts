@@ -1,0 +1,200 @@
+import { once } from 'node:events'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { loadEngine } from '@serve-dist/engine'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createHandler } from '../../src/hosts/handler.ts'
+import { loadSite } from '../../src/load/load-site.ts'
+import { createTlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
+import { readTlsCredentials } from '../../src/transport/tls/tls-credentials.ts'
+import type { Transport } from '../../src/transport/transport.ts'
+import { buildFixture } from '../support/build-fixture.ts'
+import { compressibleText } from '../support/compressible-text.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { startEngineOverTls } from '../support/start-engine-over-tls.ts'
+
+const script = compressibleText(300_000)
+const sessions: ClientHttp2Session[] = []
+const bound: Transport[] = []
+let origins: { readonly native: string; readonly node: string }
+/** Requests that Node has answered. */
+let handled: readonly string[] = []
+let ended: readonly string[] = []
+
+describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2', () => {
+  beforeAll(async () => {
+    const site = await loadSite(
+      await buildFixture({ 'index.html': 'page', 'app.js': script, 'empty.txt': '' }),
+    )
+    const files = await writeCertificate()
+    const handle = createHandler(site)
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      handled = [...handled, `${request.method} ${request.url}`]
+      if (request.url?.startsWith('/api/') === true) answerCall(request, response)
+      else handle(request, response)
+    }
+    const native = await startEngineOverTls(listener, {}, site)
+    const node = createTlsTransport(listener, { takesUploads: true }, await readTlsCredentials(files))
+    bound.push(node)
+    origins = {
+      native: `https://127.0.0.1:${native.port}`,
+      node: await node.listen({ host: '127.0.0.1', port: 0 }),
+    }
+  })
+  afterAll(async () => {
+    for (const session of sessions) session.destroy()
+    await Promise.all(bound.map((transport) => transport.drain(0)))
+  })
+  beforeEach(() => {
+    handled = []
+    ended = []
+  })
+
+  test.each([
+    ['/', {}],
+    ['/app.js', {}],
+    ['/app.js', { 'accept-encoding': 'br' }],
+    ['/app.js?q', { 'accept-encoding': 'gzip, br' }],
+    ['/app.js', { 'if-none-match': '"other"' }],
+    ['/', { ':method': 'HEAD' }],
+  ])('answers %s with %j by itself, as Node does', async (path, fields) => {
+    const [expected, found] = await askBoth({ ':path': path, ...fields })
+    expect(found).toEqual(expected)
+    expect(handled).toEqual([])
+  })
+
+  test('answers 304 by itself, as Node does', async () => {
+    const { fields } = await ask('node', { ':path': '/app.js' })
+    const [, tag = ''] = /etag ("[^"]+")/.exec(fields) ?? []
+    const [expected, found] = await askBoth({ ':path': '/app.js', 'if-none-match': tag })
+    expect(found).toEqual(expected)
+    expect(found.fields).toMatch(/^:status 304 /)
+    expect(handled).toEqual([])
+  })
+
+  test.each([
+    ['/app.js', { range: 'bytes=0-99' }],
+    ['/none', {}],
+    ['/empty.txt', {}],
+    ['/', { ':method': 'POST' }],
+    ['/', { ':method': 'OPTIONS' }],
+    ['/', { 'if-none-match': '*' }],
+    ['/', { host: 'localhost' }],
+    ['/api/trailers', {}],
+    ['/api/large', {}],
+  ])('relays %s with %j', async (path, fields) => {
+    const asked = { ':path': path, ...fields }
+    expect(await ask('native', asked)).toEqual(await ask('node', asked))
+    expect(handled).toHaveLength(2)
+  })
+
+  test('relays an upload, whole', async () => {
+    const stream = open('native', { ':method': 'POST', ':path': '/api/echo' })
+    stream.end(script)
+    expect((await buffer(stream)).equals(Buffer.from(script))).toBe(true)
+  })
+
+  test('relays a 103', async () => {
+    const stream = open('native', { ':path': '/api/hint' })
+    const [hint] = await once(stream, 'headers')
+    expect(hint[':status']).toBe(103)
+    expect((await buffer(stream)).toString()).toBe('hinted')
+  })
+
+  test('tells Node of a cancelled stream, and the client of one that Node gives up', async () => {
+    const cancelled = open('native', { ':path': '/api/silent' })
+    await vi.waitUntil(() => handled.length === 1)
+    cancelled.close(8)
+    await vi.waitUntil(() => ended.includes('/api/silent'))
+    const givenUp = open('native', { ':path': '/api/broken' })
+    const [error] = await once(givenUp, 'error')
+    expect(error.message).toMatch('NGHTTP2_INTERNAL_ERROR')
+  })
+
+  test('answers 50 files and relays 50 streams at once on one session', async () => {
+    const session = dial('native')
+    const bodies = Array.from({ length: 100 }, async (_, index) => {
+      const stream = session.request({ ':path': index % 2 === 0 ? '/api/large' : '/app.js' })
+      return (await buffer(stream)).length
+    })
+    expect(new Set(await Promise.all(bodies))).toEqual(new Set([100_000, script.length]))
+  })
+
+  test('refuses a path beyond ASCII, as Node does', async () => {
+    const [expected, found] = await askBoth({ ':path': '/caf\u00c3\u00a9' })
+    expect(found).toEqual(expected)
+    expect(found.fields).toMatch(/^:status 400 /)
+  })
+
+  test('knows the address of the client', async () => {
+    const stream = open('native', { ':path': '/api/address' })
+    const address = (await buffer(stream)).toString()
+    expect(address).toBe(`127.0.0.1 ${stream.session?.socket.localPort} true https`)
+  })
+})
+
+async function askBoth(asked: OutgoingHttpHeaders): Promise<[expected: Answer, found: Answer]> {
+  const expected = await ask('node', asked)
+  // The first one may teach the engine a value.
+  await ask('native', asked)
+  handled = []
+  return [expected, await ask('native', asked)]
+}
+
+function answerCall(request: IncomingMessage, response: ServerResponse): void {
+  const { url = '' } = request
+  response.once('close', () => {
+    ended = [...ended, url]
+  })
+  if (url === '/api/echo') request.pipe(response)
+  else if (url === '/api/hint') {
+    response.writeEarlyHints({ link: '</app.js>; rel=preload' })
+    response.end('hinted')
+  } else if (url === '/api/trailers') {
+    response.write('body')
+    response.addTrailers({ sum: '1' })
+    response.end()
+  } else if (url === '/api/large') response.end(Buffer.alloc(100_000, 'large'))
+  else if (url === '/api/broken') response.destroy()
+  else if (url === '/api/address') {
+    const { remoteAddress, remotePort } = request.socket
+    const isEncrypted = 'encrypted' in request.socket && request.socket.encrypted
+    response.end([remoteAddress, remotePort, isEncrypted, Reflect.get(request, 'scheme')].join(' '))
+  }
+}
+
+function dial(name: 'native' | 'node'): ClientHttp2Session {
+  const session = connect(origins[name], { rejectUnauthorized: false })
+  sessions.push(session)
+  return session
+}
+
+function open(name: 'native' | 'node', fields: OutgoingHttpHeaders): ClientHttp2Stream {
+  const { ':method': method = 'GET' } = fields
+  return dial(name).request({ ':authority': 'localhost', ...fields }, { endStream: method !== 'POST' })
+}
+
+/** What a client can tell of an answer, but for its date. */
+interface Answer {
+  readonly fields: string
+  readonly body: string
+  readonly trailers: unknown
+}
+
+async function ask(name: 'native' | 'node', fields: OutgoingHttpHeaders): Promise<Answer> {
+  const stream = open(name, fields)
+  let trailers: unknown
+  stream.once('trailers', (given) => {
+    trailers = { ...given }
+  })
+  stream.end()
+  const [, , raw] = await once(stream, 'response')
+  const body = (await buffer(stream)).toString('latin1')
+  return { fields: raw.join(' ').replace(/date .{29}/, ''), body, trailers }
+}

@@ -1,0 +1,224 @@
+import { loadEngine } from '@serve-dist/engine'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { childrenOf } from '../support/children-of.ts'
+import { dialTls } from '../support/dial-tls.ts'
+import { freePort } from '../support/free-port.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { type Connection, openConnection } from '../support/open-connection.ts'
+import { openListeningSocket } from '../support/open-listening-socket.ts'
+import { parseMetrics } from '../support/parse-metrics.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { replaceWorker } from '../support/replace-worker.ts'
+import { type RunningCommand, spawnCommand, type SpawnCommandOptions } from '../support/spawn-command.ts'
+import { askWhileItStops, stopCommand } from '../support/stop-command.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+/** A page that keeps the event loop busy, or waits, for so many milliseconds, and says which process has rendered it. */
+const application = `export default (request, response) => {
+  const { searchParams } = new URL(request.url, 'http://x')
+  const end = Date.now() + Number(searchParams.get('busy') ?? 0)
+  while (Date.now() < end);
+  setTimeout(() => response.end(String(process.pid)), Number(searchParams.get('wait') ?? 0))
+}`
+
+let directory: string
+let module: string
+beforeAll(async () => {
+  directory = await buildFixture({ 'index.html': 'page' })
+  module = join(await temporaryDirectory(), 'entry.mjs')
+  await writeFile(module, application)
+})
+
+function start(flags: readonly string[] = [], options: SpawnCommandOptions = {}): RunningCommand {
+  const two = ['--workers', '2', '--ssr', module, '--engine', 'native']
+  return spawnCommand([directory, '--port', '0', ...two, ...flags], options)
+}
+
+/** What a new connection gets, which is closed then. */
+async function ask(port: number, target: string): Promise<string> {
+  return (await rawRequest(port, { target })).body.toString()
+}
+
+async function askOn(connection: Connection, target: string): Promise<string> {
+  connection.send(formatRequest({ target }))
+  return (await connection.receive()).body.toString()
+}
+
+describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')(
+  '--ssr --workers 2, natively',
+  () => {
+    test('answers files and pages by two processes on one socket, and so says the line', async () => {
+      const command = start()
+      const { line, port } = await command.listening
+      expect(line).toMatch(/ · 2 workers of \d+\.\d MB each · engine: native · http:\/\/127\.0\.0\.1:\d+\/$/)
+      const workers = await childrenOf(command.child.pid)
+      const pids = new Set<number>()
+      await vi.waitUntil(async () => {
+        const answers = await Promise.all(Array.from({ length: 8 }, () => ask(port, '/pid')))
+        for (const answer of answers) pids.add(Number(answer))
+        expect(await ask(port, '/')).toBe('page')
+        return pids.size === 2
+      })
+      expect(pids).toEqual(new Set(workers))
+      expect(await stopCommand(command)).toBe(0)
+      expect(command.complaints()).toBe('')
+    })
+
+    test('loses no connection with a worker that dies', async () => {
+      const command = start()
+      const { port } = await command.listening
+      const [victim = 0, survivor = 0] = await childrenOf(command.child.pid)
+      await vi.waitUntil(async () => (await ask(port, '/pid')) === String(survivor))
+      // What waits for nobody but a worker that does nothing is the system's to keep.
+      for (const worker of [victim, survivor]) process.kill(worker, 'SIGSTOP')
+      const connections = await Promise.all(Array.from({ length: 40 }, () => openConnection(port)))
+      const targets = connections.map((_, index) => (index % 2 === 0 ? '/' : '/pid'))
+      const answers = connections.map(
+        async (connection, index) => await askOn(connection, targets[index] ?? ''),
+      )
+      process.kill(victim, 'SIGKILL')
+      process.kill(survivor, 'SIGCONT')
+      for (const answer of await Promise.all(answers)) expect(['page', String(survivor)]).toContain(answer)
+      for (const { socket } of connections) socket.destroy()
+      await vi.waitUntil(async () => (await childrenOf(command.child.pid)).length === 2)
+      expect(await stopCommand(command)).toBe(0)
+      expect(command.complaints()).toBe(
+        'serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n',
+      )
+    })
+
+    test('keeps its socket when all workers die, and those that follow answer', async () => {
+      const command = start()
+      const { port } = await command.listening
+      for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGKILL')
+      expect(await ask(port, '/')).toBe('page')
+      expect(await stopCommand(command)).toBe(0)
+    })
+
+    test('gives new connections to a worker that has time', async () => {
+      const command = start()
+      const { port } = await command.listening
+      const workers = (await childrenOf(command.child.pid)).map(String)
+      // Both know this `Host`.
+      await vi.waitUntil(async () => {
+        const asked = await Promise.all(Array.from({ length: 8 }, () => ask(port, '/pid')))
+        return new Set(asked).size === 2
+      })
+      const busy = await openConnection(port)
+      const rendered = askOn(busy, '/pid?busy=1500')
+      await delay(200)
+      const answers: string[] = []
+      for (let count = 0; count < 20; count += 1) {
+        void ask(port, '/pid').then((answer) => answers.push(answer))
+        await delay(20)
+      }
+      const slow = await rendered
+      const other = workers.find((pid) => pid !== slow)
+      // On a machine that does other work, one that has time may come too late for some.
+      expect(answers.filter((answer) => answer === other).length).toBeGreaterThan(15)
+      busy.socket.destroy()
+      expect(await stopCommand(command)).toBe(0)
+    })
+
+    test('answers files on new connections while both render pages', async () => {
+      const command = start()
+      const { port } = await command.listening
+      const known = new Map<string, Connection>()
+      await vi.waitUntil(async () => {
+        const connection = await openConnection(port)
+        known.set(await askOn(connection, '/pid'), connection)
+        return known.size === 2
+      })
+      const rendered = [...known.values()].map(
+        async (connection) => await askOn(connection, '/pid?busy=1500'),
+      )
+      await delay(200)
+      const begin = performance.now()
+      for (let count = 0; count < 10; count += 1) expect(await ask(port, '/')).toBe('page')
+      expect(performance.now() - begin).toBeLessThan(1000)
+      expect(new Set(await Promise.all(rendered))).toEqual(new Set(known.keys()))
+      for (const { socket } of known.values()) socket.destroy()
+      expect(await stopCommand(command)).toBe(0)
+    })
+
+    test('encrypts with the certificate, and redirects to it', async () => {
+      const { cert, key } = await writeCertificate()
+      const command = start(['--tls-cert', cert, '--tls-key', key, '--redirect-http', '0'])
+      const { line, port } = await command.listening
+      expect(line).toContain(`engine: native · https://127.0.0.1:${port}/`)
+      const connection = await openConnection(port, dialTls)
+      expect(await askOn(connection, '/')).toBe('page')
+      connection.socket.destroy()
+      expect(await stopCommand(command)).toBe(0)
+      const { stdout, stderr } = await command.exited
+      expect(stdout).toMatch(/^redirecting HTTP to HTTPS · http:\/\/127\.0\.0\.1:\d+\/$/m)
+      expect(stderr).toBe('')
+    })
+
+    test('answers what has connected before it stops, and then nobody listens', async () => {
+      const command = start()
+      const { port } = await command.listening
+      await ask(port, '/')
+      const answers = await askWhileItStops(command, port)
+      expect(answers).toEqual(Array.from({ length: 60 }, () => [200, 0]))
+      expect((await command.exited).code).toBe(0)
+    })
+
+    test('refuses new connections while a page is on its way to its end', async () => {
+      const command = start()
+      const { port } = await command.listening
+      const connection = await openConnection(port)
+      const page = askOn(connection, '/pid?wait=1500')
+      await delay(100)
+      command.child.kill('SIGTERM')
+      await delay(500)
+      await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+      expect(Number(await page)).toBeGreaterThan(0)
+      expect((await command.exited).code).toBe(0)
+    })
+
+    test('makes a unix socket once, and removes it once', async () => {
+      const path = join(await temporaryDirectory(), 'serve.sock')
+      const command = start(['--socket', path])
+      const { url } = await command.listening
+      expect(url).toBe(`http://unix:${path}:/`)
+      await replaceWorker(command.child.pid)
+      expect(existsSync(path)).toBe(true)
+      expect(await stopCommand(command)).toBe(0)
+      expect(existsSync(path)).toBe(false)
+    })
+
+    test('leaves no socket behind where it cannot start', async () => {
+      const path = join(await temporaryDirectory(), 'serve.sock')
+      const { code } = await start(['--socket', path, '--ssr', join(directory, 'nowhere.mjs')]).exited
+      expect([code, existsSync(path)]).toEqual([1, false])
+    })
+
+    test('serves the socket of LISTEN_FDS', async () => {
+      const socket = await openListeningSocket()
+      const command = start([], { inherited: socket.descriptor })
+      socket.close()
+      const { line } = await command.listening
+      expect(line).toContain(`engine: native · http://127.0.0.1:${socket.port}/`)
+      expect(await ask(socket.port, '/')).toBe('page')
+      expect(await stopCommand(command)).toBe(0)
+    })
+
+    test('counts and logs the answers of all for its operator', async () => {
+      const opsPort = await freePort()
+      const command = start(['--ops', `127.0.0.1:${opsPort}`, '--access-log', 'common'])
+      const { port } = await command.listening
+      for (let count = 0; count < 10; count += 1) await ask(port, '/')
+      const metrics = parseMetrics(await ask(opsPort, '/metrics'))
+      expect(metrics.get('serve_dist_workers{state="answering"}')).toBe(2)
+      expect(await stopCommand(command)).toBe(0)
+      const { stdout } = await command.exited
+      expect(stdout.match(/"GET \/ HTTP\/1\.1" 200 /g)).toHaveLength(10)
+    })
+  },
+)

@@ -1,0 +1,23 @@
+import { openConnection } from './open-connection.ts'
+import { formatRequest } from './raw-request.ts'
+import type { RunningCommand } from './spawn-command.ts'
+
+/** Ends a command by SIGTERM; its exit code. */
+export async function stopCommand({ child, exited }: RunningCommand): Promise<number | null> {
+  child.kill('SIGTERM')
+  const { code } = await exited
+  return code
+}
+
+/** Tells a command to stop once 60 clients have connected, which ask only then: their status, and the bytes behind their answer. */
+export async function askWhileItStops({ child }: RunningCommand, port: number): Promise<number[][]> {
+  const connections = await Promise.all(Array.from({ length: 60 }, () => openConnection(port)))
+  child.kill('SIGTERM')
+  return await Promise.all(
+    connections.map(async (connection) => {
+      connection.send(formatRequest({ target: '/' }))
+      const { status } = await connection.receive()
+      return [status, (await connection.rest()).length]
+    }),
+  )
+}
