@@ -1,19 +1,22 @@
 // The native engine beside its peers: what the targets of docs/benchmarks/engine.md are judged by, in one run.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { Command } from 'commander'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { fixRate } from '../serve/measure/fix-rate.ts'
-import { runRounds, type Turn } from '../serve/measure/run-rounds.ts'
+import type { MeasureOptions } from '../serve/measure/measure.ts'
 import { choose, namesOf, positive } from '../serve/option-values.ts'
 import { installCargoProgram } from '../serve/cargo-program.ts'
+import { runProcess } from '../serve/run-process.ts'
 import { showProgress } from '../serve/progress.ts'
-import type { FoundServer } from '../serve/peers/server-definition.ts'
-import { readMachine, readSaved, type Report, type Row, saveReport } from '../serve/report/report.ts'
-import { withoutPaths } from '../serve/report/without-paths.ts'
+import { findServers } from '../serve/find-servers.ts'
+import type { ServerDefinition } from '../serve/peers/server-definition.ts'
+import { readMachine, readSaved, saveReport } from '../serve/report/report.ts'
 import { print } from '../start/measure-start.ts'
-import { engineDocument } from './document.ts'
-import { parts, peerNames } from './plan.ts'
+import { engineDocument, type EngineReport, type Piece } from './document.ts'
+import { type Part, parts, roundsOf } from './plan.ts'
+import { runPart } from './run-part.ts'
 
 interface Options {
   readonly workloads: readonly string[]
@@ -26,6 +29,7 @@ interface Options {
   readonly serverCores: string
   readonly loadCores: string
   readonly save?: string
+  readonly resume?: string
   readonly from?: string
   readonly document?: boolean
 }
@@ -38,13 +42,17 @@ const options = new Command('bench:engine')
   .option('--workloads <names>', 'which workloads; by default all', namesOf(allWorkloads), [])
   .option('--servers <names>', 'which servers; by default all', namesOf(allServers), [])
   .option('--connections <n>', 'at once', positive, 64)
-  .option('--rounds <n>', 'of the engine and of nginx, taking turns', positive, 30)
+  .option('--rounds <n>', 'at most, of what is close', positive, 30)
   .option('--peer-rounds <n>', 'of the others', positive, 5)
-  .option('--duration <s>', 'seconds of load in a round', Number, 2)
-  .option('--warm-up <s>', 'seconds of load before it', Number, 1)
+  .option('--duration <s>', 'seconds of load in a round', Number, 1.5)
+  .option('--warm-up <s>', 'seconds of load behind the start of a server', Number, 1)
   .option('--server-cores <cores>', 'cores of the server, as taskset takes them', '0')
   .option('--load-cores <cores>', 'cores of the load generator', '1')
-  .option('--save <file>', 'save the report, after each workload of each round')
+  .option('--save <file>', 'save the report, after each workload')
+  .option(
+    '--resume <file>',
+    'go on with what a run saved, and save it there: workloads that are in it are not measured again',
+  )
   .option('--from <file>', 'measure nothing: show a saved report')
   .option('--document', 'write docs/benchmarks/engine.md')
   .parse()
@@ -55,71 +63,101 @@ const text = engineDocument(from === undefined ? await measureAll(options) : awa
 if (options.document) await writeFile(join(benchDirectory, '../docs/benchmarks/engine.md'), text)
 print(text)
 
-async function measureAll({ connections, rounds, peerRounds, save, ...settings }: Options): Promise<Report> {
-  const { duration, warmUp, serverCores, loadCores } = settings
-  const measuring = { serverCores, loadCores, workers: 1, seconds: duration, warmUpSeconds: warmUp }
-  const chosen = parts.filter(({ workload }) => choose(allWorkloads, settings.workloads).includes(workload))
-  showProgress('programs that cargo compiles, once')
-  await installCargoProgram('static-web-server')
-  await installCargoProgram('oha')
-  const missing: Record<string, string> = {}
-  const turns: Turn[] = []
-  const titles: Record<string, string> = {}
-  for (const { workload, servers: definitions } of chosen) {
-    showProgress(`fixtures of ${workload.name}`)
-    const servers = new Map<string, FoundServer>()
-    for (const definition of definitions.filter((one) =>
-      choose(allServers, settings.servers).includes(one),
-    )) {
-      const found = await definition.find()
-      if (typeof found === 'string') missing[definition.name] = withoutPaths(found)
-      else servers.set(definition.name, found)
-    }
-    const prepared = await fixRate(workload, await workload.prepare(), { ...measuring, servers, connections })
-    if (typeof prepared === 'string') {
-      missing[workload.name] = prepared
-      continue
-    }
-    const rate = prepared.requestsPerSecond
-    titles[workload.name] =
-      rate === undefined ? workload.title : `${workload.title}, ${rate} requests per second`
-    turns.push({ workload, prepared, servers })
-  }
-  for (const [name, reason] of Object.entries(missing)) print(`${name} is missing: ${reason}`)
-  const reportOf = (rows: readonly Row[]): Report => ({
-    date: new Date().toISOString(),
-    command: commandOf(options),
-    machine: readMachine(),
-    missing,
-    titles,
-    rows,
-  })
-  const roundsOf = (server: string, workload: string): number =>
-    Math.min(
-      peerNames.has(server) ? peerRounds : rounds,
-      parts.find((part) => part.workload.name === workload)?.mostRounds ?? rounds,
-    )
-  // A start, two checks and the load generator's own start take some two seconds.
-  const loads = turns.flatMap(({ workload, servers }) =>
-    [...servers.keys()].map((server) => roundsOf(server, workload.name)),
+async function measureAll({ resume, save = resume, ...settings }: Options): Promise<EngineReport> {
+  const { connections, rounds, peerRounds, duration, warmUp, serverCores, loadCores } = settings
+  const cores = { serverCores, loadCores, workers: 1 }
+  const measuring = { ...cores, connections, seconds: duration, warmUpSeconds: warmUp }
+  const begun = await beginReport(resume)
+  let report = begun
+  const done = new Set(begun.pieces.flatMap(({ workloads }) => workloads))
+  const chosen = parts.filter(
+    ({ workload }) => choose(allWorkloads, settings.workloads).includes(workload) && !done.has(workload.name),
   )
-  const seconds = loads.reduce((sum, count) => sum + count, 0) * (duration + warmUp + 2)
-  showProgress(`about ${Math.ceil(seconds / 60)} minutes of measuring`)
-  const input = {
-    turns,
-    connections: [connections],
-    rounds,
-    roundsOf,
-    onProgress: showProgress,
-    onRows: async (rows: readonly Row[]) => {
-      if (save !== undefined) await saveReport(save, reportOf(rows))
-    },
+  const isChosen = ({ name }: ServerDefinition): boolean =>
+    choose(allServers, settings.servers).some((server) => server.name === name)
+  showProgress('programs that cargo compiles, once')
+  const peers = chosen.flatMap(({ servers }) => servers).filter(isChosen)
+  if (peers.some(({ name }) => name === 'static-web-server')) await installCargoProgram('static-web-server')
+  if (chosen.some(({ workload }) => workload.rateBeside !== undefined)) await installCargoProgram('oha')
+  showProgress(`${mostMinutes(chosen, isChosen, settings)} minutes of measuring at most`)
+  const startedAt = performance.now()
+  const piece = { date: new Date().toISOString(), commit: await readCommit(), command: commandOf(settings) }
+  const measured: PartReport[] = []
+  for (const part of chosen) {
+    showProgress(`fixtures of ${part.workload.name}`)
+    const servers = part.servers.filter(isChosen)
+    measured.push(await measurePart({ ...part, servers }, { ...measuring, rounds, peerRounds }))
+    const minutes = Math.round((performance.now() - startedAt) / 60_000)
+    const names = chosen.slice(0, measured.length).map(({ workload }) => workload.name)
+    report = addTo(begun, measured, { ...piece, minutes, workloads: names })
+    if (save !== undefined) await saveReport(save, report)
   }
-  return reportOf(await runRounds(input, measuring))
+  return report
+}
+
+/** Of all rounds; some may not be needed. A turn takes half a second more than its loads, a fifth of them a start too. */
+function mostMinutes(
+  chosen: readonly Part[],
+  isChosen: (server: ServerDefinition) => boolean,
+  { rounds, peerRounds, duration, warmUp }: Pick<Options, 'rounds' | 'peerRounds' | 'duration' | 'warmUp'>,
+): number {
+  const seconds = chosen.map(({ workload, servers, mostRounds = rounds, isFresh = false }) => {
+    const turn = Math.max(duration, workload.leastSeconds ?? 0) + 0.5 + (warmUp + 1) * (isFresh ? 1 : 0.2)
+    const most = Math.min(rounds, mostRounds)
+    const turns = servers.filter(isChosen).map(({ name }) => Math.min(most, roundsOf(name, peerRounds)))
+    return turns.reduce((sum, count) => sum + count, 0) * turn
+  })
+  return Math.ceil(seconds.reduce((sum, part) => sum + part, 0) / 60)
+}
+
+/** What one workload adds to a report. */
+type PartReport = Pick<EngineReport, 'missing' | 'titles' | 'rows'>
+
+async function measurePart(
+  part: Part,
+  how: MeasureOptions & Pick<Options, 'rounds' | 'peerRounds'>,
+): Promise<PartReport> {
+  const { name, title } = part.workload
+  const { found, missing } = await findServers(part.servers)
+  const prepared = await fixRate(part.workload, await part.workload.prepare(), { ...how, servers: found })
+  if (typeof prepared === 'string') return { missing: { ...missing, [name]: prepared }, titles: {}, rows: [] }
+  const rows = await runPart(part, { prepared, servers: found }, { ...how, onProgress: showProgress })
+  const rate = prepared.requestsPerSecond
+  const titles = { [name]: rate === undefined ? title : `${title}, ${rate} requests per second` }
+  return { missing, titles, rows }
+}
+
+function addTo(begun: EngineReport, measured: readonly PartReport[], piece: Piece): EngineReport {
+  return {
+    ...begun,
+    missing: Object.assign({}, begun.missing, ...measured.map(({ missing }) => missing)),
+    titles: Object.assign({}, begun.titles, ...measured.map(({ titles }) => titles)),
+    rows: [begun, ...measured].flatMap(({ rows }) => rows),
+    pieces: [...begun.pieces, piece],
+  }
+}
+
+/** A report without rows, or one that another run began on this very machine. */
+async function beginReport(resume: string | undefined): Promise<EngineReport> {
+  const machine = readMachine()
+  if (resume === undefined) {
+    const date = new Date().toISOString()
+    return { date, command: commandOf(options), machine, missing: {}, titles: {}, rows: [], pieces: [] }
+  }
+  const saved: EngineReport = await readSaved('resume', resume)
+  if (isDeepStrictEqual(saved.machine, machine)) return saved
+  process.stderr.write(`--resume ${resume}: it was measured on another machine, or with another Node.js\n`)
+  return process.exit(2)
+}
+
+/** Of the code that is measured. */
+async function readCommit(): Promise<string> {
+  const words = ['describe', '--always', '--dirty= with changes', '--exclude=*']
+  return (await runProcess('git', words, { cwd: benchDirectory }).catch(() => 'an unknown commit')).trim()
 }
 
 /** The command that measures the same again. */
-function commandOf({ workloads, servers, ...given }: Options): string {
+function commandOf({ workloads, servers, ...given }: Omit<Options, 'save' | 'resume'>): string {
   const flags = [
     ['workloads', workloads.join(',')],
     ['servers', servers.join(',')],

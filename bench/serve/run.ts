@@ -8,7 +8,7 @@ import { fixRate } from './measure/fix-rate.ts'
 import { runRounds, type Turn } from './measure/run-rounds.ts'
 import { choose } from './option-values.ts'
 import { commandOf, createCommand, optionsOf, type RunOptions } from './options.ts'
-import type { FoundServer, ServerDefinition } from './peers/server-definition.ts'
+import { findServers } from './find-servers.ts'
 import { servers as allServers } from './peers/servers.ts'
 import { showProgress } from './progress.ts'
 import { compareBaseline, findFailures, formatComparisons } from './report/compare-baseline.ts'
@@ -17,7 +17,6 @@ import { formatRatios } from './report/format-ratios.ts'
 import { formatTable } from './report/format-table.ts'
 import { isSameLoad } from './report/ratios.ts'
 import { readMachine, readSaved, type Report, type Row, saveReport } from './report/report.ts'
-import { withoutPaths } from './report/without-paths.ts'
 import { median } from './statistics.ts'
 
 // Exit handlers, which stop the servers, run only on an exit of our own.
@@ -74,19 +73,6 @@ async function measureAll(settings: RunOptions): Promise<Report> {
   }
   const input = { turns, connections, rounds, onProgress: showProgress, onRows }
   return reportOf(await runRounds(input, measureOptions))
-}
-
-async function findServers(
-  definitions: readonly ServerDefinition[],
-): Promise<{ found: Map<string, FoundServer>; missing: Record<string, string> }> {
-  const found = new Map<string, FoundServer>()
-  const missing: Record<string, string> = {}
-  for (const definition of definitions) {
-    const server = await definition.find()
-    if (typeof server === 'string') missing[definition.name] = withoutPaths(server)
-    else found.set(definition.name, server)
-  }
-  return { found, missing }
 }
 
 async function list(): Promise<void> {

@@ -42,6 +42,36 @@ export const answerNewConnection: Workload = {
   prepare: async () => ({ ...(await prepareAnswer('3k')), newConnections: true }),
 }
 
+/** HTTP/1.1 over TLS, on connections that stay. */
+export const answerTls: Workload = {
+  name: 'tls-14k',
+  title: '200, 14 KB of brotli, HTTP/1.1 over TLS',
+  prepare: async () => ({ ...(await prepareAnswer('14k')), tls: 'http/1.1' }),
+}
+
+/** HTTP/2 over TLS. */
+export const answerHttp2: Workload = {
+  name: 'h2-14k',
+  title: '200, 14 KB of brotli, HTTP/2 over TLS, 32 streams on each connection',
+  prepare: async () => ({ ...(await prepareAnswer('14k')), tls: 'h2', streams: 32 }),
+}
+
+/**
+ * A client that has not been there before for each answer: a full handshake. Fewer a second than any of the servers can,
+ * so that all answer as many.
+ */
+export const answerHandshake: Workload = {
+  name: 'tls-connect',
+  title: '200, 3 KB of brotli, a full TLS handshake for each request',
+  leastSeconds: 3,
+  prepare: async () => ({
+    ...(await prepareAnswer('3k')),
+    tls: 'http/1.1',
+    newConnections: true,
+    requestsPerSecond: 400,
+  }),
+}
+
 /** Half of what nginx can: how long answers take where no server is at its end. */
 export const answerAtRate: Workload = {
   name: 'answer-rate',
@@ -50,21 +80,42 @@ export const answerAtRate: Workload = {
   prepare: () => prepareAnswer('14k'),
 }
 
+/** Pages of an application that does next to nothing (`light-application`). */
+export const pages: Workload = {
+  name: 'page',
+  title: 'a light page of an application',
+  prepare: preparePages,
+}
+
+/** The same of two processes, on cores that they share with the load generator. */
+export const pagesOfWorkers: Workload = {
+  name: 'page-workers',
+  title: 'a light page of an application with --workers 2, servers and load generator on all cores',
+  prepare: preparePages,
+}
+
 /** Files beside pages of an application that holds the JavaScript thread up (`blocking-application`). */
 export const answerWhileBlocked: Workload = {
   name: 'answer-blocked',
   title: '200, 14 KB of brotli, while JavaScript blocks 200 of every 400 ms, one request in 20 a page',
+  // 25 times that it blocks, and some 40 answers above the 99th of a hundred.
+  leastSeconds: 10,
   async prepare() {
     const { directory, requests } = await prepareAnswer('14k')
-    const page = { target: '/page', file: 'index.html', method: 'GET', accept: [], isUntimed: true } as const
     return {
       directory,
-      requests: [...requests, page],
+      requests: [...requests, { ...page, isUntimed: true }],
       sequence: Array.from({ length: 20 }, (_, index) => (index === 19 ? 1 : 0)),
       newConnections: false,
       requestsPerSecond: 400,
     }
   },
+}
+
+const page: WorkloadRequest = { target: '/page', file: 'index.html', method: 'GET', accept: [] }
+
+async function preparePages(): Promise<PreparedWorkload> {
+  return { ...(await prepareAnswer('14k')), requests: [page] }
 }
 
 function titleOf(size: string): string {

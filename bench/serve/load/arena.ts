@@ -1,5 +1,5 @@
 import { cutScript, noise, writeFixtureSite } from './fixtures.ts'
-import type { Workload } from './workload.ts'
+import type { PreparedWorkload, Workload } from './workload.ts'
 
 /**
  * The files of HttpArena's static profiles by name, in kilobytes: within the ranges that its documents name for each
@@ -34,22 +34,32 @@ const names = Object.keys(files)
 export const arenaStatic: Workload = {
   name: 'arena-static',
   title: "20 files of 3 to 300 KB in turn, as HttpArena's static profiles ask for them",
-  async prepare() {
-    const bodies = await Promise.all(names.map((name, index) => bodyOf(name, index)))
-    const entries = bodies.map((body, index) => [`static/${names[index] ?? ''}`, body] as const)
-    return {
-      directory: await writeFixtureSite('arena', new Map(entries)),
-      requests: entries.map(([file]) => ({
-        target: `/${file}`,
-        file,
-        method: 'GET',
-        accept: ['br', 'gzip'],
-        acceptEncoding: 'br;q=1, gzip;q=0.8',
-      })),
-      sequence: names.map((_, index) => index),
-      newConnections: false,
-    }
-  },
+  prepare: prepareArena,
+}
+
+/** The same over HTTP/2, with as many streams as HttpArena's `static-h2` has. */
+export const arenaStaticHttp2: Workload = {
+  name: 'arena-static-h2',
+  title:
+    "20 files of 3 to 300 KB in turn, HTTP/2 over TLS, 32 streams on each connection, as HttpArena's static-h2",
+  prepare: async () => ({ ...(await prepareArena()), tls: 'h2', streams: 32 }),
+}
+
+async function prepareArena(): Promise<PreparedWorkload> {
+  const bodies = await Promise.all(names.map((name, index) => bodyOf(name, index)))
+  const entries = bodies.map((body, index) => [`static/${names[index] ?? ''}`, body] as const)
+  return {
+    directory: await writeFixtureSite('arena', new Map(entries)),
+    requests: entries.map(([file]) => ({
+      target: `/${file}`,
+      file,
+      method: 'GET',
+      accept: ['br', 'gzip'],
+      acceptEncoding: 'br;q=1, gzip;q=0.8',
+    })),
+    sequence: names.map((_, index) => index),
+    newConnections: false,
+  }
 }
 
 async function bodyOf(name: string, index: number): Promise<Buffer> {

@@ -14,7 +14,15 @@ const { requestsPerSecond = 1, seconds, sequence } = input
 const total = Math.floor(requestsPerSecond * seconds)
 /** Milliseconds that answers may come behind the last request. */
 const patience = 5000
+/** In milliseconds: requests due before are not timed, since this program compiles itself meanwhile. */
+const beginning = 500
 const latencies: number[] = []
+/** Of requests for which a connection was there: how long after they were due this program sent them. */
+const delays: number[] = []
+/** For all: an allocation for each answer would make this program collect garbage. */
+const buffer = Buffer.alloc(256 * 1024)
+/** When requests last found no connection. */
+let starvedAt = 0
 const idle: Idle[] = []
 const sockets: Socket[] = []
 const errors = { status: 0, excess: 0, closed: 0, late: 0 }
@@ -35,9 +43,14 @@ function keepPace(): void {
 }
 
 function sendWhatIsDue(elapsed: number): void {
-  while (sent < total && idle.length > 0) {
+  for (;;) {
     const dueAt = (sent * 1000) / requestsPerSecond
-    if (dueAt > elapsed) return
+    if (sent === total || dueAt > elapsed) return
+    if (idle.length === 0) {
+      starvedAt = elapsed
+      return
+    }
+    if (dueAt >= beginning && dueAt > starvedAt) delays.push(elapsed - dueAt)
     const planned = input.planned[sequence[sent % sequence.length] ?? 0]
     if (planned === undefined) throw new RangeError('the sequence names a request that there is not')
     idle.shift()?.send(planned, dueAt)
@@ -48,7 +61,8 @@ function sendWhatIsDue(elapsed: number): void {
 async function openConnection(): Promise<Idle> {
   return new Promise((resolve) => {
     let [under, dueAt, received]: [PlannedRequest | undefined, number, number] = [undefined, 0, 0]
-    const socket = connect({ port: input.port, host: '127.0.0.1', noDelay: true }, () => resolve(own))
+    const onread = { buffer, callback: receive }
+    const socket = connect({ port: input.port, host: '127.0.0.1', noDelay: true, onread }, () => resolve(own))
     const own: Idle = {
       send(planned, due) {
         ;[under, dueAt, received] = [planned, due, 0]
@@ -56,18 +70,19 @@ async function openConnection(): Promise<Idle> {
       },
     }
     sockets.push(socket)
-    socket.on('data', (part) => {
-      wireBytes += part.length
-      if (under === undefined) return
-      if (received === 0 && !part.toString('latin1', 0, 12).endsWith(` ${under.status}`)) errors.status += 1
-      received += part.length
-      if (received < under.wireBytes) return
+    function receive(bytes: number): boolean {
+      wireBytes += bytes
+      if (under === undefined) return true
+      if (received === 0 && !buffer.toString('latin1', 0, 12).endsWith(` ${under.status}`)) errors.status += 1
+      received += bytes
+      if (received < under.wireBytes) return true
       if (received > under.wireBytes) errors.excess += 1
-      if (!under.isUntimed) latencies.push(performance.now() - startedAt - dueAt)
+      if (!under.isUntimed && dueAt >= beginning) latencies.push(performance.now() - startedAt - dueAt)
       under = undefined
       answered += 1
       idle.push(own)
-    })
+      return true
+    }
     socket.on('error', () => {})
     socket.on('close', () => {
       errors.closed += 1
@@ -83,6 +98,7 @@ function report(elapsed: number): void {
     wireBytes,
     p50Milliseconds: percentile(latencies, 0.5),
     p99Milliseconds: percentile(latencies, 0.99),
+    lateMilliseconds: percentile(delays, 0.99),
     errors,
   }
   process.stdout.write(JSON.stringify(result))

@@ -17,6 +17,9 @@ export interface WorkloadRequest {
   readonly condition?: 'If-None-Match' | 'If-Modified-Since'
 }
 
+/** What is agreed on by ALPN (RFC 7301). */
+export type TlsProtocol = 'http/1.1' | 'h2'
+
 /** A workload that is ready to be sent. */
 export interface PreparedWorkload {
   /** A build with variants and a manifest. */
@@ -24,8 +27,12 @@ export interface PreparedWorkload {
   readonly requests: readonly WorkloadRequest[]
   /** Indexes of `requests` in the order of sending, again and again. */
   readonly sequence: readonly number[]
-  /** Whether each request comes over a connection of its own. */
+  /** Whether each request comes over a connection of its own; with TLS, that is a full handshake. */
   readonly newConnections: boolean
+  /** Over TLS, with this protocol; without it, HTTP/1.1 as it is. */
+  readonly tls?: TlsProtocol
+  /** Requests at once on each connection of HTTP/2. */
+  readonly streams?: number
   /** Of all connections; without it, each asks again as soon as it has its answer. */
   readonly requestsPerSecond?: number
 }
@@ -46,7 +53,7 @@ export interface Workload {
 export interface PlannedRequest {
   readonly text: string
   readonly status: number
-  /** Of the whole answer. */
+  /** Of the whole answer before it is encrypted; over HTTP/2 of its body alone. */
   readonly wireBytes: number
   /** Of its body, in its content coding. */
   readonly bodyBytes: number
@@ -59,7 +66,11 @@ export interface LoadInput {
   readonly planned: readonly PlannedRequest[]
   readonly sequence: readonly number[]
   readonly newConnections: boolean
+  readonly tls?: TlsProtocol | undefined
+  readonly streams?: number | undefined
   readonly requestsPerSecond?: number | undefined
+  /** To be answered however long it takes, where the generator can count instead of waiting for the time's end. */
+  readonly requests?: number
   readonly connections: number
   readonly seconds: number
   /** As `taskset -c` takes them. */
@@ -73,6 +84,8 @@ export interface LoadResult {
   readonly wireBytes: number
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
+  /** How late requests were sent by the generator's own fault: the 99th of a hundred, where it sends at a fixed rate. */
+  readonly lateMilliseconds?: number
   /** Counts by kind of error; a count may be 0. */
   readonly errors: Readonly<Record<string, number>>
 }

@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tlsClientEnvironment } from '../tls-files.ts'
+import { countCores } from './count-cores.ts'
 import type { LoadInput, LoadResult } from './workload.ts'
 import { runProcess } from '../run-process.ts'
 
@@ -26,16 +28,9 @@ export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
     const length = ['--duration', `${Math.ceil(input.seconds)}s`]
     const end = ['timeout', '--preserve-status', '--signal', 'INT', String(input.seconds + 0.02)]
     const program = Number.isInteger(input.seconds) ? ['wrk'] : [...end, 'wrk']
-    const url = `http://127.0.0.1:${input.port}/`
-    const output = await runProcess('taskset', [
-      ...placement,
-      ...program,
-      '--latency',
-      ...workload,
-      ...load,
-      ...length,
-      url,
-    ])
+    const url = `${input.tls === undefined ? 'http' : 'https'}://127.0.0.1:${input.port}/`
+    const words = [...placement, ...program, '--latency', ...workload, ...load, ...length, url]
+    const output = await runProcess('taskset', words, { env: { ...process.env, ...tlsClientEnvironment } })
     return parseOutput(output)
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -95,12 +90,4 @@ function parseOutput(output: string): LoadResult {
     p99Milliseconds: result.p99 / 1000,
     errors: result.errors,
   }
-}
-
-/** Cores in a list as `taskset -c` takes it: `1`, `0,1`, `0-3`. */
-function countCores(list: string): number {
-  return list
-    .split(',')
-    .map((part) => part.split('-').map(Number))
-    .reduce((count, [first = 0, last = first]) => count + last - first + 1, 0)
 }

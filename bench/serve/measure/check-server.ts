@@ -64,7 +64,7 @@ interface CheckedRequest {
 
 async function checkRequest(port: number, { workload, request }: RequestToCheck): Promise<CheckedRequest> {
   const original = await readFile(join(workload.directory, request.file))
-  const plain = await ask(port, requestFor(port, { ...request, method: 'GET' }, workload.newConnections))
+  const plain = await ask(port, requestFor(port, { ...request, method: 'GET' }, workload))
   compare(request, plain, original)
   return {
     planned: await plan(port, { workload, request, plain }),
@@ -81,7 +81,7 @@ interface PlanInput extends RequestToCheck {
 /** The request as it will be sent, and the answer that it must get. */
 async function plan(port: number, { workload, request, plain }: PlanInput): Promise<PlannedRequest> {
   const condition = request.condition === undefined ? undefined : conditionFrom(plain, request.condition)
-  const conditional = requestFor(port, request, workload.newConnections, condition)
+  const conditional = requestFor(port, request, workload, condition)
   const text = textOf(conditional)
   const { isUntimed = false } = request
   if (condition === undefined && request.method === 'GET') {
@@ -97,16 +97,16 @@ async function plan(port: number, { workload, request, plain }: PlanInput): Prom
 export function requestFor(
   port: number,
   { method, target, accept, acceptEncoding = accept.join(', ') }: WorkloadRequest,
-  newConnection: boolean,
+  { newConnections, tls }: PreparedWorkload,
   condition?: Readonly<Record<string, string>>,
 ): RawRequest {
   const fields = {
     Host: `127.0.0.1:${port}`,
     ...(acceptEncoding !== '' && { 'Accept-Encoding': acceptEncoding }),
     ...condition,
-    ...(newConnection && { Connection: 'close' }),
+    ...(newConnections && { Connection: 'close' }),
   }
-  return { method, target, fields }
+  return { method, target, fields, tls }
 }
 
 async function ask(port: number, request: RawRequest): Promise<RawAnswer> {

@@ -1,3 +1,4 @@
+import { h2loadLoad } from '../load/h2load-load.ts'
 import { canUseOha, ohaLoad } from '../load/oha-load.ts'
 import { socketLoad } from '../load/socket-load.ts'
 import type { LoadInput, LoadResult, PreparedWorkload, WorkloadRequest } from '../load/workload.ts'
@@ -21,8 +22,19 @@ export interface MeasureOptions {
 }
 
 /** What a round shows. */
-interface Measured extends Pick<CheckedServer, 'codings' | 'remarks'> {
+export interface Measured extends Pick<CheckedServer, 'codings' | 'remarks'> {
   readonly sample: Sample
+}
+
+/** A server that was checked, and can be loaded again and again. */
+export interface CheckedAndStarted {
+  /**
+   * Warms it up, loads it and checks it again.
+   *
+   * @throws VoidRow when an answer is wrong under or after load.
+   */
+  measure(warmUpSeconds: number): Promise<Measured>
+  stop(): Promise<void>
 }
 
 /**
@@ -35,38 +47,55 @@ export async function measure(
   neutral: PreparedWorkload,
   options: MeasureOptions,
 ): Promise<Measured> {
+  const checked = await startAndCheck(server, neutral, options)
+  try {
+    return await checked.measure(options.warmUpSeconds)
+  } finally {
+    await checked.stop()
+  }
+}
+
+/**
+ * Starts a server and checks it.
+ *
+ * @throws VoidRow when it does not start, or an answer is wrong.
+ */
+export async function startAndCheck(
+  server: FoundServer,
+  neutral: PreparedWorkload,
+  options: Omit<MeasureOptions, 'warmUpSeconds'>,
+): Promise<CheckedAndStarted> {
   const { targetOf = (target: string) => target } = server
   const requests = neutral.requests.map((request) => ({ ...request, target: targetOf(request.target) }))
   const workload = { ...neutral, requests }
-  const started = await startServer(server, workload, {
-    cores: options.serverCores,
-    workers: options.workers,
-  })
+  const { serverCores: cores, loadCores, workers, connections, seconds } = options
+  const started = await startServer(server, workload, { cores, workers })
   try {
     const { planned, codings, remarks } = await checkServer(started.port, workload)
-    const input: LoadInput = {
-      port: started.port,
-      planned,
-      sequence: workload.sequence,
-      newConnections: workload.newConnections,
-      requestsPerSecond: workload.requestsPerSecond,
-      connections: options.connections,
-      seconds: options.seconds,
-      cores: options.loadCores,
-    }
+    const { sequence, newConnections, tls, streams, requestsPerSecond } = workload
+    const sending = { planned, sequence, newConnections, tls, streams, requestsPerSecond }
+    const input: LoadInput = { ...sending, port: started.port, connections, seconds, cores: loadCores }
     const load = await chooseLoad(input, requests)
-    if (options.warmUpSeconds > 0) await load({ ...input, seconds: options.warmUpSeconds })
-    await started.forgetPeak()
-    const before = await readClocks(started)
-    const result = await load(input)
-    const after = await readClocks(started)
-    expectWhole(input, result)
-    const heldBytes = await started.heldBytes()
-    await recheckServer(started.port, workload)
-    const sample = { ...sampleOf(started, input, result, { before, after }), heldBytes }
-    return { sample, codings, remarks }
-  } finally {
+    return {
+      async measure(warmUpSeconds) {
+        const isWarmed = warmUpSeconds > 0 || load === h2loadLoad
+        const warm = isWarmed ? await load({ ...input, seconds: warmUpSeconds }) : undefined
+        const counted = warm && { ...input, requests: (warm.requests / warm.seconds) * seconds }
+        await started.forgetPeak()
+        const before = await readClocks(started)
+        const result = await load(counted ?? input)
+        const after = await readClocks(started)
+        expectWhole(input, result)
+        const heldBytes = await started.heldBytes()
+        await recheckServer(started.port, workload)
+        const sample = { ...sampleOf(started, input, result, { before, after }), heldBytes }
+        return { sample, codings, remarks }
+      },
+      stop: () => started.stop(),
+    }
+  } catch (error) {
     await started.stop()
+    throw error
   }
 }
 
@@ -74,6 +103,7 @@ async function chooseLoad(
   input: LoadInput,
   requests: readonly WorkloadRequest[],
 ): Promise<(input: LoadInput) => Promise<LoadResult>> {
+  if (input.tls === 'h2' || (input.tls !== undefined && input.newConnections)) return h2loadLoad
   if (input.requestsPerSecond !== undefined) return canUseOha(input) ? ohaLoad : socketLoad
   return requests.every(({ method }) => method === 'GET') && (await hasWrk()) ? wrkLoad : socketLoad
 }
@@ -88,7 +118,7 @@ async function readClocks(started: StartedServer) {
 function sampleOf(
   { bootMilliseconds }: StartedServer,
   input: LoadInput,
-  { requests, seconds, p50Milliseconds, p99Milliseconds }: LoadResult,
+  { requests, seconds, p50Milliseconds, p99Milliseconds, lateMilliseconds = 0 }: LoadResult,
   { before, after }: { readonly before: Clocks; readonly after: Clocks },
 ): Omit<Sample, 'heldBytes'> {
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
@@ -97,6 +127,7 @@ function sampleOf(
     requestsPerSecond: requests / seconds,
     p50Milliseconds,
     p99Milliseconds,
+    lateMilliseconds,
     wireBytesPerRequest: meanOf(sizesOf(input)),
     cpuMicrosecondsPerRequest: (cpuSeconds * 1e6) / requests,
     cpuShare: cpuSeconds / seconds,

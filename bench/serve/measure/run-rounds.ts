@@ -3,7 +3,7 @@ import type { FoundServer } from '../peers/server-definition.ts'
 import type { Row } from '../report/report.ts'
 import { withoutPaths } from '../report/without-paths.ts'
 import { VoidRow } from './check-server.ts'
-import { measure, type MeasureOptions } from './measure.ts'
+import { measure, type Measured, type MeasureOptions } from './measure.ts'
 
 /** A workload and the servers that take turns at it. */
 export interface Turn {
@@ -39,7 +39,8 @@ export async function runRounds(
           const row = rows.get(id) ?? emptyRow(name, server.version, workload.name, connections)
           if (row.void !== undefined || round > roundsOf(name, workload.name)) continue
           onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
-          rows.set(id, await addRound(row, server, prepared, { ...options, connections, seconds }))
+          const turn = { ...options, connections, seconds }
+          rows.set(id, await addTo(row, () => measure(server, prepared, turn)))
         }
         await onRows([...rows.values()])
       }
@@ -48,18 +49,15 @@ export async function runRounds(
   return [...rows.values()]
 }
 
-function emptyRow(server: string, version: string, workload: string, connections: number): Row {
+/** A row that no round was added to. */
+export function emptyRow(server: string, version: string, workload: string, connections: number): Row {
   return { server, version, workload, connections, samples: [], codings: [], remarks: [], void: undefined }
 }
 
-async function addRound(
-  row: Row,
-  server: FoundServer,
-  prepared: PreparedWorkload,
-  options: MeasureOptions,
-): Promise<Row> {
+/** Adds what is measured to a row, or the reason for which it is void. */
+export async function addTo(row: Row, measureIt: () => Promise<Measured>): Promise<Row> {
   try {
-    const { sample, codings, remarks } = await measure(server, prepared, options)
+    const { sample, codings, remarks } = await measureIt()
     return {
       ...row,
       samples: [...row.samples, sample],

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PreparedWorkload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
+import { tlsFiles } from '../tls-files.ts'
 import { requestFor, VoidRow } from './check-server.ts'
 import { exchange } from './exchange.ts'
 import { forgetPeaks, type ProcessUsage, readHeldBytes, readProcessUsage } from './resource-usage.ts'
@@ -53,8 +54,9 @@ export async function startServer(
   const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const accept = workload.requests[0]?.accept ?? []
   const { directory } = workload
+  const tls = workload.tls === undefined ? undefined : await tlsFiles()
   const launch = await server
-    .launch({ directory, port, workers, scratch, accept })
+    .launch({ directory, port, workers, scratch, tls, accept })
     .catch((error: unknown) => {
       throw new VoidRow(`cannot be started: ${endOf(String(error))}`, { cause: error })
     })
@@ -76,8 +78,10 @@ export async function startServer(
     await firstAnswer(child, port, workload)
   } catch (error) {
     const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
+    // One that has ended has its own words for it; of one that stands, the client's are needed too.
+    const seen = child.exitCode === null ? `does not answer (${endOf(String(error))})` : 'not to be had'
     await stop()
-    throw new VoidRow(`does not answer: ${endOf(output() + log)}`, { cause: error })
+    throw new VoidRow(`${seen}: ${endOf(output() + log)}`, { cause: error })
   }
   const bootMilliseconds = performance.now() - startedAt
   const { pid } = child
@@ -112,7 +116,7 @@ function endOf(text: string): string {
 async function firstAnswer(child: ChildProcess, port: number, workload: PreparedWorkload): Promise<void> {
   const [first] = workload.requests
   if (first === undefined) throw new TypeError('a workload without requests')
-  const request = requestFor(port, { ...first, method: 'GET' }, workload.newConnections)
+  const request = requestFor(port, { ...first, method: 'GET' }, workload)
   const deadline = performance.now() + bootDeadline
   for (;;) {
     try {

@@ -46,12 +46,13 @@ function ownCommand(name: string, wordsOf: (input: LaunchInput) => Promise<strin
       return {
         version: await versionIn(folder),
         launch: async (input) => {
-          const { port, workers } = input
+          const { port, workers, tls } = input
           const several = workers > 1 ? ['--workers', String(workers)] : []
+          const secure = tls === undefined ? [] : ['--tls-cert', tls.certificate, '--tls-key', tls.key]
           const words = await wordsOf(input)
           return {
             command: process.execPath,
-            arguments: [program, ...words, '--port', String(port), ...several],
+            arguments: [program, ...words, '--port', String(port), ...several, ...secure],
           }
         },
       }
@@ -136,6 +137,8 @@ export interface ConfiguredPeer {
   readonly versionArgument: string
   /** The file's name. `__directory__`, `__port__`, `__workers__`, `__scratch__` and `__user__` are filled in. */
   readonly configuration: string
+  /** More to fill in: nothing, or this where TLS is wanted. `__certificate__` and `__key__` are paths. */
+  readonly tls?: Readonly<Record<string, string>>
   /** Behind the command, with the same names and `__configuration__` for the finished file. */
   readonly arguments: readonly string[]
   readonly install: string
@@ -158,9 +161,20 @@ export function configuredPeer(peer: ConfiguredPeer): ServerDefinition {
 function foundPeer(peer: ConfiguredPeer, command: string, version: string): FoundServer {
   return {
     version,
-    async launch({ directory, port, workers, scratch }) {
+    async launch({ directory, port, workers, scratch, tls }) {
       const configuration = join(scratch, peer.configuration)
-      const values = { directory, port, workers, scratch, configuration, user: userInfo().username }
+      const secure = Object.entries(peer.tls ?? {}).map(([name, text]) => {
+        return [name, tls === undefined ? '' : fill(text, { ...tls })]
+      })
+      const values = {
+        ...Object.fromEntries(secure),
+        directory,
+        port,
+        workers,
+        scratch,
+        configuration,
+        user: userInfo().username,
+      }
       const template = join(benchDirectory, 'serve/peers/programs', peer.configuration)
       await writeFile(configuration, fill(await readFile(template, 'utf8'), values))
       return { command, arguments: peer.arguments.map((text) => fill(text, values)) }

@@ -1,3 +1,5 @@
+import type { TlsFiles } from '../tls-files.ts'
+
 /** What a server needs to start. */
 export interface LaunchInput {
   /** The folder to serve. */
@@ -7,6 +9,8 @@ export interface LaunchInput {
   readonly workers: number
   /** An empty folder for configuration and state. */
   readonly scratch: string
+  /** Serve TLS with it, HTTP/1.1 and HTTP/2 as the client chooses. */
+  readonly tls?: TlsFiles | undefined
   /** The codings that the workload asks for, for servers that do not negotiate. */
   readonly accept: readonly string[]
 }

@@ -32,6 +32,15 @@ export const servers: readonly ServerDefinition[] = [
     commands: ['nginx', '/usr/sbin/nginx'],
     versionArgument: '-v',
     configuration: 'nginx.conf',
+    tls: {
+      listening: ' ssl http2',
+      tls: `ssl_certificate __certificate__;
+  ssl_certificate_key __key__;
+  ssl_protocols TLSv1.2 TLSv1.3;
+  ssl_session_cache shared:tls:10m;
+  ssl_session_timeout 1d;
+  ssl_session_tickets on;`,
+    },
     arguments: ['-p', '__scratch__', '-e', '__scratch__/error.log', '-c', '__configuration__'],
     install: 'apt-get install nginx libnginx-mod-http-brotli-static',
   }),
@@ -56,6 +65,7 @@ export const servers: readonly ServerDefinition[] = [
     commands: ['h2o'],
     versionArgument: '--version',
     configuration: 'h2o.yaml',
+    tls: { tls: '\n  ssl:\n    certificate-file: __certificate__\n    key-file: __key__' },
     arguments: ['-c', '__configuration__'],
     install: 'apt-get install h2o',
   }),

@@ -4,6 +4,7 @@ const sample: Sample = {
   requestsPerSecond: 1000,
   p50Milliseconds: 1,
   p99Milliseconds: 2,
+  lateMilliseconds: 0,
   wireBytesPerRequest: 100,
   cpuMicrosecondsPerRequest: 50,
   cpuShare: 1,

@@ -6,6 +6,8 @@ export interface Sample {
   readonly requestsPerSecond: number
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
+  /** How late the load generator itself sent the latest 1 %, where it keeps a rate and knows; else 0. */
+  readonly lateMilliseconds: number
   readonly wireBytesPerRequest: number
   readonly cpuMicrosecondsPerRequest: number
   /** Of one core: near 1 the server was the limit, far below it the load generator. */
