@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { loadEngine } from '../../packages/engine/dist/index.js'
 import { buildExample } from '../src/build-example.ts'
 import type { BuiltExample } from '../src/built-example.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
@@ -17,16 +21,18 @@ beforeAll(async () => {
   example = await buildExample('ssr', project)
 })
 
+const startByEngine = (engine: string) => () =>
+  startCommand(example.command, {
+    args: ['dist/client', '--ssr', 'dist/server/entry-server.js', '--port', '0', '--engine', engine],
+    cwd: project,
+  })
+
 const hosts: readonly (readonly [string, () => Promise<{ readonly url: URL; stop(): Promise<unknown> }>])[] =
   [
-    [
-      'the command',
-      () =>
-        startCommand(example.command, {
-          args: ['dist/client', '--ssr', 'dist/server/entry-server.js', '--port', '0'],
-          cwd: project,
-        }),
-    ],
+    ["the command by Node's engine", startByEngine('node')],
+    ...(typeof loadEngine() === 'string'
+      ? []
+      : [['the command by the native engine', startByEngine('native')] as const]),
     [
       'Fastify',
       () =>
@@ -70,6 +76,31 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
     })
     const vite = await sendRequest(new URL('.vite/manifest.json', url))
     expect(vite.status).toBe(404)
+  })
+
+  test('reads uploads while they come', async () => {
+    const photo = Buffer.alloc(3_000_000, 'clouds')
+    const half = photo.length / 2
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(photo.subarray(0, half))
+        setTimeout(() => {
+          controller.enqueue(photo.subarray(half))
+          controller.close()
+        }, 50)
+      },
+    })
+    const upload: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' }
+    const response = await fetch(new URL('api/photos', url), upload)
+    const sha256 = createHash('sha256').update(photo).digest('hex')
+    expect([response.status, await response.json()]).toEqual([201, { bytes: photo.length, sha256 }])
+  })
+
+  test('shows the wind over a WebSocket', async () => {
+    const gauge = new WebSocket(new URL('api/wind', url))
+    const [reading] = await once(gauge, 'message')
+    expect(JSON.parse(String(reading))).toEqual({ place: 'North Pier', knots: 11 })
+    gauge.close()
   })
 
   describe.skipIf(chromiumPath === undefined)('in Chromium', () => {

@@ -37,7 +37,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
   )
   const ours =
     '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/store @serve-dist/manifest'
-  for (const line of [`npm install vite@^8 ${ours} pino prom-client ${hosts}`, 'npx vite build']) {
+  for (const line of [`npm install vite@^8 ${ours} pino prom-client ws ${hosts}`, 'npx vite build']) {
     const { exitCode, output, errors } = await project.run(line)
     if (exitCode !== 0) throw new Error(`${line} failed:\n${output}${errors}`)
   }

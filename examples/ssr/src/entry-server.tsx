@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { StrictMode } from 'react'
 import { renderToPipeableStream } from 'react-dom/server'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { App } from './app.tsx'
 import type { Forecast } from './forecast.ts'
 
@@ -15,12 +18,45 @@ const styles = css.map((name: string) => `/${name}`)
 export default async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
   if (pathname === '/api/forecast') return sendJson(response, 200, await askStations())
+  if (pathname === '/api/photos' && request.method === 'POST') {
+    return sendJson(response, 201, await readPhoto(request))
+  }
   if (pathname.startsWith('/api/')) return sendJson(response, 404, { error: 'no such thing' })
   if (pathname !== '/') {
     response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('Nothing to see here\n')
     return
   }
   streamPage(response)
+}
+
+const gauges = new WebSocketServer({ noServer: true })
+
+/** Connects whoever asks for a WebSocket to the wind gauge, and nobody from another site's page. */
+export function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+  const { origin, host } = request.headers
+  const isOurs = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin)
+  if (request.url !== '/api/wind' || !isOurs)
+    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
+  else gauges.handleUpgrade(request, socket, head, showWind)
+}
+
+function showWind(client: WebSocket): void {
+  const show = (): void => client.send(JSON.stringify({ place: 'North Pier', knots: 11 }))
+  show()
+  // It also keeps proxies from closing the connection.
+  const timer = setInterval(show, 10_000)
+  client.on('close', () => clearInterval(timer))
+}
+
+/** What a photo of the sky weighs; it is read while it comes. */
+async function readPhoto(request: IncomingMessage): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of request) {
+    hash.update(chunk)
+    bytes += chunk.length
+  }
+  return { bytes, sha256: hash.digest('hex') }
 }
 
 function streamPage(response: ServerResponse): void {
