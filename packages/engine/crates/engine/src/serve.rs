@@ -18,6 +18,8 @@ use crate::tls::Protocol;
 const COPIED: usize = 4096;
 /// Answers to requests that came together are sent together up to here.
 const TOGETHER: usize = 32 * 1024;
+/// What a new connection of TCP sends at once: ten segments (RFC 6928).
+const INITIAL_WINDOW: u64 = 10 * 1460;
 /// How long a client has to read the end of its last answer before bytes that it still sends reset the connection.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -96,8 +98,11 @@ async fn serve_requests(
                 }
             }
             Next::Close => {
-                // Who has asked for the end of the connection sends nothing more (RFC 9112 §9.6).
-                return Ok(thread.draining.get() || !pending.is_empty());
+                // Who has asked for the end sends nothing more (RFC 9112 §9.6). If it does, what left at once is read before.
+                let is_over = connection.stream.taken() <= INITIAL_WINDOW
+                    && pending.is_empty()
+                    && !connection.stream.has_unread();
+                return Ok(thread.draining.get() || !is_over);
             }
             Next::End => return Ok(false),
         };

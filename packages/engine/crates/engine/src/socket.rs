@@ -154,8 +154,17 @@ impl Socket {
 
     /// Whether nothing has come, not even the end.
     pub fn is_quiet(&self) -> bool {
+        self.peek().is_err_and(|error| error == Errno::AGAIN)
+    }
+
+    /// Whether bytes have come that a close would answer with a reset.
+    pub fn has_unread(&self) -> bool {
+        self.peek().is_ok_and(|count| count > 0)
+    }
+
+    fn peek(&self) -> rustix::io::Result<usize> {
         let peeked = retry_on_intr(|| recv(self.0.get_ref(), &mut [0_u8], RecvFlags::PEEK));
-        peeked.is_err_and(|error| error == Errno::AGAIN)
+        Ok(peeked?.0)
     }
 
     /// Tells the peer that nothing more comes.

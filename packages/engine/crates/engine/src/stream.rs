@@ -151,6 +151,11 @@ impl Stream {
             && self.socket.is_quiet()
     }
 
+    /// Whether bytes have come that a close would answer with a reset.
+    pub fn has_unread(&self) -> bool {
+        self.socket.has_unread()
+    }
+
     /// How many bytes of what was written are on their way.
     pub fn taken(&self) -> u64 {
         self.taken.get()
