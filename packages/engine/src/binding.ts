@@ -204,6 +204,8 @@ export const engineFlags = {
   asks: 1,
   /** Node answers a request for it that has `Available-Dictionary`. */
   hasDeltas: 2,
+  /** Node answers a request over HTTP/2 that gets its body, and sends a 103 before it. */
+  hasHints: 4,
 } as const
 
 /** The choice that says: Node answers. */

@@ -118,11 +118,12 @@ describe('flattenSite', () => {
     expect(tableOf(site).get('/app/line%0Abreak.txt')).toBeUndefined()
   })
 
-  test('leaves pages to Node that have early hints over HTTP/1.1', () => {
+  test('leaves pages to Node that have early hints over HTTP/1.1, and marks those of HTTP/2', () => {
     const site = fakeSite(files)
     const page = { ...resourceAt(site, '/about'), earlyHints: ['</a.css>; rel=preload'] }
     const hinting = { ...site, table: new Map([...site.table, ['/about', page] as const]) }
-    expect(tableOf(hinting).has('/about')).toBe(true)
+    const table = tableOf(hinting)
+    expect([table.get('/about')?.hasHints, table.get('/')?.hasHints]).toEqual([true, false])
     expect(tableOf({ ...hinting, earlyHints: true }).has('/about')).toBe(false)
     expect(tableOf({ ...hinting, earlyHints: true }).has('/')).toBe(true)
   })

@@ -86,7 +86,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
 
   /** All of a resource's row but its path. */
   function addResource(resource: Resource, at: number): void {
-    const { representations: inOrder, identity, deltas } = resource
+    const { representations: inOrder, identity, deltas, earlyHints } = resource
     const { lastModifiedField = '', useAsDictionary = '' } = resource
     const { layout, firstTemplate } = kinds.of(resource)
     resources[at + 2] = layout
@@ -96,7 +96,9 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     resources[at + 6] = lastModifiedField.length
     resources[at + 7] = text.add(useAsDictionary)
     resources[at + 8] = useAsDictionary.length
-    resources[at + 9] = deltas === undefined ? 0 : engineFlags.hasDeltas
+    resources[at + 9] =
+      (deltas === undefined ? 0 : engineFlags.hasDeltas) |
+      (earlyHints.length === 0 ? 0 : engineFlags.hasHints)
     inOrder.forEach(({ coding, bytes, entityTag }, place) => {
       const row = bodies.count() * numbersOfRepresentation
       representations[row] = firstTemplate + place

@@ -386,8 +386,11 @@ describe('links of a page', () => {
       return [...interim, fields[':status']]
     }
     const links = expect.stringMatching(/^<\/assets\/app\.js>; rel=modulepreload; crossorigin, /)
-    expect(await heads('GET')).toEqual([[103, links], 200])
-    expect(await heads('HEAD')).toEqual([200])
+    // Answers to the first ones are learned from.
+    for (let time = 0; time < 3; time += 1) {
+      expect(await heads('GET')).toEqual([[103, links], 200])
+      expect(await heads('HEAD')).toEqual([200])
+    }
     session.destroy()
   })
 

@@ -6,6 +6,7 @@ export interface TableResource {
   readonly layout: number
   readonly lastModified: string
   readonly hasDeltas: boolean
+  readonly hasHints: boolean
   readonly representations: readonly TableRepresentation[]
 }
 
@@ -66,6 +67,7 @@ export function readEngineTable({ text, index, slabs, files }: FlatSite): Readon
           layout,
           lastModified: textAt(at + 5),
           hasDeltas: ((index[at + 9] ?? 0) & engineFlags.hasDeltas) > 0,
+          hasHints: ((index[at + 9] ?? 0) & engineFlags.hasHints) > 0,
           representations: Array.from({ length: own }, (_each, of) => representation(first + of, at)),
         },
       ]

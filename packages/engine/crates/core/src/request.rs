@@ -96,7 +96,8 @@ pub struct BareRequest<'a> {
     pub authority: Option<&'a [u8]>,
 }
 
-/// Decides about a request over HTTP/2 as [`decide`] does; `None` where Node answers, as it does with bodies of files.
+/// Decides about a request over HTTP/2 as [`decide`] does; `None` where Node answers, as it does with bodies of files
+/// and after a 103.
 pub fn decide_fields<'a>(
     request: BareRequest<'a>,
     fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
@@ -111,7 +112,7 @@ pub fn decide_fields<'a>(
         fields: Fields::read(host.into_iter().chain(fields)),
     };
     head.answer(table, hosts)
-        .filter(|answer| table.file(answer).is_none())
+        .filter(|answer| table.file(answer).is_none() && !table.has_hints(answer))
 }
 
 /// Decides about the first request in what has come: a pure function. What comes behind it changes nothing.

@@ -28,6 +28,8 @@ const REPRESENTATION: usize = 6;
 const TEMPLATE: usize = 4;
 const FLAG_ASKS: u32 = 1;
 const FLAG_HAS_DELTAS: u32 = 2;
+const FLAG_HAS_HINTS: u32 = 4;
+const FLAGS: u32 = FLAG_ASKS | FLAG_HAS_DELTAS | FLAG_HAS_HINTS;
 
 /// The answers of one build as TypeScript hands them over; `EngineTable` in `binding.ts` says what the numbers mean.
 #[derive(Clone, Debug, Default)]
@@ -130,6 +132,7 @@ struct Resource {
     layout: u16,
     asks: bool,
     has_deltas: bool,
+    has_hints: bool,
 }
 
 struct Representation {
@@ -302,6 +305,11 @@ impl Table {
         asks || (has_deltas && offers_dictionary)
     }
 
+    /// Whether a 103 precedes this answer over HTTP/2.
+    pub(crate) fn has_hints(&self, answer: &Answer) -> bool {
+        answer.with_body && self.build.resources[answer.resource].has_hints
+    }
+
     /// The representation for a value of `Accept-Encoding`; `None` where Node chooses, or sends its body.
     pub(crate) fn choose(&self, resource: usize, coding: Option<&[u8]>) -> Option<usize> {
         let place = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
@@ -417,8 +425,7 @@ impl Build {
             return None;
         };
         let end = first.checked_add(count)?;
-        if end as usize > self.representations.len() || flags & !(FLAG_ASKS | FLAG_HAS_DELTAS) != 0
-        {
+        if end as usize > self.representations.len() || flags & !FLAGS != 0 {
             return None;
         }
         let asks = flags & FLAG_ASKS != 0;
@@ -434,6 +441,7 @@ impl Build {
             layout: u16::try_from(layout).ok()?,
             asks,
             has_deltas: flags & FLAG_HAS_DELTAS != 0,
+            has_hints: flags & FLAG_HAS_HINTS != 0,
         })
     }
 

@@ -18,9 +18,10 @@ pub const HOST: &str = "example.com";
 
 const ASKS: u32 = 1;
 const HAS_DELTAS: u32 = 2;
+const HAS_HINTS: u32 = 4;
 
 /// Layout 0 is brotli before identity, layout 1 identity alone.
-pub const SAMPLES: [Sample; 6] = [
+pub const SAMPLES: [Sample; 7] = [
     Sample {
         path: "/",
         layout: 0,
@@ -65,6 +66,13 @@ pub const SAMPLES: [Sample; 6] = [
             ("\"streamed-br\"", None),
             ("\"streamed\"", Some("streamed")),
         ],
+    },
+    Sample {
+        path: "/hints",
+        layout: 1,
+        last_modified: DATE,
+        flags: HAS_HINTS,
+        representations: &[("\"hints\"", Some("hints"))],
     },
 ];
 

@@ -661,3 +661,13 @@ fn answers_over_http2_for_one_known_host() {
     assert!(over_http2("HEAD", "/", &[(":authority", HOST)]).is_some_and(|it| !it.with_body));
     assert!(over_http2("POST", "/", &[(":authority", HOST)]).is_none());
 }
+
+#[test]
+fn leaves_a_body_behind_early_hints_to_node_over_http2() {
+    let authority = (":authority", HOST);
+    assert!(over_http2("GET", "/hints", &[authority]).is_none());
+    assert!(over_http2("HEAD", "/hints", &[authority]).is_some());
+    let tag = ("if-none-match", "\"hints\"");
+    assert!(over_http2("GET", "/hints", &[authority, tag]).is_some());
+    answer(line("GET /hints HTTP/1.1"));
+}

@@ -6,7 +6,7 @@ use crate::{Hosts, Step, decide};
 
 const RESOURCES: usize = HEADER;
 const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
-const TEMPLATES: usize = REPRESENTATIONS + 9 * REPRESENTATION;
+const TEMPLATES: usize = REPRESENTATIONS + 10 * REPRESENTATION;
 
 fn sound() -> Table {
     Table::new(table_of(&SAMPLES)).expect("the table is sound")
@@ -44,11 +44,11 @@ fn refuses_a_resource_that_points_outside_of_the_table() {
         assert_eq!(error_of(change), resource, "{at}");
     }
     assert_eq!(error_of(|parts| parts.index[RESOURCES + 2] = 2), resource);
-    assert_eq!(error_of(|parts| parts.index[RESOURCES + 9] = 4), resource);
+    assert_eq!(error_of(|parts| parts.index[RESOURCES + 9] = 8), resource);
     let last = RESOURCES + (SAMPLES.len() - 1) * RESOURCE;
     assert_eq!(
         error_of(|parts| parts.index[last + 4] += 1),
-        TableError::Resource(5)
+        TableError::Resource(6)
     );
 }
 
