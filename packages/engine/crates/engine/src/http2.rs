@@ -118,7 +118,10 @@ impl Streams<'_> {
     /// Says whether the client may be sending still; an error is its end.
     fn poll(&mut self, cx: &mut Context) -> Poll<io::Result<bool>> {
         let now = self.thread.look_at_clock();
-        if !self.is_over && !self.keep_limits(cx, now) {
+        let blocked = self.flow.blocked_since();
+        let is_blocked =
+            blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.patience());
+        if is_blocked || !self.is_over && !self.keep_limits(cx, now) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         self.flow.hold();
@@ -257,13 +260,6 @@ impl Streams<'_> {
     fn keep_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
         let limits = &self.thread.shared.limits;
         let since = |then: Duration| now.saturating_sub(then);
-        if self
-            .flow
-            .blocked_since()
-            .is_some_and(|then| since(then) >= limits.socket)
-        {
-            return false;
-        }
         if let Some(then) = now.checked_sub(limits.socket) {
             self.bodies.cancel_before(then);
         }

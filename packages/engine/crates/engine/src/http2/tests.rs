@@ -6,14 +6,14 @@ use bytes::Bytes;
 use h2::client::{self, SendRequest};
 use h2::{Reason, RecvStream, server};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use crate::event::Event;
 use crate::http2::Rate;
 use crate::shared::Limits;
 use crate::stream::Stream;
-use crate::testing::{BODY, LIMITS, SHORT, handed, on_thread, stream};
+use crate::testing::{BODY, LIMITS, LONG, SHORT, handed, on_thread, stream};
 use crate::thread::{Connection, Thread};
 
 /// A client of the thread by HTTP/2.
@@ -43,6 +43,37 @@ fn raw(thread: &Rc<Thread>) -> UnixStream {
         thread.emptied.notify_waiters();
     });
     stream(theirs)
+}
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).expect("it is short");
+    let head = [0, 0, length, kind, flags, 0, 0, 0, stream];
+    [&head, payload].concat()
+}
+
+/// What a client says that has room for everything, in frames of 1 MiB at most, and asks so many times for `/a`.
+fn greedy(count: u8) -> Vec<u8> {
+    let window = i32::MAX.to_be_bytes();
+    let settings = [&b"\0\x05\0\x10\0\0\0\x04"[..], &window].concat();
+    let update = (i32::MAX - 65_535).to_be_bytes();
+    let mut bytes = [
+        PREFACE,
+        &frame(4, 0, 0, &settings),
+        &frame(8, 0, 0, &update),
+    ]
+    .concat();
+    for number in 0..count {
+        bytes.extend(frame(1, 5, 2 * number + 1, b"\x82\x87\x04\x02/a\x01\x01x"));
+    }
+    bytes
+}
+
+async fn all_closed(thread: &Thread) {
+    while !thread.connections.borrow().is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn request(method: Method, path: &str) -> Request<()> {
@@ -230,6 +261,44 @@ fn resets_a_stream_whose_client_takes_nothing() {
 }
 
 #[test]
+fn cuts_off_a_client_that_takes_nothing_of_a_large_frame() {
+    let limits = Limits {
+        keep_alive: 2 * LONG,
+        socket: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(2)).await.expect("it is read");
+        all_closed(thread).await;
+    });
+}
+
+#[test]
+fn cuts_off_a_client_that_takes_nothing_of_the_end() {
+    let limits = Limits {
+        keep_alive: 2 * LONG,
+        socket: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut raw = raw(thread);
+        let bytes = [PREFACE, &frame(4, 0, 0, b"")].concat();
+        raw.write_all(&bytes).await.expect("it is read");
+        let mut first = [0];
+        raw.read_exact(&mut first).await.expect("it is a session");
+        for connection in thread.all() {
+            while connection.stream.try_write(&[0; 4096]).expect("it is open") > 0 {}
+        }
+        raw.write_all(&frame(6, 0, 0, &[0; 8]))
+            .await
+            .expect("it is read");
+        raw.shutdown().await.expect("it is open");
+        all_closed(thread).await;
+    });
+}
+
+#[test]
 fn shares_the_answers_that_wait_among_sessions() {
     let limits = Limits {
         checking_interval: SHORT,
@@ -298,14 +367,10 @@ fn resets_a_request_with_too_many_fields() {
 fn says_the_host_as_authority() {
     on_thread(LIMITS, async |thread, events| {
         let mut raw = raw(thread);
-        // SETTINGS and HEADERS: GET, https, /miss, and `host: x`, nothing indexed.
-        let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        // GET, https, /miss, and `host: x`, nothing indexed.
         let fields = b"\x82\x87\x04\x05/miss\x00\x04host\x01x";
-        let length = u8::try_from(fields.len()).expect("they are short");
-        let head = [0, 0, length, 1, 5, 0, 0, 0, 1];
-        raw.write_all(&[&start[..], &head, fields].concat())
-            .await
-            .expect("it is read");
+        let bytes = [PREFACE, &frame(4, 0, 0, b""), &frame(1, 5, 1, fields)].concat();
+        raw.write_all(&bytes).await.expect("it is read");
         let mut node = node(events).await;
         let (asked, _respond) = node.accept().await.expect("one comes").expect("it is one");
         assert_eq!(asked.uri(), "https://x/miss");

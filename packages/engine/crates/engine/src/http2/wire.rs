@@ -85,6 +85,11 @@ impl Flow {
 
     fn poll_flush(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         let mut out = self.out.borrow_mut();
+        if out.is_empty() {
+            *out = Vec::new();
+            // What h2 holds of a frame may be blocked still.
+            return Poll::Ready(Ok(()));
+        }
         let mut written = 0;
         let result = loop {
             if written == out.len() {
@@ -129,6 +134,7 @@ impl Flow {
             taken - of_out
         };
         if of_bytes > 0 {
+            self.set_blocked(false);
             return Poll::Ready(Ok(of_bytes));
         }
         ready!(self.poll_flush(cx, stream))?;
@@ -140,6 +146,7 @@ impl Flow {
             Poll::Ready(count) => count?,
         };
         self.note_sent(count);
+        self.set_blocked(false);
         Poll::Ready(Ok(count))
     }
 
