@@ -1,9 +1,11 @@
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::sync::oneshot::Sender;
 
+use crate::deal::Counted;
 use crate::tls::{Facts, Protocol};
 
 /// What JavaScript hears of.
@@ -44,6 +46,8 @@ pub struct Handed {
     pub protocol: Protocol,
     /// Of its connection, where that is encrypted.
     pub encryption: Option<Facts>,
+    /// Descriptors on their way to JavaScript count as a connection, though their client may be gone.
+    pub counted: Option<Arc<Counted>>,
 }
 
 /// Takes events to JavaScript; says whether somebody is there who will hear of it.

@@ -122,6 +122,7 @@ pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream
         peer: connection.peer,
         protocol: connection.stream.protocol(),
         encryption: connection.stream.session().map(Session::facts),
+        counted: connection.counted.clone(),
     };
     if thread.shared.tell(Event::Handed(handed)) {
         Ok((id, stream))

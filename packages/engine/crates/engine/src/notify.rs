@@ -125,6 +125,7 @@ fn say(event: Event) -> Said {
                 peer,
                 protocol,
                 encryption,
+                counted: _,
             } = handed;
             let connection = HandedConnection {
                 id: number(id),

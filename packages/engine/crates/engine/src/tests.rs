@@ -150,6 +150,24 @@ fn passes_on_what_node_said_before_its_end() {
             .expect("the link is open");
         drop(node);
         assert_eq!(read_all(&mut client).await, "half an ans");
+#[test]
+fn counts_a_descriptor_that_javascript_has_not_taken_yet() {
+    on_thread(LIMITS, async |thread, events| {
+        let client = client(thread, MISS).await;
+        while thread.links.borrow().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        drop(client);
+        thread.all().iter().for_each(|each| each.destroy());
+        while !thread.connections.borrow().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 1);
+        handed(events).await;
+        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
+    });
+}
+
         assert!(events.try_recv().is_err(), "Node knows of its own end");
     });
 }

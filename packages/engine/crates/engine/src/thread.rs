@@ -80,6 +80,8 @@ pub enum Phase {
 
 /// A client's connection.
 pub struct Connection {
+    /// Its place among the open ones.
+    pub counted: Option<Arc<Counted>>,
     /// Its socket.
     pub stream: Stream,
     /// The client; `None` for a unix socket.
@@ -167,13 +169,14 @@ impl Thread {
         } else {
             Phase::Fresh
         };
-        let connection = Rc::new(Connection::new(stream, peer));
+        let mut connection = Connection::new(stream, peer);
+        connection.counted = Some(Arc::new(counted));
+        let connection = Rc::new(connection);
         connection.phase.set(phase);
         connection.since.set(self.look_at_clock());
         self.connections.borrow_mut().insert(id, connection.clone());
         let open = Open {
             id,
-            _counted: counted,
             thread: self.clone(),
         };
         let served = connection.clone();
@@ -216,6 +219,7 @@ impl Connection {
     /// One of which nothing is known.
     pub fn new(stream: Stream, peer: Option<SocketAddr>) -> Self {
         Self {
+            counted: None,
             stream,
             peer,
             phase: Cell::new(Phase::Fresh),
@@ -284,16 +288,15 @@ pub fn unix_time() -> Duration {
     SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }
 
-/// A connection that is counted while its task lives.
+/// A connection that is open while its task lives.
 struct Open {
     id: u64,
-    _counted: Counted,
     thread: Rc<Thread>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let Self { id, thread, .. } = self;
+        let Self { id, thread } = self;
         if std::thread::panicking() {
             thread.shared.panics.fetch_add(1, Ordering::Relaxed);
         }
