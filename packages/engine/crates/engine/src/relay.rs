@@ -72,12 +72,13 @@ async fn try_relay(
         upload: Upload::Moving,
         client_has_ended: false,
         node_has_ended: false,
-        node_has_failed: false,
+        is_unread: false,
         is_tunnel: end == RequestEnd::Open,
         moved: 0,
         thread,
         connection,
         link: &link,
+        may_repeat: kept.is_some(),
         ahead: pending,
     };
     connection.enter(Phase::Node, thread);
@@ -89,12 +90,7 @@ async fn try_relay(
             after = After::Ours;
         }
     }
-    let is_unread = relay.up.moved() == 0 || relay.node_has_failed;
-    if let Some(mut request) = kept
-        && relay.node_has_ended
-        && relay.down.moved() == 0
-        && is_unread
-    {
+    if let Some(mut request) = kept.filter(|_| relay.is_unread) {
         request.append(pending);
         *pending = request;
         link.busy.set(false);
@@ -127,8 +123,10 @@ struct Relay<'a> {
     upload: Upload,
     client_has_ended: bool,
     node_has_ended: bool,
-    /// Node has closed its end, and left there something that it has not read.
-    node_has_failed: bool,
+    /// Whether the request can be given to another link.
+    may_repeat: bool,
+    /// It is to be: Node has closed its end before it read anything of it.
+    is_unread: bool,
     is_tunnel: bool,
     /// What the client had taken when last looked at.
     moved: u64,
@@ -210,13 +208,17 @@ impl Relay<'_> {
         {
             Poll::Pending => true,
             Poll::Ready(Stop::SinkFailed) => false,
-            Poll::Ready(_) if self.link.is_cut_off() => {
-                self.connection.stream.cut_off_at_close();
-                false
-            }
             Poll::Ready(stop) => {
+                let is_cut_off = self.link.is_cut_off();
+                // A link of the system's own fails where its peer has closed it with bytes that it has not read.
+                self.is_unread = self.may_repeat
+                    && self.down.moved() == 0
+                    && (self.up.moved() == 0 || stop == Stop::SourceFailed);
+                if is_cut_off && !self.is_unread {
+                    self.connection.stream.cut_off_at_close();
+                    return false;
+                }
                 self.node_has_ended = true;
-                self.node_has_failed = stop == Stop::SourceFailed;
                 if self.is_tunnel {
                     self.connection.stream.end();
                 }
