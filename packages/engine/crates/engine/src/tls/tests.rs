@@ -84,6 +84,8 @@ fn counts_as_written_what_the_system_has_and_loses_nothing_when_it_is_closed() {
                 .expect("it is open");
         }
         stream.end();
+        // The end, too, leaves only as the client reads, who then closes.
+        let _ = poll_fn(|cx| stream.poll_read(cx, &mut [0])).await;
         drop(stream);
         let (all, is_whole) = client.join().expect("it reads");
         assert!(is_whole && all == body);
