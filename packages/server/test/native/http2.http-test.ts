@@ -126,8 +126,13 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     expect(new Set(await Promise.all(bodies))).toEqual(new Set([100_000, script.length]))
   })
 
-  test('refuses a path beyond ASCII, as Node does', async () => {
-    const [expected, found] = await askBoth({ ':path': '/caf\u00c3\u00a9' })
+  test.each([
+    ['a path beyond ASCII', { ':path': '/caf\u00c3\u00a9' }],
+    ['another scheme', { ':path': '/app.js', ':scheme': 'ftp' }],
+  ])('refuses %s, as Node does', async (_what, asked) => {
+    // Its host is known.
+    await askBoth({ ':path': '/app.js' })
+    const [expected, found] = await askBoth(asked)
     expect(found).toEqual(expected)
     expect(found.fields).toMatch(/^:status 400 /)
   })

@@ -204,6 +204,15 @@ impl Streams<'_> {
             return false;
         };
         let uri = request.uri();
+        // Node refuses other schemes.
+        let of_http = |scheme: &str| {
+            ["http", "https"]
+                .iter()
+                .any(|it| it.eq_ignore_ascii_case(scheme))
+        };
+        if !uri.scheme_str().is_none_or(of_http) {
+            return false;
+        }
         let target = uri.path_and_query().map_or("", |target| target.as_str());
         let bare = BareRequest {
             method: request.method().as_str(),
