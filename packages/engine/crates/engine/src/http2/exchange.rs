@@ -17,6 +17,8 @@ use super::wire::Flow;
 
 /// Why a body has not come whole; without a reason, the whole session has ended.
 enum Broken {
+    /// Node has ended its session before it took the request: it stops, and answers those that it took before.
+    Untaken,
     /// Who sends it has reset the stream.
     Source(Option<Reason>),
     /// Who takes it has.
@@ -84,6 +86,7 @@ pub async fn exchange(
     match result {
         // Where Node has not read it all, h2 says so to the client, behind the answer.
         Ok(()) => {}
+        Err(Broken::Untaken) => respond.send_reset(Reason::REFUSED_STREAM),
         Err(Broken::Source(Some(reason))) => respond.send_reset(reason),
         // Node has ended the session for what its client does.
         Err(Broken::Source(None)) => flow.is_unwanted.set(true),
@@ -118,7 +121,7 @@ fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
     result.map_err(|broken| match broken {
         Broken::Source(reason) => Broken::Sink(reason),
         Broken::Sink(reason) => Broken::Source(reason),
-        Broken::Stalled => Broken::Stalled,
+        other => other,
     })
 }
 
@@ -245,6 +248,10 @@ fn is_end(error: &Error) -> bool {
 }
 
 fn broken_at_source(error: &Error) -> Broken {
+    let has_ended = error.is_go_away() && error.is_remote();
+    if has_ended && error.reason() == Some(Reason::NO_ERROR) {
+        return Broken::Untaken;
+    }
     Broken::Source(error.is_reset().then(|| reason_of(error)))
 }
 

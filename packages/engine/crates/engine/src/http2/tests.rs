@@ -401,6 +401,45 @@ fn ends_a_session_that_node_does_not_want() {
 }
 
 #[test]
+fn refuses_a_request_alone_that_node_did_not_take_before_it_stopped() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (taken, _) = send
+            .send_request(request(Method::GET, "/miss"), true)
+            .expect("it is sent");
+        let (_, mut node) = handed(events).await;
+        let (untaken, _) = send
+            .send_request(request(Method::GET, "/miss"), true)
+            .expect("it is sent");
+        // Behind the preface, frames up to HEADERS of both.
+        node.read_exact(&mut [0; 24]).await.expect("it comes");
+        let mut heads = 0;
+        while heads < 2 {
+            let mut frame = [0; 9];
+            node.read_exact(&mut frame).await.expect("one comes");
+            let [_, high, low, kind, ..] = frame;
+            let mut payload = vec![0; usize::from(u16::from_be_bytes([high, low]))];
+            node.read_exact(&mut payload).await.expect("it is whole");
+            heads += usize::from(kind == 1);
+        }
+        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        let goaway_behind_1 = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+        let said = [&settings[..], &goaway_behind_1].concat();
+        node.write_all(&said).await.expect("it is read");
+        let error = untaken.await.expect_err("it is refused");
+        assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
+        // `:status 200` and its end.
+        let head = [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
+        node.write_all(&head).await.expect("it is read");
+        assert_eq!(
+            taken.await.expect("it is answered").status(),
+            StatusCode::OK
+        );
+        get(&mut send, "/a").await.expect("the session goes on");
+    });
+}
+
+#[test]
 fn ends_a_session_that_floods() {
     let limits = Limits {
         resets: Rate {
