@@ -10,11 +10,10 @@ import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore, openStagedSite, type StagedSite } from '../load/open-live-site.ts'
 import type { ReloadOutcome } from '../load/reload-outcome.ts'
-import { chooseEngine } from '../native/choose-engine.ts'
 import type { RunningEngine } from '../native/engine-choice.ts'
-import { engineObstacles } from './engine-obstacles.ts'
-import { openTransport, type TlsPair } from './open-transport.ts'
-import { placeOf, resolveServeOptions, type ServeOptions } from './serve-options.ts'
+import { openTransport } from './open-transport.ts'
+import { type PreparedStart, prepareStart } from './prepare-start.ts'
+import { placeOf, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { LiveSiteOptions } from '../load/load-options.ts'
@@ -22,7 +21,6 @@ import type { WatchedBuilds } from '../load/watch-build.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
-import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener } from '../transport/transport.ts'
 
 /** A server that listens. */
@@ -57,7 +55,7 @@ export interface RunningServer {
  * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  const server = await serveStaged(options)
+  const server = await serveStaged(await prepareStart(options, false))
   const following = followStore(server, () => server.reload(), options.site)
   const close = server.close.bind(server)
   // Not a copy: what it serves changes.
@@ -96,15 +94,12 @@ export interface WorkerPart {
  * a worker.
  */
 export async function serveStaged(
-  options: ServeOptions,
+  start: PreparedStart,
   worker?: WorkerPart,
   threads?: number,
 ): Promise<StagedServer> {
-  const resolved = resolveServeOptions(options)
+  const { options: resolved, tls: pair, engine } = start
   const { tls } = resolved
-  const isWorker = worker !== undefined
-  const pair = tls && (await readPair(tls))
-  const engine = await chooseEngine(resolved.engine, await engineObstacles(resolved, isWorker), pair)
 
   // 1. What operators see: probes are answered before there is a build.
   const operations = await openOperations(resolved.operations)
@@ -178,7 +173,7 @@ export async function serveStaged(
           watcher: operations,
         }).catch(hangUp)
   // A service manager's socket outlives us, and workers of another cluster may go on.
-  if (resolved.descriptor === undefined && (isWorker || !cluster.isWorker)) {
+  if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
     ownQueue(transport.server)
     if (redirects !== undefined) ownQueue(redirects.transport.server)
   }
@@ -224,12 +219,6 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
   if (options.accessLog === undefined && options.ops === undefined) return undefined
   const { startOperations } = await import('../operations/start-operations.ts')
   return await startOperations(options)
-}
-
-/** Reads the certificate and its key. */
-export async function readPair(files: TlsFiles): Promise<TlsPair> {
-  const { readTlsCredentials } = await import('../transport/tls/tls-credentials.ts')
-  return { files, credentials: await readTlsCredentials(files) }
 }
 
 /** As `node --env-file` does, an application gets all variables of the file that are not set. */

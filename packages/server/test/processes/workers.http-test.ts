@@ -255,6 +255,22 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
   })
 
+  test('ends with a stack trace at a fault of the primary: only the application may fail and be served on', async () => {
+    const module = await writeModule('export default (request, response) => response.end()')
+    const fault = `
+      import cluster from 'node:cluster'
+      if (cluster.isPrimary) process.on('SIGUSR2', () => { throw new Error('fault of the primary') })`
+    const { child, exited, listening } = spawnCommand([directory, ...two, '--ssr', module], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
+    })
+    await listening
+    child.kill('SIGUSR2')
+    const { code, stderr } = await exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/Error: fault of the primary\n\s+at /)
+    expect(stderr).not.toContain('the application failed')
+  })
+
   test('keeps the port that it has found when all workers die at once', async () => {
     const command = spawnCommand([directory, ...processes])
     const { port } = await command.listening

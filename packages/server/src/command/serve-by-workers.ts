@@ -1,0 +1,89 @@
+import type { SharedSocket } from '@serve-dist/engine'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { GivenFlags } from './flags.ts'
+import type { ChosenEngine } from '../native/choose-engine.ts'
+import { openSharedSocket } from '../native/listen-natively.ts'
+import { startPrimaryOperations } from '../operations/start-primary-operations.ts'
+import type { Serving } from './serving.ts'
+import { askMetrics } from '../serve/workers/ask-worker.ts'
+import { startWorkers } from '../serve/workers/start-workers.ts'
+import { openSharedStore } from './served-store.ts'
+import { type ListenAddress, umaskFor } from '../transport/listen.ts'
+import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
+
+/** What is decided before workers start. */
+interface ServingWorkers {
+  readonly count: number
+  readonly engine: ChosenEngine
+  readonly address: ListenAddress
+}
+
+/** Lets so many workers serve; this process has their socket, and asks their store. */
+export async function serveByWorkers(
+  flags: GivenFlags,
+  { count, engine: { binding, ...engine }, address }: ServingWorkers,
+): Promise<Serving> {
+  const { grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
+  // Node's workers make their socket through their primary.
+  const isTheirs = binding === undefined && descriptor === undefined
+  if (isTheirs && socket !== undefined) await removeStaleSocket(socket)
+  // The workers report a host that cannot be used.
+  const wantsPort = isTheirs && socket === undefined && port === 0
+  const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
+  const operations = await startPrimaryOperations(ops, askMetrics)
+  let shared: SharedSocket | undefined
+  const fail = async (error: unknown): Promise<never> => {
+    shared?.close()
+    await operations.close()
+    throw error
+  }
+  if (binding !== undefined && descriptor === undefined) {
+    shared = await openSharedSocket(binding, address).catch(fail)
+    // It removes the file of its own alone, also at a signal while workers start.
+    process.once('exit', () => shared?.close())
+  }
+  const store = await openSharedStore(flags).catch(fail)
+  if (store !== undefined) operations.noteStore(store.view)
+  const umask = isTheirs && socket !== undefined ? umaskFor(socketMode) : undefined
+  const role = { descriptor, port: found }
+  const given = {
+    count,
+    gracePeriod,
+    umask,
+    role,
+    socket: binding && (descriptor ?? shared?.descriptor),
+    watcher: operations,
+    store: store?.shared,
+  }
+  const workers = await startWorkers(given).catch(fail)
+  return {
+    ...workers,
+    engine,
+    watched: store?.watched,
+    workers: { count, residentBytes: workers.residentBytes },
+    opsUrl: operations.url,
+    async close() {
+      operations.beginDraining()
+      // The last worker ends its queue.
+      shared?.close()
+      await workers.close()
+      await operations.close()
+    },
+    collapse: workers.collapse.catch(fail),
+  }
+}
+
+/**
+ * A port of an address that nobody listens on, for all workers: were each to ask for any port, a worker that starts
+ * after all others have died would get another one.
+ */
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer().listen({ port: 0, ...(host !== '*' && { host }), exclusive: true })
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
+  return address.port
+}

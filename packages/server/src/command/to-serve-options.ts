@@ -1,0 +1,57 @@
+import { defined } from './defined.ts'
+import type { GivenFlags } from './flags.ts'
+import { readRules } from '../load/read-rules.ts'
+import type { ServeOptions } from '../serve/serve-options.ts'
+import type { WorkerRole } from '../serve/workers/worker-role.ts'
+import { storeOf } from './served-store.ts'
+
+/** What `serve` takes, as the flags and a worker's role have it. */
+export async function toServeOptions(
+  directory: string,
+  flags: GivenFlags,
+  { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
+): Promise<ServeOptions> {
+  const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
+  const { verify, memoryBudget, largestBody, openFiles, noManifest, envFile, engine } = flags
+  const { fsFallback, accessLog, ops, trustProxy } = flags
+  const rules = await readRules(process.cwd(), flags)
+  // One that takes the place of another must not be refused what the others serve.
+  const unlisted = isReplacement && flags.unlisted === 'refuse' ? 'warn' : flags.unlisted
+  // One worker warns, for all; and the primary answers operators.
+  const onWarning = isFirst === false ? () => {} : undefined
+  const isWorker = isFirst !== undefined
+  const tls =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
+  const store = storeOf(flags)
+  return defined({
+    ...(store ?? defined({ directory, deltas: flags.deltas })),
+    port,
+    host,
+    socket,
+    socketMode,
+    descriptor,
+    gracePeriod: grace,
+    allowHosts: allowHost,
+    engine,
+    ssr,
+    tls,
+    site: defined({
+      // With a store they have no effect, as the table of flags says.
+      ...(store === undefined && { verify, unlisted, noManifest }),
+      memoryBudget,
+      largestBody,
+      openFiles,
+      rules,
+      envFile,
+      onWarning,
+    }),
+    handler: defined({ fileSystemFallback: store === undefined ? fsFallback : undefined }),
+    operations: defined({
+      accessLog,
+      ops: isWorker && ops !== undefined ? ('primary' as const) : ops,
+      trustProxy,
+    }),
+  })
+}

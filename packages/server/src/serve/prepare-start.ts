@@ -1,0 +1,30 @@
+import { type ChosenEngine, chooseEngine } from '../native/choose-engine.ts'
+import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
+import { engineObstacles } from './engine-obstacles.ts'
+import type { TlsPair } from './open-transport.ts'
+import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from './serve-options.ts'
+
+/** What a start needs to know before it loads a build. */
+export interface PreparedStart {
+  readonly options: ResolvedServeOptions
+  readonly tls: TlsPair | undefined
+  readonly engine: ChosenEngine
+}
+
+/**
+ * Checks the options, reads the certificate and chooses the engine.
+ *
+ * @param isWorker - whether it is one of our own workers that starts.
+ * @throws OperatorError for a wrong option, an unusable certificate, or an engine that cannot be had.
+ */
+export async function prepareStart(given: ServeOptions, isWorker: boolean): Promise<PreparedStart> {
+  const options = resolveServeOptions(given)
+  const tls = options.tls && (await readPair(options.tls))
+  const engine = await chooseEngine(options.engine, await engineObstacles(options, isWorker), tls)
+  return { options, tls, engine }
+}
+
+async function readPair(files: TlsFiles): Promise<TlsPair> {
+  const { readTlsCredentials } = await import('../transport/tls/tls-credentials.ts')
+  return { files, credentials: await readTlsCredentials(files) }
+}
