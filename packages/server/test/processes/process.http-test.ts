@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, stat, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
@@ -15,6 +15,7 @@ import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { isNative } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
@@ -131,6 +132,63 @@ describe.skipIf(process.platform === 'win32').each([
     ])
   })
 })
+
+describe.skipIf(!isNative)('--socket, where workers of the native engine are starting', () => {
+  /** Its workers never load their module; the primary has made the socket. */
+  async function start(): Promise<RunningCommand & { readonly path: string }> {
+    const path = await socketPath()
+    const module = join(await temporaryDirectory(), 'entry.mjs')
+    await writeFile(module, 'await new Promise(() => setInterval(() => {}, 1000))')
+    const command = spawnCommand([directory, '--socket', path, '--workers', '2', '--ssr', module], {
+      env: { SERVE_DIST_ENGINE: 'native' },
+    })
+    await vi.waitUntil(() => existsSync(path), 10_000)
+    return { ...command, path }
+  }
+
+  test('removes it at a signal', async () => {
+    const command = await start()
+    expect(await stop(command)).toBe(143)
+    expect(existsSync(command.path)).toBe(false)
+  })
+
+  test('leaves the socket of another server that has taken its place', async () => {
+    const command = await start()
+    await rm(command.path)
+    const other = createServer().listen(command.path)
+    await once(other, 'listening')
+    expect(await stop(command)).toBe(143)
+    expect(existsSync(command.path)).toBe(true)
+    other.close()
+  })
+})
+
+test.skipIf(!isNative)(
+  'leaves the socket of another server where a second signal ends the process',
+  async () => {
+    const path = await socketPath()
+    const { child, exited, listening } = spawnCommand([directory, '--socket', path])
+    await listening
+    const socket = connect(path)
+    socket.on('error', () => {
+      // It is cut off in mid-body.
+    })
+    const idle = connect(path)
+    socket.write(formatRequest({ target: '/app/large.bin' }))
+    idle.write(formatRequest({ target: '/app/' }))
+    await Promise.all([once(socket, 'readable'), once(idle, 'data')])
+    await rm(path)
+    const other = createServer().listen(path)
+    await once(other, 'listening')
+    child.kill('SIGTERM')
+    await once(idle, 'close')
+    child.kill('SIGTERM')
+    const { code } = await exited
+    expect([code, existsSync(path)]).toEqual([1, true])
+    socket.destroy()
+    other.close()
+  },
+)
 
 describe.skipIf(process.platform === 'win32').each([
   ['one process', []],
