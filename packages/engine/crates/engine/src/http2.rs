@@ -62,10 +62,13 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
     let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
     let opened = thread.look_at_clock();
     let session = poll_fn(|cx| {
-        let waited = thread.look_at_clock() - opened;
-        let is_late =
-            waited >= limits.keep_alive || thread.draining.get() && waited >= NEW_CONNECTION;
-        connection.alarm.set(cx, opened + limits.keep_alive);
+        let patience = if thread.draining.get() {
+            limits.keep_alive.min(NEW_CONNECTION)
+        } else {
+            limits.keep_alive
+        };
+        let is_late = thread.look_at_clock() - opened >= patience;
+        connection.alarm.set(cx, opened + patience);
         match handshake.as_mut().poll(cx) {
             Poll::Pending if is_late => Poll::Ready(None),
             polled => polled.map(Result::ok),
@@ -262,7 +265,8 @@ impl Streams<'_> {
     }
 
     fn has_streams(&self) -> bool {
-        self.bodies.count() > 0 || !self.exchanges.is_empty()
+        // h2 counts one until its last frame has left the queue, that of a reset included.
+        self.session.has_streams() || !self.exchanges.is_empty()
     }
 
     /// Ends what takes too long; false where the connection is to be closed at once.
@@ -342,7 +346,7 @@ impl Streams<'_> {
             None => self.opened + NEW_CONNECTION,
             Some(then) => then + GOODBYE,
         });
-        let draining = draining.filter(|&then| then > now);
+        let draining = draining.filter(|&then| then > now || !self.has_streams());
         stalled
             .chain(idle)
             .chain(draining)

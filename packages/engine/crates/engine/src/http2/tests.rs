@@ -1,5 +1,7 @@
 use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use bytes::Bytes;
@@ -8,12 +10,15 @@ use h2::{Reason, RecvStream, server};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 
+use super::GOODBYE;
+use crate::drain::{NEW_CONNECTION, drain};
 use crate::event::Event;
 use crate::http2::Rate;
-use crate::shared::Limits;
+use crate::shared::{Answers, Limits};
 use crate::stream::Stream;
-use crate::testing::{BODY, LIMITS, LONG, SHORT, handed, on_thread, stream};
+use crate::testing::{BODY, LIMITS, LONG, SHORT, answers, handed, on_thread, stream, table_of};
 use crate::thread::{Connection, Thread};
 
 /// A client of the thread by HTTP/2.
@@ -45,6 +50,7 @@ fn raw(thread: &Rc<Thread>) -> UnixStream {
     stream(theirs)
 }
 
+const SHORTER: usize = 200_000;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
@@ -68,6 +74,24 @@ fn greedy(count: u8) -> Vec<u8> {
         bytes.extend(frame(1, 5, 2 * number + 1, b"\x82\x87\x04\x02/a\x01\x01x"));
     }
     bytes
+}
+
+/// Kinds and lengths of frames.
+fn frames_of(mut bytes: &[u8]) -> Vec<(u8, usize)> {
+    let mut frames = Vec::new();
+    while let Some((&[a, b, c, kind, ..], rest)) = bytes.split_first_chunk::<9>() {
+        let length = u32::from_be_bytes([0, a, b, c]) as usize;
+        frames.push((kind, length));
+        bytes = rest.get(length..).unwrap_or_default();
+    }
+    frames
+}
+
+/// Answers with a body that h2 takes at once.
+fn shorten_body(thread: &Thread) {
+    let table = Some(table_of(&[vec![b'b'; SHORTER]]));
+    let shorter = Answers { table, ..answers() };
+    thread.shared.answers.store(Arc::new(shorter));
 }
 
 async fn all_closed(thread: &Thread) {
@@ -295,6 +319,48 @@ fn cuts_off_a_client_that_takes_nothing_of_the_end() {
             .expect("it is read");
         raw.shutdown().await.expect("it is open");
         all_closed(thread).await;
+    });
+}
+
+#[test]
+fn sends_answers_that_h2_holds_before_it_drains() {
+    on_thread(LIMITS, async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("it is read");
+        let mut bytes = vec![0; 100];
+        raw.read_exact(&mut bytes).await.expect("it is answered");
+        let mut drained = pin!(drain(thread, None, LONG));
+        timeout(2 * GOODBYE, &mut drained)
+            .await
+            .expect_err("it waits for the client");
+        let ((), ended) = tokio::join!(drained, raw.read_to_end(&mut bytes));
+        ended.expect("it ends");
+        let bodies = frames_of(&bytes).into_iter().filter(|frame| frame.0 == 0);
+        assert_eq!(bodies.map(|frame| frame.1).sum::<usize>(), 8 * SHORTER);
+    });
+}
+
+#[test]
+fn says_that_a_body_is_broken_when_the_grace_period_is_over() {
+    on_thread(LIMITS, async |thread, _events| {
+        let mut send = connect(thread, 0).await;
+        let response = get(&mut send, "/a").await.expect("it is answered");
+        let drained = drain(thread, None, GOODBYE + SHORT);
+        let (came, ()) = tokio::join!(read(response.into_body()), drained);
+        let error = came.expect_err("it is broken");
+        assert_eq!(reason(&error), Some(Reason::INTERNAL_ERROR));
+    });
+}
+
+#[test]
+fn drains_without_a_client_that_says_nothing() {
+    on_thread(LIMITS, async |thread, _events| {
+        let _raw = raw(thread);
+        tokio::task::yield_now().await;
+        timeout(3 * NEW_CONNECTION, drain(thread, None, LONG))
+            .await
+            .expect("it does not wait for the client");
     });
 }
 
