@@ -24,7 +24,7 @@ use serve_dist_core::{BareRequest, decide_fields};
 use tokio::task::JoinSet;
 
 use crate::drain::NEW_CONNECTION;
-use crate::http2::bodies::Bodies;
+use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::Node;
@@ -91,6 +91,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         has_asked: false,
         pinged: None,
         ending: None,
+        held: None,
         is_over: false,
     };
     poll_fn(|cx| streams.poll(cx)).await
@@ -114,6 +115,8 @@ struct Streams<'a> {
     pinged: Option<Duration>,
     /// Since when the client knows that the session ends.
     ending: Option<Duration>,
+    /// Since when only the client's windows keep what h2 holds, and what the session had sent by then.
+    held: Option<(Duration, u64)>,
     is_over: bool,
 }
 
@@ -134,8 +137,22 @@ impl Streams<'_> {
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             _ => {}
         }
+        self.note_held(now);
         self.connection.alarm.set(cx, self.due(now));
         Poll::Pending
+    }
+
+    /// Bodies that fit into windows are left to h2; a client may close its windows afterwards.
+    fn note_held(&mut self, now: Duration) {
+        let is_held = self.session.has_streams()
+            && self.bodies.count() == 0
+            && self.exchanges.is_empty()
+            && self.flow.blocked_since().is_none();
+        let sent = self.flow.sent.get();
+        let stands_still = self
+            .held
+            .filter(|&(_, before)| sent < before + LEAST_PROGRESS);
+        self.held = is_held.then(|| stands_still.unwrap_or((now, sent)));
     }
 
     /// Says whether the session is over.
@@ -276,6 +293,12 @@ impl Streams<'_> {
         if let Some(then) = now.checked_sub(limits.socket) {
             self.bodies.cancel_before(then);
         }
+        if self
+            .held
+            .is_some_and(|(then, _)| since(then) >= limits.socket)
+        {
+            self.session.abrupt_shutdown(Reason::CANCEL);
+        }
         if self.connection.alarm.is_cut_off() {
             self.bodies.break_off();
         }
@@ -335,7 +358,8 @@ impl Streams<'_> {
             Some(then) => then + limits.headers,
             None => self.flow.active.get() + limits.keep_alive,
         };
-        let stalled = [self.flow.blocked_since(), self.bodies.oldest()];
+        let held = self.held.map(|(then, _)| then);
+        let stalled = [self.flow.blocked_since(), self.bodies.oldest(), held];
         let stalled = stalled
             .into_iter()
             .flatten()

@@ -323,6 +323,29 @@ fn cuts_off_a_client_that_takes_nothing_of_the_end() {
 }
 
 #[test]
+fn ends_a_session_whose_client_makes_no_room_for_what_h2_holds() {
+    let limits = Limits {
+        keep_alive: 2 * LONG,
+        socket: 4 * SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("it is read");
+        let mut bytes = vec![0; 100];
+        raw.read_exact(&mut bytes).await.expect("it is answered");
+        // A window of no bytes.
+        raw.write_all(&frame(4, 0, 0, b"\0\x04\0\0\0\0"))
+            .await
+            .expect("it is read");
+        raw.read_to_end(&mut bytes).await.expect("it ends");
+        let last = frames_of(&bytes).pop().expect("they are frames");
+        assert_eq!(last.0, 7, "GOAWAY");
+    });
+}
+
+#[test]
 fn sends_answers_that_h2_holds_before_it_drains() {
     on_thread(LIMITS, async |thread, _events| {
         shorten_body(thread);
