@@ -125,8 +125,10 @@ fn say(event: Event) -> Said {
                 peer,
                 protocol,
                 encryption,
-                counted: _,
+                counted,
             } = handed;
+            // JavaScript has its descriptor now.
+            drop(counted);
             let connection = HandedConnection {
                 id: number(id),
                 // Node closes it from now on.
