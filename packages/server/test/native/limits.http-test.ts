@@ -118,6 +118,8 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
   ],
   ['sends half of a body', '405 ', (socket) => socket.write(`${post}half`)],
   ['has no next request', '200 ', (socket) => socket.write(formatRequest({}))],
+  ['ends its request with an empty line more', '200 ', (socket) => socket.write(`${formatRequest({})}\r\n`)],
+  ['begins with an empty line', '408 ', (socket) => socket.write('\r\n')],
   ['has no next request of Node', '404 ', (socket) => socket.write(formatRequest({ target: '/none' }))],
   [
     'sends its second head an octet at a time',

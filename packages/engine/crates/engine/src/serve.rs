@@ -78,14 +78,14 @@ async fn serve_requests(
             Next::Again => {
                 let (consumed, rest, next) = answer(thread, connection, pending)?;
                 keep_from(pending, consumed);
-                note_phase(thread, connection, true, pending.is_empty());
+                note_phase(thread, connection, true, pending);
                 (rest, next)
             }
             Next::HandOver(head, end) => {
                 match Box::pin(relay(thread, connection, pending, (head, end))).await {
                     After::Ours if thread.draining.get() && pending.is_empty() => return Ok(true),
                     After::Ours => {
-                        connection.enter(Phase::Idle, thread);
+                        note_phase(thread, connection, true, pending);
                         (None, Next::Again)
                     }
                     After::Ended => return Ok(true),
@@ -109,7 +109,7 @@ async fn serve_requests(
         if let Some(rest) = rest {
             rest.send(thread, connection).await?;
             connection.settle(thread);
-            note_phase(thread, connection, true, pending.is_empty());
+            note_phase(thread, connection, true, pending);
         }
     }
 }
@@ -144,7 +144,7 @@ async fn read(
             keep_from(pending, consumed);
             (consumed, rest, next)
         };
-        note_phase(thread, connection, consumed > 0, pending.is_empty());
+        note_phase(thread, connection, consumed > 0, pending);
         Ok((rest, next)).into()
     })
     .await
@@ -270,12 +270,13 @@ async fn linger(thread: &Thread, connection: &Connection) {
     let _ = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// The first byte of a head begins its time; that of a connection's first head began with the connection.
-fn note_phase(thread: &Thread, connection: &Connection, has_answered: bool, is_empty: bool) {
-    let before = connection.phase.get();
-    if is_empty {
+/// The first byte of a head begins its time; that of a connection's first head began with the connection. Empty lines
+/// between requests are of no head (RFC 9112 §2.2).
+fn note_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
+    let is_between = has_answered || connection.phase.get() == Phase::Idle;
+    if pending.iter().all(|byte| b"\r\n".contains(byte)) && is_between {
         connection.enter(Phase::Idle, thread);
-    } else if has_answered || before == Phase::Idle {
+    } else if is_between {
         connection.enter(Phase::Head, thread);
     } else {
         connection.phase.set(Phase::Head);

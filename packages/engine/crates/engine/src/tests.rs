@@ -14,7 +14,7 @@ use crate::testing::{
     BODY, HEAD, HIT, LAST_HIT, LIMITS, MISS, SHORT, answer, client, handed, on_thread, read,
     read_all, run,
 };
-use crate::thread::Thread;
+use crate::thread::{Connection, Phase, Thread};
 use crate::unbroken::unbroken;
 
 #[test]
@@ -333,6 +333,38 @@ fn refuses_a_head_that_takes_too_long() {
 }
 
 #[test]
+fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
+    let limits = Limits {
+        headers: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, events| {
+        let mut client = client(thread, &[HEAD, "\r\n"].concat()).await;
+        let head = read(&mut client, 15).await;
+        assert_eq!(head, "HTTP/1.1 200 OK");
+        tokio::time::sleep(5 * SHORT).await;
+        assert_eq!(thread.all()[0].phase.get(), Phase::Idle);
+        client.write_all(b"\r\n").await.expect("it is open");
+        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        let (_, mut node) = handed(events).await;
+        let sent = ["\r\n\r\n", MISS].concat();
+        assert_eq!(read(&mut node, sent.len()).await, sent);
+    });
+}
+
+#[test]
+fn refuses_a_connection_that_begins_with_an_empty_line_and_goes_on_with_nothing() {
+    let limits = Limits {
+        headers: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _| {
+        let mut client = client(thread, "\r\n").await;
+        assert_eq!(read_all(&mut client).await, "HTTP/1.1 408 \r\n\r\n");
+    });
+}
+
+#[test]
 fn closes_what_is_idle_and_what_nobody_reads() {
     let limits = Limits {
         keep_alive: SHORT,
@@ -378,6 +410,29 @@ fn says_close_and_closes_while_it_drains() {
                 .await
                 .contains("\r\nConnection: close\r\n")
         );
+    });
+}
+
+#[test]
+fn is_not_idle_between_an_answer_of_node_and_the_next_request() {
+    on_thread(LIMITS, async |thread, events| {
+        let client = client(thread, &[MISS, LAST_HIT].concat()).await;
+        let (id, mut node) = handed(events).await;
+        let (mut from_engine, _to_engine) = client.into_split();
+        let reading = tokio::task::spawn_local(async move {
+            let mut all = Vec::new();
+            let _ = from_engine.read_to_end(&mut all).await;
+            all.len()
+        });
+        // More than a turn: others have theirs before the next request.
+        let long = "n".repeat(BODY);
+        answer(&mut node, (thread, id, BODY as u64), &long).await;
+        while !reading.is_finished() {
+            let is_idle = |each: &Rc<Connection>| each.phase.get() == Phase::Idle;
+            assert!(!thread.all().iter().any(is_idle), "a drain would close it");
+            tokio::task::yield_now().await;
+        }
+        assert!(reading.await.expect("it reads") > 2 * BODY);
     });
 }
 
