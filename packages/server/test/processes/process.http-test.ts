@@ -133,27 +133,27 @@ describe.skipIf(process.platform === 'win32').each([
   })
 })
 
-describe.skipIf(!isNative)('--socket, where workers of the native engine are starting', () => {
-  /** Its workers never load their module; the primary has made the socket. */
-  async function start(): Promise<RunningCommand & { readonly path: string }> {
-    const path = await socketPath()
-    const module = join(await temporaryDirectory(), 'entry.mjs')
-    await writeFile(module, 'await new Promise(() => setInterval(() => {}, 1000))')
-    const command = spawnCommand([directory, '--socket', path, '--workers', '2', '--ssr', module], {
-      env: { SERVE_DIST_ENGINE: 'native' },
-    })
-    await vi.waitUntil(() => existsSync(path), 10_000)
-    return { ...command, path }
-  }
+/** Workers of the native engine that never load their module; their primary has made the socket. */
+async function startHanging(): Promise<RunningCommand & { readonly path: string }> {
+  const path = await socketPath()
+  const module = join(await temporaryDirectory(), 'entry.mjs')
+  await writeFile(module, 'await new Promise(() => setInterval(() => {}, 1000))')
+  const command = spawnCommand([directory, '--socket', path, '--workers', '2', '--ssr', module], {
+    env: { SERVE_DIST_ENGINE: 'native' },
+  })
+  await vi.waitUntil(() => existsSync(path), 10_000)
+  return { ...command, path }
+}
 
+describe.skipIf(!isNative)('--socket, where workers of the native engine are starting', () => {
   test('removes it at a signal', async () => {
-    const command = await start()
+    const command = await startHanging()
     expect(await stop(command)).toBe(143)
     expect(existsSync(command.path)).toBe(false)
   })
 
   test('leaves the socket of another server that has taken its place', async () => {
-    const command = await start()
+    const command = await startHanging()
     await rm(command.path)
     const other = createServer().listen(command.path)
     await once(other, 'listening')
