@@ -4,6 +4,7 @@ import { isOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
+import { savedBy } from '../site/representation-answers.ts'
 import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
 import { type ClassOf, createResourceKinds } from './resource-kinds.ts'
@@ -86,7 +87,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
 
   /** All of a resource's row but its path. */
   function addResource(resource: Resource, at: number): void {
-    const { representations: inOrder, identity, deltas, earlyHints } = resource
+    const { representations: inOrder, deltas, earlyHints } = resource
     const { lastModifiedField = '', useAsDictionary = '' } = resource
     const { layout, firstTemplate } = kinds.of(resource)
     resources[at + 2] = layout
@@ -99,7 +100,8 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     resources[at + 9] =
       (deltas === undefined ? 0 : engineFlags.hasDeltas) |
       (earlyHints.length === 0 ? 0 : engineFlags.hasHints)
-    inOrder.forEach(({ coding, bytes, entityTag }, place) => {
+    inOrder.forEach((representation, place) => {
+      const { bytes, entityTag } = representation
       const row = bodies.count() * numbersOfRepresentation
       representations[row] = firstTemplate + place
       representations[row + 1] = text.add(entityTag)
@@ -109,9 +111,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
         streamed.push(bodies.count())
         files.push(fileOf(bytes))
       }
-      if (saved !== undefined && coding !== 'identity') {
-        saved[bodies.count()] = identity.bytes.size - bytes.size
-      }
+      if (saved !== undefined) saved[bodies.count()] = savedBy(resource, representation).savedBytes ?? 0
       bodies.add(bytes.body)
     })
   }

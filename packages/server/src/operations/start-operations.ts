@@ -1,5 +1,6 @@
 import { type AccessLog, openAccessLog } from './access-log.ts'
-import { createMetrics, durationBuckets, type Metrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { durationBuckets } from './request-counts.ts'
 import { observeEngine } from './observe-engine.ts'
 import { observeRefusals } from './observe-refusals.ts'
 import { observeRequests, type RequestObserver } from './observe-requests.ts'

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { createClusterMetrics } from './metrics.ts'
+import { createClusterMetrics } from './cluster-metrics.ts'
 import { type OpsAddress, startOpsServer } from './ops-server.ts'
 import { describeStore, nextReload, noReload } from './readiness.ts'
 import type { AskMetrics } from './worker-metrics.ts'

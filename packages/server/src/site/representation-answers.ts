@@ -92,7 +92,11 @@ function contentOf(bytes: StoredBytes): AnswerContent {
     : { kind: 'memory', bytes: bytes.body }
 }
 
-function savedBy({ identity }: Resource, { coding, bytes }: Representation): Pick<Answer, 'savedBytes'> {
+/** What its coding saves of the body; nothing where it has none. */
+export function savedBy(
+  { identity }: Resource,
+  { coding, bytes }: Representation,
+): Pick<Answer, 'savedBytes'> {
   return coding === 'identity' ? {} : { savedBytes: identity.bytes.size - bytes.size }
 }
 

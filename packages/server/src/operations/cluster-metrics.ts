@@ -1,0 +1,39 @@
+import type { Worker } from 'node:cluster'
+import type { Metrics } from './metrics.ts'
+import { loadPrometheusClient } from './prometheus-client.ts'
+import { exportStore } from './store-metrics.ts'
+import type { StoreView } from '../site/site.ts'
+import { type AskMetrics, createWorkersReader } from './worker-metrics.ts'
+
+/**
+ * Makes a reader of sums over all workers, for the primary process of a cluster.
+ *
+ * @param workers - those that listen.
+ * @param store - which the primary alone asks, so that its figures are no sum.
+ * @throws OperatorError without `prom-client`.
+ */
+export async function createClusterMetrics(
+  workers: () => readonly Worker[],
+  ask: AskMetrics,
+  store: () => StoreView | undefined,
+): Promise<Pick<Metrics, 'contentType' | 'read'>> {
+  const client = await loadPrometheusClient()
+  const readWorkers = createWorkersReader(workers, ask)
+  return {
+    contentType: client.Registry.PROMETHEUS_CONTENT_TYPE,
+    async read() {
+      const { contents, answering, silent } = await readWorkers()
+      const registry = client.AggregatorRegistry.aggregate([...contents])
+      const gauge = new client.Gauge({
+        name: 'serve_dist_workers',
+        help: 'Workers that listen, by whether they answered when this was asked for.',
+        labelNames: ['state'],
+        registers: [registry],
+      })
+      gauge.set({ state: 'answering' }, answering)
+      gauge.set({ state: 'silent' }, silent)
+      exportStore(client, registry, store)
+      return await registry.metrics()
+    },
+  }
+}

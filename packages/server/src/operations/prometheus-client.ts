@@ -1,0 +1,12 @@
+import { loadOptional } from '@serve-dist/manifest'
+import type * as PrometheusClient from 'prom-client'
+
+export type MetricRegistry = PrometheusClient.Registry<PrometheusClient.RegistryContentType>
+
+/** @throws OperatorError where it is not installed. */
+export async function loadPrometheusClient(): Promise<typeof PrometheusClient> {
+  return await loadOptional(
+    { name: 'prom-client', neededBy: 'the page of metrics' },
+    async () => await import('prom-client'),
+  )
+}

@@ -1,0 +1,85 @@
+import type { AnswerSummary, Exchange } from './exchange.ts'
+import { wasSkewMiss } from './log-entry.ts'
+import type { RequestObserver } from './observe-requests.ts'
+import type { Site } from '../site/site.ts'
+
+/** Upper bounds in seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
+export const durationBuckets: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+]
+const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd', 'dcb', 'dcz'])
+
+/** Requests as plain numbers, which a scrape copies: each `inc` of a counter would hash its labels again. */
+export interface RequestCounts {
+  readonly byLabels: ReadonlyMap<string, LabelledCount>
+  readonly totals: Readonly<typeof noTotals>
+  readonly durations: Readonly<Durations>
+  /** Counts. */
+  readonly observer: RequestObserver
+}
+
+interface LabelledCount {
+  readonly labels: { readonly status: string; readonly coding: string; readonly cache: string }
+  count: number
+}
+
+/** Durations by their buckets, with one more behind the last bound. */
+export interface Durations {
+  seconds: number
+  readonly byDuration: readonly number[]
+}
+
+const noTotals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0, missed: 0 }
+
+/** @param currentSite - `undefined` before the first build is loaded. */
+export function createRequestCounts(currentSite: () => Site | undefined): RequestCounts {
+  const byLabels = new Map<string, LabelledCount>()
+  const totals = { ...noTotals }
+  const byDuration = durationBuckets.map(() => 0).concat(0)
+  const durations = { seconds: 0, byDuration }
+
+  function countLabels(exchange: Exchange): void {
+    const labels = labelsOf(exchange)
+    const key = Object.values(labels).join(' ')
+    const known = byLabels.get(key)
+    if (known === undefined) byLabels.set(key, { labels, count: 1 })
+    else known.count += 1
+  }
+
+  function countDuration(seconds: number): void {
+    const bucket = durationBuckets.findIndex((most) => seconds <= most)
+    const at = bucket === -1 ? durationBuckets.length : bucket
+    durations.seconds += seconds
+    byDuration[at] = (byDuration[at] ?? 0) + 1
+  }
+
+  const observer: RequestObserver = {
+    begin() {
+      totals.begun += 1
+    },
+    drop() {
+      totals.dropped += 1
+    },
+    end(exchange) {
+      totals.ended += 1
+      if (exchange.isAborted) totals.aborted += 1
+      const site = currentSite()
+      if (site !== undefined && wasSkewMiss(exchange, site)) totals.missed += 1
+      totals.sent += exchange.bytes
+      totals.saved += exchange.savedBytes
+      countLabels(exchange)
+      if (exchange.milliseconds !== undefined) countDuration(exchange.milliseconds / 1000)
+    },
+  }
+  return { byLabels, totals, durations, observer }
+}
+
+/** The labels with which an answer is counted. */
+export function labelsOf({ status, coding, cache }: AnswerSummary): LabelledCount['labels'] {
+  return {
+    status: `${Math.floor(status / 100)}xx`,
+    // An application may invent codings, and nobody wants a series for each.
+    coding: knownCodings.has(coding) ? coding : 'other',
+    cache,
+  }
+}
