@@ -1,3 +1,4 @@
+import { OperatorError } from '@serve-dist/manifest'
 import type { Engine, EngineAddress, EngineBinding, SharedSocket } from '@serve-dist/engine'
 import { lookup } from 'node:dns/promises'
 import { closeSync } from 'node:fs'
@@ -23,9 +24,18 @@ export async function listenNatively(
     if (actual.port === 0) return `${scheme}://unix:${actual.address}:`
     return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
   } catch (error) {
+    if (isThreadless(error)) throw new OperatorError('SD_ENGINE_UNAVAILABLE', noThreads, { cause: error })
     throw listenError(error instanceof Error ? error : new Error(String(error)), address)
   }
 }
+
+/** Nothing that is done to a socket here fails so; a thread that is to begin does. */
+function isThreadless(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}
+
+const noThreads =
+  'the native engine cannot start its threads: the system allows no more of them; raise its limit (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), ask for fewer with --workers, or take --engine node'
 
 /**
  * Makes the socket of all workers, on which nobody listens as yet.
