@@ -55,4 +55,14 @@ describe('chooseEngine', () => {
       problems: [`the native engine cannot be had: ${why}; --engine auto takes Node's where it must`],
     })
   })
+
+  test('tells a worker, whose engine its primary has chosen, what to do', async () => {
+    const credentials = { cert: Buffer.of(), key: Buffer.of(), validFrom: 0, validTo: 0 }
+    const choosing = chooseEngine('native', [], { credentials, isWorker: true, load: loadsRefusing })
+    await expect(choosing).rejects.toMatchObject({
+      code: 'SD_ENGINE_UNAVAILABLE',
+      message:
+        "a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: unknown key; mend that, or restart the server with --engine auto, which takes Node's where it must, or with --engine node",
+    })
+  })
 })

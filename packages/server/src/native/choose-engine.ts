@@ -14,6 +14,8 @@ export interface ChosenEngine extends RunningEngine {
 export interface EngineNeeds {
   /** What it encrypts connections with, if it does. */
   readonly credentials?: TlsCredentials | undefined
+  /** Whether this is a worker, whose primary has chosen for all when the server started. */
+  readonly isWorker?: boolean
   /** Gives the addon, or says in one line why there is none. */
   readonly load?: () => Promise<EngineBinding | string>
 }
@@ -27,17 +29,17 @@ export interface EngineNeeds {
 export async function chooseEngine(
   choice: EngineChoice,
   obstacles: readonly string[],
-  { credentials, load = loadBinding }: EngineNeeds = {},
+  { credentials, isWorker = false, load = loadBinding }: EngineNeeds = {},
 ): Promise<ChosenEngine> {
   if (choice === 'node') return { name: 'node' }
   const found = obstacles.length > 0 ? `not with ${obstacles.join(', ')}` : await load()
   const why = typeof found === 'string' ? found : credentials && whyUnusable(found, credentials)
   if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
   if (choice === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
-  throw new OperatorError(
-    'SD_ENGINE_UNAVAILABLE',
-    `the native engine cannot be had: ${why}; --engine auto takes Node's where it must`,
-  )
+  const problem = isWorker
+    ? `a new worker cannot have the native engine, which the server chose at its start: ${why}; mend that, or restart the server with --engine auto, which takes Node's where it must, or with --engine node`
+    : `the native engine cannot be had: ${why}; --engine auto takes Node's where it must`
+  throw new OperatorError('SD_ENGINE_UNAVAILABLE', problem)
 }
 
 /** Some keys and certificates only OpenSSL knows. */

@@ -20,7 +20,8 @@ export interface PreparedStart {
 export async function prepareStart(given: ServeOptions, isWorker: boolean): Promise<PreparedStart> {
   const options = resolveServeOptions(given)
   const tls = options.tls && (await readPair(options.tls))
-  const engine = await chooseEngine(options.engine, await engineObstacles(options, isWorker), tls)
+  const obstacles = await engineObstacles(options, isWorker)
+  const engine = await chooseEngine(options.engine, obstacles, { credentials: tls?.credentials, isWorker })
   return { options, tls, engine }
 }
 

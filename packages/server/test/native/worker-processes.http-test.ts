@@ -8,7 +8,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { childrenOf } from '../support/children-of.ts'
 import { dialTls } from '../support/dial-tls.ts'
 import { freePort } from '../support/free-port.ts'
-import { writeCertificate } from '../support/make-certificate.ts'
+import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
@@ -158,6 +158,24 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       const { stdout, stderr } = await command.exited
       expect(stdout).toMatch(/^redirecting HTTP to HTTPS · http:\/\/127\.0\.0\.1:\d+\/$/m)
       expect(stderr).toBe('')
+    })
+
+    test('says what to do where a new worker cannot use the certificate that came meanwhile', async () => {
+      const { cert, key } = await writeCertificate()
+      const command = start(['--tls-cert', cert, '--tls-key', key, '--engine', 'auto'])
+      const { port } = await command.listening
+      const odd = makeCertificate({ curve: 'secp256k1' })
+      await Promise.all([writeFile(cert, odd.cert), writeFile(key, odd.key)])
+      const [worker = 0] = await childrenOf(command.child.pid)
+      process.kill(worker, 'SIGKILL')
+      await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'), 10_000)
+      expect(command.complaints()).toMatch(
+        /SD_ENGINE_UNAVAILABLE: a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: .+; mend that, or restart the server /,
+      )
+      const connection = await openConnection(port, dialTls)
+      expect(await askOn(connection, '/')).toBe('page')
+      connection.socket.destroy()
+      expect(await stopCommand(command)).toBe(0)
     })
 
     test('answers what has connected before it stops, and then nobody listens', async () => {
