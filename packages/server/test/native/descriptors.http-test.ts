@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { type ClientHttp2Session, connect } from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
@@ -25,17 +28,24 @@ async function statusOf(connection: Connection, target: string): Promise<number>
   return (await connection.receive()).status
 }
 
+async function statusOver(session: ClientHttp2Session, path: string): Promise<unknown> {
+  const stream = session.request({ ':path': path })
+  const [fields] = await once(stream, 'response')
+  stream.close()
+  return fields[':status']
+}
+
 interface Started {
   readonly port: number
   readonly command: RunningCommand
   readonly openDescriptors: () => Promise<number>
 }
 
-async function start(): Promise<Started> {
-  const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors })
+async function start(...flags: readonly string[]): Promise<Started> {
+  const command = spawnCommand([directory, '--port', '0', '--engine', 'native', ...flags], { descriptors })
   const { port } = await command.listening
   // The engine learns from Node what it is asked for.
-  await rawRequest(port, {})
+  if (flags.length === 0) await rawRequest(port, {})
   const openDescriptors = async (): Promise<number> => (await readdir(`/proc/${command.child.pid}/fd`)).length
   return { port, command, openDescriptors }
 }
@@ -89,6 +99,33 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/)
     for (const { socket } of others) socket.destroy()
     expect((await rawRequest(started.port, { target: '/none' })).status).toBe(404)
+  })
+
+  test('the native engine has streams of HTTP/2 wait for descriptors, then answers 502, and says why', async () => {
+    const { cert, key } = await writeCertificate()
+    const started = await start('--tls-cert', cert, '--tls-key', key, '--access-log', 'common')
+    const { port, command } = started
+    const dial = (): ClientHttp2Session => connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const first = dial()
+    expect(await statusOver(first, '/')).toBe(200)
+    first.destroy()
+    const session = dial()
+    expect(await statusOver(session, '/')).toBe(200)
+    const others = await takeAll(started)
+    expect([await statusOver(session, '/'), await statusOver(session, '/none')]).toEqual([200, 502])
+
+    const waiting = statusOver(session, '/none')
+    // Its answer comes behind the request's arrival.
+    await new Promise((resolve) => session.ping(resolve))
+    // Others wait in the system's queue for what comes free.
+    for (const { socket } of others.slice(0, 20)) socket.destroy()
+    expect(await waiting).toBe(404)
+    for (const { socket } of others) socket.destroy()
+    session.destroy()
+    command.child.kill('SIGTERM')
+    const { stdout, stderr } = await command.exited
+    expect(stdout).toMatch(/ 502 /)
+    expect(stderr).toMatch(/requests get 502, .*Too many open files/)
   })
 
   test('the native engine says so where it cannot begin', async () => {

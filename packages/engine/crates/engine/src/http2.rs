@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use h2::client::SendRequest;
 use h2::server::{Builder, Connection as Session, SendResponse};
 use h2::{Ping, PingPong, Reason, RecvStream};
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -24,14 +25,17 @@ use serve_dist_core::{BareRequest, decide_fields};
 use tokio::task::JoinSet;
 
 use crate::drain::NEW_CONNECTION;
+use crate::failure::code_of;
 use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::Node;
 use crate::http2::wire::{Flow, Wire};
-use crate::limits::LINK_IDLE;
+use crate::limits::{LINK_IDLE, discard_idle_links};
+use crate::link::BREATHS;
 use crate::stream::Stream;
 use crate::thread::{Connection, Phase, Thread};
+use crate::worker::BREATH;
 
 pub use crate::http2::frames::Rate;
 pub use crate::http2::heads::Heads;
@@ -106,7 +110,7 @@ struct Streams<'a> {
     flow: Rc<Flow>,
     bodies: Bodies,
     /// Those that Node answers.
-    exchanges: JoinSet<()>,
+    exchanges: JoinSet<Option<Unsent>>,
     /// The last one takes requests, where Node lets it.
     nodes: Vec<Node>,
     opened: Duration,
@@ -118,6 +122,13 @@ struct Streams<'a> {
     /// Since when only the client's windows keep what h2 holds, and what the session had sent by then.
     held: Option<(Duration, u64)>,
     is_over: bool,
+}
+
+/// A request for which there were no descriptors yet.
+struct Unsent {
+    request: Request<RecvStream>,
+    respond: SendResponse<Bytes>,
+    attempts: u32,
 }
 
 impl Streams<'_> {
@@ -165,13 +176,14 @@ impl Streams<'_> {
                 self.has_asked = true;
                 self.take(cx, request, respond);
             }
-            self.nodes.retain_mut(|node| node.poll(cx));
             while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
                 match ended.map_err(tokio::task::JoinError::try_into_panic) {
                     Err(Ok(panic)) => resume_unwind(panic),
+                    Ok(Some(unsent)) => self.pass_on(cx, unsent),
                     _ => self.nodes.iter_mut().for_each(|node| node.idle_since = now),
                 }
             }
+            self.nodes.retain_mut(|node| node.poll(cx));
             if self.flow.is_unwanted.take() {
                 self.session.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                 continue;
@@ -196,25 +208,61 @@ impl Streams<'_> {
         if request.body().is_end_stream() && self.answer(&request, &mut respond) {
             return;
         }
-        let sender = self.nodes.last_mut().and_then(|node| node.sender(cx));
-        let sender = sender.or_else(|| {
-            let opened = Node::open(cx, self.thread, self.connection);
-            let mut node = opened
-                .inspect_err(|error| self.thread.complain(error))
-                .ok()?;
-            let sender = node.sender(cx);
-            self.nodes.push(node);
-            sender
-        });
-        if let Some(sender) = sender {
-            let exchange = exchange(request, respond, sender, self.flow.clone());
-            self.exchanges.spawn_local(exchange);
-        } else {
-            let mut unreachable = Response::new(());
-            *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
-            // A client that has gone needs none.
-            let _ = respond.send_response(unreachable, true);
+        let attempts = 0;
+        self.pass_on(
+            cx,
+            Unsent {
+                request,
+                respond,
+                attempts,
+            },
+        );
+    }
+
+    /// Gives a request to Node; where the system has no descriptors left, tries it again for as long as `Link::wait_for`.
+    fn pass_on(&mut self, cx: &mut Context, mut unsent: Unsent) {
+        let error = match self.sender(cx) {
+            Ok(sender) => {
+                let Unsent {
+                    request, respond, ..
+                } = unsent;
+                let exchange = exchange(request, respond, sender, self.flow.clone());
+                self.exchanges.spawn_local(async {
+                    exchange.await;
+                    None
+                });
+                return;
+            }
+            Err(error) => error,
+        };
+        if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < BREATHS {
+            unsent.attempts += 1;
+            self.thread.shared.note_shortage();
+            discard_idle_links(self.thread);
+            self.exchanges.spawn_local(async {
+                tokio::time::sleep(BREATH).await;
+                Some(unsent)
+            });
+            return;
         }
+        self.thread.complain(&error);
+        self.thread
+            .tell_refusal(self.connection, 502, code_of(&error));
+        let mut unreachable = Response::new(());
+        *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
+        // A client that has gone needs none.
+        let _ = unsent.respond.send_response(unreachable, true);
+    }
+
+    /// What sends a request to Node, by a new session where there is none that takes it.
+    fn sender(&mut self, cx: &mut Context) -> io::Result<SendRequest<Bytes>> {
+        if let Some(sender) = self.nodes.last_mut().and_then(|node| node.sender(cx)) {
+            return Ok(sender);
+        }
+        let mut node = Node::open(cx, self.thread, self.connection)?;
+        let sender = node.sender(cx);
+        self.nodes.push(node);
+        sender.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     /// Answers from the table; false where it has no answer.

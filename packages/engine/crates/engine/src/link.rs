@@ -12,7 +12,7 @@ use crate::tls::Session;
 use crate::worker::BREATH;
 
 /// How often a request for Node is tried while there are no descriptors for it: two seconds.
-const BREATHS: u32 = 40;
+pub const BREATHS: u32 = 40;
 
 /// A connection's way to Node: our end of a socket pair.
 pub struct Link {
