@@ -19,7 +19,7 @@ use crate::http2::Rate;
 use crate::listen::{Address, Listener, Sharers};
 use crate::notify::notify;
 use crate::observe::{Notes, Observations};
-use crate::shared::{Answers, Limits, Shared};
+use crate::shared::{Limits, Shared};
 
 /// A failure with its `code`.
 type Result<T> = std::result::Result<T, Error<String>>;
@@ -274,7 +274,7 @@ impl Engine {
             choices: table.choices.to_vec(),
         });
         let table = table.map_err(wrong)?;
-        self.replace(|answers| {
+        self.shared.change(|answers| {
             let is_same = |before: &Table| before.has_bodies_of(&table);
             if !answers.table.as_ref().is_some_and(is_same) || !answers.bodies.are_of(&files) {
                 answers.bodies = self.copier.prepare(table.clone(), files);
@@ -293,7 +293,7 @@ impl Engine {
             return Ok(());
         };
         match table.with_coding(&latin1(&value), &choices) {
-            Ok(table) => self.replace(|answers| answers.table = Some(table)),
+            Ok(table) => self.shared.change(|answers| answers.table = Some(table)),
             // There is no room for more: Node goes on to answer those.
             Err(TableError::Codings) => {}
             Err(error) => return Err(wrong(error)),
@@ -304,7 +304,7 @@ impl Engine {
     /// Takes all learned values of `Accept-Encoding` back.
     #[napi(catch_unwind)]
     pub fn forget_codings(&self) {
-        self.replace(|answers| {
+        self.shared.change(|answers| {
             answers.table = answers.table.as_ref().map(Table::without_codings);
         });
     }
@@ -312,7 +312,7 @@ impl Engine {
     /// Answers requests with this `Host` by itself.
     #[napi(catch_unwind)]
     pub fn learn_host(&self, value: String) {
-        self.replace(|answers| {
+        self.shared.change(|answers| {
             answers.hosts.learn(&latin1(&value));
         });
     }
@@ -320,7 +320,8 @@ impl Engine {
     /// Takes all learned hosts back.
     #[napi(catch_unwind)]
     pub fn forget_hosts(&self) {
-        self.replace(|answers| answers.hosts = Hosts::default());
+        self.shared
+            .change(|answers| answers.hosts = Hosts::default());
     }
 
     /// Fails for what new connections cannot be encrypted with.
@@ -399,13 +400,6 @@ impl Engine {
         let settle = Box::new(move || deferred.resolve(|_| Ok(())));
         self.shared.drain(milliseconds(grace_period), settle);
         Ok(promise)
-    }
-
-    /// JavaScript's thread alone writes, so nothing is lost between reading and writing.
-    fn replace(&self, change: impl FnOnce(&mut Answers)) {
-        let mut answers = Answers::clone(&self.shared.answers.load());
-        change(&mut answers);
-        self.shared.answers.store(Arc::new(answers));
     }
 }
 

@@ -1,5 +1,6 @@
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -61,7 +62,8 @@ impl Link {
     }
 
     fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let (id, stream) = hand(connection, thread)?;
+        let (stream, end) = Stream::pair()?;
+        let id = thread.next_id();
         let link = Rc::new(Self {
             stream,
             relayed: Cell::new(0),
@@ -73,6 +75,9 @@ impl Link {
             thread: thread.clone(),
         });
         thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
+        // Before JavaScript can say anything of it.
+        thread.shared.note_link(id);
+        give(connection, thread, (id, end))?;
         Ok(link)
     }
 
@@ -101,7 +106,7 @@ impl Link {
 
     /// Whether Node has closed its end in the middle of an answer that would seem whole.
     pub fn is_cut_off(&self) -> bool {
-        self.thread.shared.takes_reset(self.id)
+        self.thread.shared.is_reset_at_end(self.id)
     }
 
     /// The request is over after so many bytes, and the connection is the engine's again.
@@ -116,6 +121,11 @@ impl Link {
 pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
     let (stream, end) = Stream::pair()?;
     let id = thread.next_id();
+    give(connection, thread, (id, end))?;
+    Ok((id, stream))
+}
+
+fn give(connection: &Connection, thread: &Thread, (id, end): (u64, OwnedFd)) -> io::Result<()> {
     let handed = Handed {
         id,
         end,
@@ -124,17 +134,16 @@ pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream
         encryption: connection.stream.session().map(Session::facts),
         counted: connection.counted.clone(),
     };
-    if thread.shared.tell(Event::Handed(handed)) {
-        Ok((id, stream))
-    } else {
-        Err(io::ErrorKind::NotConnected.into())
-    }
+    let is_heard = thread.shared.tell(Event::Handed(handed));
+    is_heard
+        .then_some(())
+        .ok_or_else(|| io::ErrorKind::NotConnected.into())
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
         self.thread.links.borrow_mut().remove(&self.id);
-        self.thread.shared.takes_reset(self.id);
+        self.thread.shared.forget_link(self.id);
         if self.busy.get() {
             self.thread.shared.tell(Event::Closed(self.id));
         }

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -91,13 +91,14 @@ pub struct Shared {
     pub connections: AtomicUsize,
     /// Connections that were closed by a fault of ours.
     pub panics: AtomicUsize,
-    /// Links at whose end the client gets a reset: known before Node closes its end.
-    resets: Mutex<HashSet<u64>>,
+    /// Links that are open, and whether their end is no end of an answer: known before Node closes its end.
+    links: Mutex<HashMap<u64, bool>>,
     /// When a way to Node was last wanted for which there were no descriptors: milliseconds, 0 for never.
     shortage: AtomicU64,
     begun: Instant,
     tell: Tell,
     threads: Mutex<Threads>,
+    changing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -126,11 +127,12 @@ impl Shared {
             observations,
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
-            resets: Mutex::default(),
+            links: Mutex::default(),
             shortage: AtomicU64::new(0),
             begun: Instant::now(),
             tell,
             threads: Mutex::default(),
+            changing: Mutex::default(),
         }
     }
 
@@ -226,14 +228,26 @@ impl Shared {
         }
     }
 
-    /// The end of this link is no end of an answer.
+    /// There is a link, until `forget_link`.
+    pub fn note_link(&self, id: u64) {
+        self.links().insert(id, false);
+    }
+
+    /// The end of this link is no end of an answer. JavaScript may say so of links that are gone.
     pub fn reset_at_end(&self, id: u64) {
-        self.resets().insert(id);
+        if let Some(is_reset) = self.links().get_mut(&id) {
+            *is_reset = true;
+        }
     }
 
     /// Whether the end of this link is no end of an answer.
-    pub fn takes_reset(&self, id: u64) -> bool {
-        self.resets().remove(&id)
+    pub fn is_reset_at_end(&self, id: u64) -> bool {
+        self.links().get(&id) == Some(&true)
+    }
+
+    /// A link is gone.
+    pub fn forget_link(&self, id: u64) {
+        self.links().remove(&id);
     }
 
     /// Stops all threads, and says when the last connection is closed.
@@ -279,14 +293,20 @@ impl Shared {
 
     /// Files are not kept open until JavaScript collects its garbage.
     fn close_files(&self) {
-        self.answers.rcu(|answers| Answers {
-            bodies: Arc::default(),
-            ..Answers::clone(answers)
-        });
+        self.change(|answers| answers.bodies = Arc::default());
     }
 
-    fn resets(&self) -> MutexGuard<'_, HashSet<u64>> {
-        self.resets.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes what requests are answered from. Who changes something waits for others who do: nothing is lost.
+    pub fn change(&self, change: impl FnOnce(&mut Answers)) {
+        let alone = self.changing.lock();
+        let mut answers = Answers::clone(&self.answers.load());
+        change(&mut answers);
+        self.answers.store(Arc::new(answers));
+        drop(alone);
+    }
+
+    fn links(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn threads(&self) -> MutexGuard<'_, Threads> {

@@ -169,6 +169,22 @@ fn counts_a_descriptor_that_javascript_has_not_taken_yet() {
 }
 
 #[test]
+fn keeps_nothing_that_is_said_of_a_link_that_is_gone() {
+    on_thread(LIMITS, async |thread, events| {
+        let _client = client(thread, MISS).await;
+        let (id, node) = handed(events).await;
+        thread.all().iter().for_each(|each| each.destroy());
+        while !thread.connections.borrow().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        // Node has met the end while it wrote.
+        thread.shared.reset_at_end(id);
+        drop(node);
+        assert!(!thread.shared.is_reset_at_end(id));
+    });
+}
+
+#[test]
 fn passes_on_what_node_said_before_its_end() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, MISS).await;
