@@ -1,35 +1,25 @@
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 
 /// How many hosts are known at most.
-pub const MAX_HOSTS: usize = 1024;
+const MAX_HOSTS: usize = 1024;
 
-/// The values of `Host` of which TypeScript has said that they are well-formed and allowed.
+/// The values of `Host` of which TypeScript has said that they are well-formed and allowed. A clone copies none of them.
 #[derive(Clone, Debug, Default)]
-pub struct Hosts(HashSet<Box<[u8]>>);
+pub struct Hosts(Arc<HashSet<Box<[u8]>>>);
 
 impl Hosts {
-    /// Knows a value from now on; says whether there was room for it.
-    pub fn learn(&mut self, host: &[u8]) -> bool {
-        if self.0.len() >= MAX_HOSTS || host.is_empty() {
-            return self.knows(host);
+    /// Knows a value from now on, where there is room for it.
+    pub fn learn(&mut self, host: &[u8]) {
+        if self.0.len() < MAX_HOSTS && !host.is_empty() {
+            Arc::make_mut(&mut self.0).insert(host.into());
         }
-        self.0.insert(host.into());
-        true
     }
 
     /// Whether this very value is known.
     pub fn knows(&self, host: &[u8]) -> bool {
         self.0.contains(host)
-    }
-
-    /// How many are known.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether none is known.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 
@@ -40,19 +30,23 @@ mod tests {
     #[test]
     fn knows_the_very_values_that_it_learned() {
         let mut hosts = Hosts::default();
-        assert!(hosts.learn(b"example.com"));
+        let before = hosts.clone();
+        hosts.learn(b"example.com");
         assert!(hosts.knows(b"example.com"));
         assert!(!hosts.knows(b"Example.com"));
-        assert!(!hosts.learn(b""));
+        assert!(!before.knows(b"example.com"));
+        hosts.learn(b"");
         assert!(!hosts.knows(b""));
     }
 
     #[test]
     fn learns_1024_hosts() {
         let mut hosts = Hosts::default();
-        assert!((0..MAX_HOSTS).all(|number| hosts.learn(number.to_string().as_bytes())));
-        assert!(!hosts.learn(b"example.com"));
-        assert!(hosts.learn(b"1"));
-        assert_eq!(hosts.len(), MAX_HOSTS);
+        for number in 0..=MAX_HOSTS {
+            hosts.learn(number.to_string().as_bytes());
+        }
+        hosts.learn(b"1");
+        assert!((0..MAX_HOSTS).all(|number| hosts.knows(number.to_string().as_bytes())));
+        assert!(!hosts.knows(b"1024"));
     }
 }

@@ -15,8 +15,6 @@ mod testing;
 
 pub use clock::Clock;
 pub use head::{Head, fields_of};
-pub use hosts::{Hosts, MAX_HOSTS};
-pub use request::{
-    Answer, BareRequest, Kind, MAX_FIELDS, MAX_HEAD, RequestEnd, Step, decide, decide_fields,
-};
-pub use table::{ASKS, MAX_CODING, MAX_CODINGS, NO_SLAB, Parts, Table, TableError, TableParts};
+pub use hosts::Hosts;
+pub use request::{Answer, BareRequest, Kind, RequestEnd, Step, decide, decide_fields};
+pub use table::{Parts, Table, TableError, TableParts};

@@ -98,7 +98,7 @@ static BUILDS: AtomicU64 = AtomicU64::new(1);
 #[derive(Clone)]
 pub struct Table {
     build: Arc<Build>,
-    codings: HashMap<Box<[u8]>, usize>,
+    codings: Arc<HashMap<Box<[u8]>, usize>>,
     choices: Vec<u8>,
 }
 
@@ -184,7 +184,7 @@ impl Table {
         }
         let mut table = Self {
             build: Arc::new(build),
-            codings: HashMap::new(),
+            codings: Arc::default(),
             choices: Vec::new(),
         };
         for (place, coding) in parts.codings.iter().enumerate() {
@@ -209,7 +209,7 @@ impl Table {
     pub fn without_codings(&self) -> Self {
         Self {
             build: self.build.clone(),
-            codings: HashMap::new(),
+            codings: Arc::default(),
             choices: self.choices[..self.build.layouts.len()].to_vec(),
         }
     }
@@ -217,11 +217,6 @@ impl Table {
     /// Tells its answers from those of every other build.
     pub fn build(&self) -> u64 {
         self.build.number
-    }
-
-    /// How many values of `Accept-Encoding` are known, beside its absence.
-    pub fn codings(&self) -> usize {
-        self.codings.len()
     }
 
     /// What is written for an answer of this table; `closes` where the connection ends with it.
@@ -337,9 +332,10 @@ impl Table {
         if place > 0 {
             let is_new =
                 !value.is_empty() && value.len() <= MAX_CODING && self.codings.len() < MAX_CODINGS;
-            if !is_new || self.codings.insert(value.into(), place).is_some() {
+            if !is_new || self.codings.contains_key(value) {
                 return Err(TableError::Codings);
             }
+            Arc::make_mut(&mut self.codings).insert(value.into(), place);
         }
         self.choices.extend_from_slice(choices);
         Ok(())

@@ -1,5 +1,6 @@
 //! Tables for tests and for fuzzing.
-use crate::{NO_SLAB, TableParts};
+use crate::TableParts;
+use crate::table::NO_SLAB;
 
 /// A resource with the representations that it has.
 pub struct Sample<'a> {

@@ -173,7 +173,7 @@ fn learns_a_coding_beside_what_it_knows() {
         .expect("the choices fit");
     assert_eq!(again.choose(0, Some(b"gzip, br")), Some(1));
     assert_eq!(again.choose(2, Some(b"gzip, br")), None);
-    assert_eq!(again.codings(), 3);
+    assert_eq!(again.codings.len(), 3);
 }
 
 #[test]
@@ -202,12 +202,12 @@ fn learns_256_codings() {
     let full = (table_of(&SAMPLES).codings.len()..=MAX_CODINGS)
         .try_fold(sound(), learn)
         .expect("there is room");
-    assert_eq!(full.codings(), MAX_CODINGS);
+    assert_eq!(full.codings.len(), MAX_CODINGS);
     assert_eq!(learn(full.clone(), 1).err(), Some(TableError::Codings));
     assert!(full.with_coding(b"br", &[0, 0]).is_ok());
 
     let none = full.without_codings();
-    assert_eq!((none.codings(), none.choose(0, Some(b"br"))), (0, None));
+    assert_eq!((none.codings.len(), none.choose(0, Some(b"br"))), (0, None));
     assert_eq!(none.choose(0, None), Some(1));
     assert!(none.with_coding(b"br", &[0, 0]).is_ok());
 }
