@@ -9,6 +9,8 @@ pub fn code_of(error: &io::Error) -> &'static str {
         Some(Errno::ADDRINUSE) => "EADDRINUSE",
         Some(Errno::ADDRNOTAVAIL) => "EADDRNOTAVAIL",
         Some(Errno::AFNOSUPPORT) => "EAFNOSUPPORT",
+        // A thread that cannot begin.
+        Some(Errno::AGAIN) => "EAGAIN",
         Some(Errno::BADF) => "EBADF",
         Some(Errno::INVAL) => "EINVAL",
         Some(Errno::LOOP) => "ELOOP",
