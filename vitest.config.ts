@@ -25,7 +25,7 @@ const overEngines = [
   'native/*',
   'hosts/{failing-applications,hosts,ssr,upgrades}',
   'operations/{access-log,ops-server,reload-script,watched,watched-http2}',
-  'processes/{command,process,reload-triggers,stop,workers}',
+  'processes/{command,descriptors,process,reload-triggers,stop,workers}',
   'store/{deltas,from-store}',
   'tls/*',
 ]
