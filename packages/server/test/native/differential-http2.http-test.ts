@@ -23,10 +23,9 @@ const pairs: Readonly<Record<string, { readonly site: string; readonly options: 
   'pages below a base, large ones streamed': { site: 'mpa', options: { largestBody: 3000 } },
 }
 
-async function startBoth(
-  site: string,
-  options: readonly [SiteOptions, SiteOptions],
-): Promise<StartedServer[]> {
+type Servers = readonly [StartedServer, StartedServer]
+
+async function startBoth(site: string, options: readonly [SiteOptions, SiteOptions]): Promise<Servers> {
   const { files, options: precompress } = soakSites[site] ?? { files: {} }
   const directory = await buildFixture(files, precompress)
   const tls = await writeCertificate()
@@ -66,11 +65,8 @@ interface Difference {
 }
 
 /** Sends the same random requests to some servers, and says which the first is that they answer differently. */
-async function findDifference(
-  servers: readonly StartedServer[],
-  count: number,
-): Promise<Difference | undefined> {
-  const [{ site }] = servers as readonly [StartedServer]
+async function findDifference(servers: Servers, count: number): Promise<Difference | undefined> {
+  const [{ site }] = servers
   const vocabulary = vocabularyOf(site)
   const random = createRandom(seed)
   for (let sent = 0; sent < count;) {
