@@ -82,29 +82,45 @@ async fn try_relay(
         ahead: pending,
     };
     connection.enter(Phase::Node, thread);
-    let mut after = poll_fn(|cx| relay.poll(cx)).await;
-    if after == After::Ended && !relay.is_tunnel && relay.upload == Upload::Done {
-        // Before it ended the link, Node may have said that its answer is whole: that is heard in a turn of its own.
-        tokio::task::yield_now().await;
-        if link.ends_at(relay.down.moved()) {
-            after = After::Ours;
+    let end = poll_fn(|cx| relay.poll(cx)).await;
+    let moved = relay.down.moved();
+    let can_go_on = !relay.is_tunnel && relay.upload == Upload::Done;
+    let after = match end {
+        End::Whole => {
+            link.rest(moved);
+            return Some(After::Ours);
         }
+        End::Unread => None,
+        End::OfNode(After::Ended) if can_go_on => {
+            // Before it ended the link, Node may have said that its answer is whole: that is heard in a turn of its own.
+            tokio::task::yield_now().await;
+            let is_whole = link.ends_at(moved);
+            Some(if is_whole { After::Ours } else { After::Ended })
+        }
+        End::OfNode(after) => Some(after),
+        End::OfClient => Some(After::Over),
+    };
+    // Node is told of an end that is not its own.
+    link.busy.set(end == End::OfClient);
+    connection.link.take();
+    if after.is_none() {
+        let ahead = std::mem::replace(pending, kept.unwrap_or_default());
+        pending.extend(ahead);
     }
-    if let Some(mut request) = kept.filter(|_| relay.is_unread) {
-        request.append(pending);
-        *pending = request;
-        link.busy.set(false);
-        connection.link.take();
-        return None;
-    }
-    if after == After::Ours && !relay.node_has_ended {
-        link.rest(relay.down.moved());
-    } else {
-        let is_answered = after != After::Over || relay.node_has_ended;
-        link.busy.set(!is_answered);
-        connection.link.take();
-    }
-    Some(after)
+    after
+}
+
+/// How the way of a request to Node, and of its answer, has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// With the answer: the link is there for the next request.
+    Whole,
+    /// Node has closed the link before it read anything of a request that is kept.
+    Unread,
+    /// Node has closed the link.
+    OfNode(After),
+    /// The client is gone, or cut off.
+    OfClient,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -137,18 +153,26 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    fn poll(&mut self, cx: &mut Context) -> Poll<After> {
+    fn poll(&mut self, cx: &mut Context) -> Poll<End> {
         self.link.wake_at_end(cx);
         if !self.poll_up(cx) || !self.poll_down(cx) {
-            return Poll::Ready(After::Over);
+            let is_answered = self.node_has_ended;
+            return Poll::Ready(if is_answered {
+                End::OfNode(After::Over)
+            } else {
+                End::OfClient
+            });
         }
         self.note_progress();
+        if self.is_unread {
+            return Poll::Ready(End::Unread);
+        }
         if self.node_has_ended {
-            return self.poll_end(cx);
+            return self.poll_end(cx).map(End::OfNode);
         }
         let is_answered = !self.down.is_holding() && self.link.ends_at(self.down.moved());
         if is_answered && self.upload == Upload::Done && !self.is_tunnel {
-            return Poll::Ready(After::Ours);
+            return Poll::Ready(End::Whole);
         }
         Poll::Pending
     }
