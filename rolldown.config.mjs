@@ -45,7 +45,7 @@ export default defineConfig([
       },
       {
         name: 'server',
-        test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role)\.ts$/,
+        test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role|command.(?:defined|served-store))\.ts$/,
       },
     ],
   ),

@@ -29,7 +29,7 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  warnOfDescriptors(serving, openFiles)
+  warnOfDescriptors({ ...serving, openFiles, hasApplication: ssr !== undefined })
   if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)

@@ -6,24 +6,25 @@ import type { SiteSummary } from '../site/site.ts'
 /** Descriptors of a process beside connections and files: pipes, logs, the listeners, what an application opens. */
 const others = 100
 
-/** Of one connection, and of one file that is kept. The native engine has a pair for what is Node's, and its own files. */
-const taken = { node: [1, 1], native: [3, 2] } as const
-
 /** What is served. */
 interface Served {
   readonly summary: Pick<SiteSummary, 'files' | 'variants'>
   readonly engine: Pick<RunningEngine, 'name'>
+  readonly openFiles?: number | undefined
+  /** Whether an application answers what the build does not. */
+  readonly hasApplication: boolean
 }
 
 /** Says once where the system allows fewer descriptors than connections and kept files may take. */
-export function warnOfDescriptors(
-  { summary: { files, variants }, engine }: Served,
-  openFiles: number = defaultOpenFiles(),
-): void {
+export function warnOfDescriptors({ summary, engine, openFiles, hasApplication }: Served): void {
   const limit = descriptorLimit()
-  const [ofConnection, ofFile] = taken[engine.name]
+  const isNative = engine.name === 'native'
+  // While Node answers, the native engine has a pair more. A build alone asks Node for moments; an application may take long.
+  const ofConnection = isNative && hasApplication ? 3 : 1
+  // The native engine opens kept files once more.
+  const ofFile = isNative ? 2 : 1
   // Two builds are open while one replaces the other.
-  const kept = 2 * ofFile * Math.min(openFiles, files + variants)
+  const kept = 2 * ofFile * Math.min(openFiles ?? defaultOpenFiles(), summary.files + summary.variants)
   const needed = ofConnection * connectionLimits.maximumConnections + kept + others
   if (limit === undefined || limit >= needed) return
   process.stderr.write(
