@@ -188,6 +188,9 @@ fn answer(
         let request = &input[consumed..][..found.consumed];
         consumed += found.consumed;
         let closes = found.closes || thread.draining.get();
+        if closes {
+            connection.stream.end_follows();
+        }
         let parts = table.parts(&found, clock, closes);
         let begin = out.len();
         parts.head.write_to(out);

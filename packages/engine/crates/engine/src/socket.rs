@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::task::{Context, Poll, ready};
@@ -18,19 +19,25 @@ const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const QUIETLY: SendFlags = SendFlags::empty();
 
-/// Bytes of a file come next: better in one packet.
+/// More comes at once: better in one packet.
 #[cfg(target_os = "linux")]
-const BEFORE_FILE: SendFlags = QUIETLY.union(SendFlags::MORE);
+const BEFORE_MORE: SendFlags = QUIETLY.union(SendFlags::MORE);
 #[cfg(not(target_os = "linux"))]
-const BEFORE_FILE: SendFlags = QUIETLY;
+const BEFORE_MORE: SendFlags = QUIETLY;
 
 /// A connected socket, of TCP or of the system's own, that never blocks.
-pub struct Socket(AsyncFd<OwnedFd>);
+pub struct Socket {
+    watched: AsyncFd<OwnedFd>,
+    flags: Cell<SendFlags>,
+}
 
 impl Socket {
     /// Takes a socket that does not block.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
-        watch(socket, Interest::READABLE | Interest::WRITABLE).map(Self)
+        Ok(Self {
+            watched: watch(socket, Interest::READABLE | Interest::WRITABLE)?,
+            flags: Cell::new(QUIETLY),
+        })
     }
 
     /// One end of a new pair as a stream, and the other, which no process inherits.
@@ -45,7 +52,7 @@ impl Socket {
     /// The peer gets a reset instead of an end.
     pub fn reset_at_close(&self) {
         // Where that fails, its peer has gone already.
-        let _ = set_socket_linger(self.0.get_ref(), Some(Duration::ZERO));
+        let _ = set_socket_linger(self.watched.get_ref(), Some(Duration::ZERO));
     }
 
     /// Reads what has come; 0 is the end.
@@ -63,7 +70,7 @@ impl Socket {
         mut read: impl FnMut(&Self) -> io::Result<(usize, bool)>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            let mut guard = ready!(self.0.poll_read_ready(cx))?;
+            let mut guard = ready!(self.watched.poll_read_ready(cx))?;
             match read(self) {
                 Ok((count, had_room)) => {
                     // The system says so when more comes: asking again would be one call for nothing.
@@ -80,35 +87,44 @@ impl Socket {
 
     /// Reads what has come, or fails where nothing has; 0 is the end.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = retry_on_intr(|| recv(self.0.get_ref(), &mut *buffer, RecvFlags::empty()));
+        let read = retry_on_intr(|| recv(self.watched.get_ref(), &mut *buffer, RecvFlags::empty()));
         Ok(read?.0)
+    }
+
+    /// The end follows what is written from now on, and leaves with its last bytes: one packet less.
+    pub fn end_follows(&self) {
+        self.flags.set(BEFORE_MORE);
     }
 
     /// Writes as much as the system takes at once, maybe nothing.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| send(self.0.get_ref(), bytes, QUIETLY)))
+        self.try_send(bytes, self.flags.get())
     }
 
     /// The same for several pieces.
     pub fn try_write_all(&self, pieces: &[IoSlice]) -> io::Result<usize> {
         none_when_full(retry_on_intr(|| {
             sendmsg(
-                self.0.get_ref(),
+                self.watched.get_ref(),
                 pieces,
                 &mut SendAncillaryBuffer::default(),
-                QUIETLY,
+                self.flags.get(),
             )
         }))
     }
 
     /// The same as [`Self::try_write`], for bytes that may wait for those of a file.
     pub fn try_write_before_file(&self, bytes: &[u8]) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| send(self.0.get_ref(), bytes, BEFORE_FILE)))
+        self.try_send(bytes, BEFORE_MORE)
+    }
+
+    fn try_send(&self, bytes: &[u8], flags: SendFlags) -> io::Result<usize> {
+        none_when_full(retry_on_intr(|| send(self.watched.get_ref(), bytes, flags)))
     }
 
     /// Sends as many bytes of a file as the system takes at once, maybe none; the file has as many.
     pub fn try_send_file(&self, file: &OwnedFd, start: u64, count: usize) -> io::Result<usize> {
-        match retry_on_intr(|| send_file(self.0.get_ref(), file, start, count)) {
+        match retry_on_intr(|| send_file(self.watched.get_ref(), file, start, count)) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             sent => none_when_full(sent),
         }
@@ -119,7 +135,7 @@ impl Socket {
     pub fn note_full(&self) {
         let full = |_: &OwnedFd| Err::<(), _>(io::ErrorKind::WouldBlock.into());
         // It fails as it is told to.
-        let _ = self.0.try_io(Interest::WRITABLE, full);
+        let _ = self.watched.try_io(Interest::WRITABLE, full);
     }
 
     /// Writes as soon as the system takes something, as `write` does, which says whether that was not all.
@@ -129,7 +145,7 @@ impl Socket {
         mut write: impl FnMut() -> io::Result<(usize, bool)>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            let mut guard = ready!(self.0.poll_write_ready(cx))?;
+            let mut guard = ready!(self.watched.poll_write_ready(cx))?;
             let (count, is_full) = write()?;
             if is_full {
                 guard.clear_ready();
@@ -142,7 +158,7 @@ impl Socket {
 
     /// Ready when the peer reads nothing any more, though it may have said more before.
     pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
-        while let Poll::Ready(guard) = self.0.poll_write_ready(cx) {
+        while let Poll::Ready(guard) = self.watched.poll_write_ready(cx) {
             match guard {
                 Ok(guard) if guard.ready().is_write_closed() => return Poll::Ready(()),
                 Ok(mut guard) => guard.clear_ready(),
@@ -163,14 +179,14 @@ impl Socket {
     }
 
     fn peek(&self) -> rustix::io::Result<usize> {
-        let peeked = retry_on_intr(|| recv(self.0.get_ref(), &mut [0_u8], RecvFlags::PEEK));
+        let peeked = retry_on_intr(|| recv(self.watched.get_ref(), &mut [0_u8], RecvFlags::PEEK));
         Ok(peeked?.0)
     }
 
     /// Tells the peer that nothing more comes.
     pub fn end(&self) {
         // Where the peer is gone, there is nobody to tell.
-        let _ = shutdown(self.0.get_ref(), Shutdown::Write);
+        let _ = shutdown(self.watched.get_ref(), Shutdown::Write);
     }
 }
 

@@ -168,6 +168,11 @@ impl Stream {
         written
     }
 
+    /// The end follows what is written from now on.
+    pub fn end_follows(&self) {
+        self.socket.end_follows();
+    }
+
     /// Tells the peer that nothing more comes.
     pub fn end(&self) {
         match &self.session {
