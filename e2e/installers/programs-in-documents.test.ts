@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { transformWithOxc } from 'vite'
 import { parse } from 'yaml'
 import type { Block } from '../../scripts/document-blocks.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
@@ -131,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
 
   test.each(others)('$place runs', async ({ code }) => {
     const folder = await site.folderFor(code)
-    await writeFile(path.join(folder, 'program.mjs'), code)
+    await writeFile(path.join(folder, 'program.mjs'), (await transformWithOxc(code, 'program.ts')).code)
     expect(await site.project.run('node program.mjs', folder)).toMatchObject({ exitCode: 0, errors: '' })
   })
 
