@@ -38,7 +38,7 @@ export interface BuildSource {
    *
    * @param put - is given them, unless it was stopped before.
    */
-  makeDeltas?(swap: SwappedBuild, put: (deltas: StoredDeltas) => void): void
+  makeDeltas?(swap: SwappedBuild, put: (deltas: StoredDeltas) => Promise<void>): void
   /** Gives up what it brings, and makes. */
   close?(): void
   /** @param hasManifest - whether there was a mark. */

@@ -162,17 +162,23 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
   function makeDeltas(replaced: Manifest): void {
     const { build: current, kept, site } = served
     const room = resolved.memoryBudget - site.summary.bytesInMemory
-    source.makeDeltas?.({ replaced, current, kept, room }, (deltas) => {
-      putInPlace(served.withDeltas(deltas, served.kept))
-    })
+    source.makeDeltas?.({ replaced, current, kept, room }, (deltas) =>
+      putInPlace(() => served.withDeltas(deltas, served.kept)),
+    )
   }
 
-  /** The same build, with other things beside it. */
-  function putInPlace(joined: JoinedSite): void {
-    const before = served
-    serveNow({ ...before, ...joined })
-    const still = new Set(filesOf(served.kept))
-    retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
+  /** The same build, with other things beside it; they are joined anew where others joined meanwhile. */
+  async function putInPlace(join: () => JoinedSite): Promise<void> {
+    const { build } = served
+    while (!isClosed && served.build === build) {
+      const before = served
+      const joined = join()
+      await follower?.prepare(joined.site)
+      if (isClosed || served !== before) continue
+      serveNow({ ...before, ...joined })
+      const still = new Set(filesOf(served.kept))
+      return retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
+    }
   }
 
   /**
@@ -186,7 +192,7 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     if (isClosed || kept === undefined || kept.identity === keptIdentity || served.site !== site)
       return undefined
     const before = served.kept
-    putInPlace(served.withKept(kept, earlierBuilds()))
+    await putInPlace(() => served.withKept(kept, earlierBuilds()))
     return before
   }
   // In turn: what was read first would else take back what was read later.

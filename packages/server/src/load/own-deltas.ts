@@ -65,12 +65,12 @@ export function withOwnDeltas(source: BuildSource, onWarning: (message: string) 
     },
   }
 
-  async function makeAndPut(given: Making, put: (deltas: StoredDeltas) => void): Promise<void> {
+  async function makeAndPut(given: Making, put: (deltas: StoredDeltas) => Promise<void>): Promise<void> {
     const problems = await makeAll(given).catch((error: unknown) => [reasonOf(error)])
     if (given.signal.aborted) return
     const deltas = [...known.values()].flat()
     if (deltas.length > 0) {
-      put(joinDeltas(deltas, new Map(deltas.map(({ blob, bytes }) => [blob.sha256, bytes]))))
+      await put(joinDeltas(deltas, new Map(deltas.map(({ blob, bytes }) => [blob.sha256, bytes]))))
     }
     if (problems.length > 0) {
       onWarning(`${count(problems.length, 'delta')} could not be made: ${problems[0]}`)

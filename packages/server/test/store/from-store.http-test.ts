@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore, publish, purge, rollback } from '@serve-dist/store'
 import Fastify from 'fastify'
@@ -9,6 +10,7 @@ import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-live-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
+import type { Site } from '../../src/site/site.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { publishTo, publishWithout } from '../support/publish-to.ts'
 import { cachedFile, makeStore, start } from '../support/start-from-store.ts'
@@ -92,6 +94,31 @@ describe('a server of a store', () => {
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
     expect(await ask('/')).toBe('200 two')
     expect(await ask('/assets/a-1.js')).toBe('200 a')
+  })
+
+  test('has the answers of each site made before that takes its place', async () => {
+    const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
+    const place = await makeStore(page)
+    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, {})
+    onTestFinished(() => live.close())
+    const prepared = new Set<Site>()
+    const swapped: Site[] = []
+    live.follow({
+      prepare: async (site) => {
+        await nextTurn()
+        prepared.add(site)
+      },
+      swap: (site) => void swapped.push(site),
+    })
+    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    // Files of the newer build join first, then all of it is loaded.
+    await live.lookAgain?.()
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    const [, joined, ...others] = swapped
+    expect(joined?.buildId).toBe(swapped[0]?.buildId)
+    expect(others.length).toBeGreaterThan(0)
+    expect(swapped.slice(1).filter((site) => !prepared.has(site))).toEqual([])
+    expect(live.current).toBe(swapped.at(-1))
   })
 
   test('serves on with the store away, and boots from its cache', async () => {
