@@ -236,10 +236,15 @@ impl Engine {
             }),
             tell,
         ));
-        // Before the environment frees the memory that answers are sent from.
-        env.add_env_cleanup_hook((shared.clone(), copier.clone()), |(shared, copier)| {
-            shared.stop();
-            copier.stop();
+        // Before the environment frees the memory that answers are sent from. An engine that is gone needs no stop.
+        let weak = (Arc::downgrade(&shared), Arc::downgrade(&copier));
+        env.add_env_cleanup_hook(weak, |(shared, copier)| {
+            if let Some(shared) = shared.upgrade() {
+                shared.stop();
+            }
+            if let Some(copier) = copier.upgrade() {
+                copier.stop();
+            }
         })?;
         Ok(Self {
             shared,

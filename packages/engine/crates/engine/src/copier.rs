@@ -51,7 +51,6 @@ impl Bodies {
 }
 
 /// Does what files need that bodies are sent from on threads of their own. Where none can be made, bodies are sent from memory.
-#[derive(Default)]
 pub struct Copier {
     folders: Vec<PathBuf>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -63,7 +62,8 @@ impl Copier {
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self {
             folders,
-            ..Self::default()
+            threads: Mutex::default(),
+            is_stopped: Arc::default(),
         }
     }
 
@@ -106,5 +106,11 @@ impl Copier {
             // Its panic has ended itself alone.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Copier {
+    fn drop(&mut self) {
+        self.stop();
     }
 }

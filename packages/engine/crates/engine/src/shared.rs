@@ -96,7 +96,7 @@ pub struct Shared {
     /// When a way to Node was last wanted for which there were no descriptors: milliseconds, 0 for never.
     shortage: AtomicU64,
     begun: Instant,
-    tell: Tell,
+    tell: ArcSwapOption<Tell>,
     threads: Mutex<Threads>,
     changing: Mutex<()>,
 }
@@ -130,7 +130,7 @@ impl Shared {
             links: Mutex::default(),
             shortage: AtomicU64::new(0),
             begun: Instant::now(),
-            tell,
+            tell: ArcSwapOption::from_pointee(tell),
             threads: Mutex::default(),
             changing: Mutex::default(),
         }
@@ -149,7 +149,8 @@ impl Shared {
 
     /// Says something to JavaScript, and whether anybody will hear it.
     pub fn tell(&self, event: Event) -> bool {
-        (self.tell)(event)
+        let tell = self.tell.load();
+        tell.as_ref().is_some_and(|tell| tell(event))
     }
 
     /// Begins to accept connections on so many threads, and holds something until the last of them has ended.
@@ -255,6 +256,7 @@ impl Shared {
         let mut threads = self.threads();
         if threads.running == 0 {
             drop(threads);
+            self.release();
             when_ended();
             return;
         }
@@ -291,9 +293,10 @@ impl Shared {
             .map_or(u64::MAX, |time| time.saturating_add(1))
     }
 
-    /// Files are not kept open until JavaScript collects its garbage.
-    fn close_files(&self) {
-        self.change(|answers| answers.bodies = Arc::default());
+    /// Lets go of the build and its files, and of JavaScript's functions: these hold the engine, and it holds them.
+    fn release(&self) {
+        self.change(|answers| *answers = Answers::default());
+        self.tell.store(None);
     }
 
     /// Changes what requests are answered from. Who changes something waits for others who do: nothing is lost.
@@ -326,7 +329,7 @@ impl Drop for Ended {
         }
         let (held, when_ended) = (threads.held.take(), std::mem::take(&mut threads.when_ended));
         drop(threads);
-        self.0.close_files();
+        self.0.release();
         for tell in when_ended {
             tell();
         }
