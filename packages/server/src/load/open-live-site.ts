@@ -169,16 +169,14 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
 
   /** The same build, with other things beside it; they are joined anew where others joined meanwhile. */
   async function putInPlace(join: () => JoinedSite): Promise<void> {
-    const { build } = served
-    while (!isClosed && served.build === build) {
-      const before = served
-      const joined = join()
-      await follower?.prepare(joined.site)
-      if (isClosed || served !== before) continue
-      serveNow({ ...before, ...joined })
-      const still = new Set(filesOf(served.kept))
-      return retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
-    }
+    const before = served
+    const joined = join()
+    await follower?.prepare(joined.site)
+    if (isClosed || served.build !== before.build) return
+    if (served !== before) return await putInPlace(join)
+    serveNow({ ...before, ...joined })
+    const still = new Set(filesOf(served.kept))
+    retireFiles(filesOf(before.kept).filter((stored) => !still.has(stored)))
   }
 
   /**
