@@ -12,12 +12,11 @@ export interface ProcessMemory {
  * To be said before they are read. `undefined` where they have room.
  */
 export function describeMemory(
-  { memoryBudget, bytesToHold }: { readonly memoryBudget: number; readonly bytesToHold: number },
+  bytesToHold: number,
   { limit, used }: ProcessMemory = memoryOfProcess(),
 ): string | undefined {
-  const needed = memoryBudget > limit ? memoryBudget : bytesToHold + used
-  if (limit === 0 || bytesToHold === 0 || needed <= limit) return undefined
-  return `this process may have ${formatBytes(limit)} of memory, uses ${formatBytes(used)}, and bodies may take ${formatBytes(memoryBudget)} more: the system may kill it; lower --memory-budget (memoryBudget), or raise the limit of the container`
+  if (limit === 0 || bytesToHold === 0 || bytesToHold + used <= limit) return undefined
+  return `this process may have ${formatBytes(limit)} of memory, uses ${formatBytes(used)}, and the bodies of this build take ${formatBytes(bytesToHold)} more: the system may kill it; lower --memory-budget (memoryBudget), or raise the limit of the container`
 }
 
 function memoryOfProcess(): ProcessMemory {

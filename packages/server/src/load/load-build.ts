@@ -136,7 +136,7 @@ async function loadDescribed(
   // 3. What to hold, and what to keep open.
   const onDisk = { ...wanted, files: wanted.files.filter((file) => file !== module?.file) }
   const { expected, bytesToHold, ...chosen } = chooseFiles(onDisk, { memoryBudget, largestBody, openFiles })
-  const scarce = describeMemory({ memoryBudget, bytesToHold })
+  const scarce = describeMemory(bytesToHold)
   if (scarce !== undefined) onWarning(scarce)
 
   // 4. The files.

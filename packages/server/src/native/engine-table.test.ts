@@ -157,6 +157,16 @@ describe('flattenSite', () => {
     expect(flatten(site).files).toEqual([])
   })
 
+  test('leaves to Node a body in memory that is too long for the table', () => {
+    const site = fakeSite(files)
+    const [first] = resourceAt(site, '/logo.svg').representations
+    Object.assign(first?.bytes ?? {}, { size: 2 ** 32 + 1 })
+    const bodies = tableOf(site)
+      .get('/logo.svg')
+      ?.representations.map(({ body }) => body)
+    expect(bodies).toEqual([undefined, 'logo'])
+  })
+
   test('tells which resources have deltas', () => {
     const table = tableOf(fakeSite(dictionaries, { hasDeltas: true }))
     expect([table.get('/a-1.js')?.hasDeltas, table.get('/c.txt')?.hasDeltas]).toEqual([true, false])

@@ -106,13 +106,15 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
       representations[row] = firstTemplate + place
       representations[row + 1] = text.add(entityTag)
       representations[row + 2] = entityTag.length
-      representations[row + 5] = bytes.size
-      if (bytes.body === undefined && isStreamed(bytes)) {
+      const { size } = bytes
+      representations[row + 5] = size
+      const body = size > longestBody ? undefined : bytes.body
+      if (bytes.body === undefined && size <= longestBody && isStreamed(bytes)) {
         streamed.push(bodies.count())
         files.push(fileOf(bytes))
       }
       if (saved !== undefined) saved[bodies.count()] = savedBy(resource, representation).savedBytes ?? 0
-      bodies.add(bytes.body)
+      bodies.add(body)
     })
   }
 
@@ -123,6 +125,9 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     return begin
   }
 }
+
+/** Bytes of the longest body that the table has a number for. */
+const longestBody = 0xff_ff_ff_ff
 
 /** As many rows as there are at most. */
 function countRows({ table }: Site): { resources: number; representations: number } {
@@ -156,12 +161,9 @@ function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
   return typeof parsed === 'object' && parsed.path === path
 }
 
-/**
- * Whether the engine may read a file: one that is kept open, of which nobody counts how often it is used, and whose length
- * fits the table.
- */
+/** Whether the engine may read a file: one that is kept open, and of which nobody counts how often it is used. */
 function isStreamed(bytes: StreamedBytes): boolean {
-  return isOpen(bytes) && providerOf(bytes) === undefined && bytes.size <= 0xff_ff_ff_ff
+  return isOpen(bytes) && providerOf(bytes) === undefined
 }
 
 function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): EngineFile {
