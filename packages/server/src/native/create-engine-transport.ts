@@ -96,7 +96,7 @@ export function createEngineTransport(
     follower: {
       ...follower,
       swap(site) {
-        observer?.noteEnded()
+        observer?.noteSwap()
         checked?.swap(site)
         follower.swap(site)
       },

@@ -23,11 +23,7 @@ export function readEngineAnswers(engine: Pick<Engine, 'counts' | 'takeLog' | 'p
         panics: engine.panics(),
       }
     },
-    *takeEnded() {
-      for (let logs = engine.takeLog(); logs.length > 0; logs = engine.takeLog()) {
-        yield* inOrder(logs.map(readRecords))
-      }
-    },
+    takeEnded: () => inOrder(engine.takeLog().map(readRecords)),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../site/site.ts'
+import type { Answer, Site } from '../site/site.ts'
 import type { EngineAnswer, EngineAnswers, EngineWatcher } from '../transport/transport.ts'
 import { type Exchange, refusedExchange, summarize, type AnswerSummary } from './exchange.ts'
 import type { RequestObserver } from './observe-requests.ts'
@@ -8,6 +8,8 @@ import type { AddressReader } from './trust-proxy.ts'
 export interface EngineObserver extends EngineWatcher {
   /** What it has counted since the begin; `undefined` where there is no engine. */
   readonly readCounts: () => EngineCounts | undefined
+  /** Notes answers that have ended, for a few milliseconds at once. */
+  noteEnded(): void
   /** Notes the rest. */
   close(): void
 }
@@ -21,8 +23,10 @@ export interface EngineCounts extends Omit<ReturnType<EngineAnswers['readCounts'
 /** What `observeEngine` takes. */
 export interface EngineObserverOptions {
   readonly durationBuckets: readonly number[]
-  /** Called once for each answer; absent where they are only counted. */
-  readonly note: ((exchange: Exchange) => void) | undefined
+  /** Called once for each answer, with the site that was current when it ended; absent where they are only counted. */
+  readonly note: ((exchange: Exchange, site: Site | undefined) => void) | undefined
+  /** The site that is served now. */
+  readonly current: () => Site | undefined
   readonly addressOf: AddressReader
   /** Who hears of what is refused. */
   readonly observers: readonly RequestObserver[]
@@ -36,39 +40,51 @@ const sliceTime = 5
 export function observeEngine({
   durationBuckets,
   note,
+  current,
   addressOf,
   observers,
 }: EngineObserverOptions): EngineObserver {
   const classes: AnswerSummary[] = []
   const numbers = new Map<string, number>()
   let source: EngineAnswers | undefined
-  let ended: Iterator<EngineAnswer> | undefined
+  /** Taken, and not noted yet: the engine keeps what follows until these are. */
+  const taken: { readonly answers: Iterator<EngineAnswer>; readonly site: Site | undefined }[] = []
   let timer: NodeJS.Timeout | undefined
   let next: NodeJS.Immediate | undefined
 
-  /** Notes answers until none is left, or until then; the others later. */
+  function take(): void {
+    if (source !== undefined) taken.push({ answers: source.takeEnded(), site: current() })
+  }
+
+  /** Notes what was taken, until then; the rest later. */
   function noteUntil(deadline: number): void {
-    if (source === undefined || note === undefined) return
-    ended ??= source.takeEnded()
-    do {
-      const { done, value } = ended.next()
+    for (let first = taken[0]; first !== undefined; first = taken[0]) {
+      const { done, value } = first.answers.next()
       if (done === true) {
-        ended = undefined
-        return
+        taken.shift()
+      } else {
+        note?.(exchangeOf(value), first.site)
+        if (performance.now() >= deadline) {
+          next ??= setImmediate(() => {
+            next = undefined
+            noteEnded()
+          })
+          return
+        }
       }
-      note(exchangeOf(value))
-    } while (performance.now() < deadline)
-    next ??= setImmediate(() => {
-      next = undefined
-      noteEnded()
-    })
+    }
   }
 
   function noteEnded(): void {
+    if (note === undefined) return
+    if (taken.length === 0) take()
     noteUntil(performance.now() + sliceTime)
   }
 
+  /** Once: a process that exits while the engine still answers would find more each time. */
   function noteAll(): void {
+    if (note === undefined) return
+    take()
     noteUntil(Number.POSITIVE_INFINITY)
   }
 
@@ -98,8 +114,12 @@ export function observeEngine({
       process.prependListener('exit', noteAll)
     },
     noteEnded,
-    noteRefusal(refusal) {
-      const exchange = { ...refusedExchange, ...refusal }
+    noteSwap() {
+      if (note !== undefined) take()
+    },
+    noteRefusal({ address: peer, ...refusal }) {
+      const address = addressOf({ rawHeaders: [], socket: { remoteAddress: peer } })
+      const exchange = { ...refusedExchange, ...refusal, address }
       for (const { begin, end } of observers) {
         begin?.()
         end(exchange)
@@ -124,5 +144,5 @@ export function observeEngine({
   }
 }
 
-/** There are no answers of a class that was given to none. */
+/** Cannot happen: each class was given to an answer. */
 const unknownAnswer: AnswerSummary = { status: 200, coding: 'identity', cache: 'other' }

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 import type { OperationsOptions } from './operations-options.ts'
 import { type OpsServer, startOpsServer } from './ops-server.ts'
 import { describeStore, nextReload, noReload, type Readiness, type ReloadResult } from './readiness.ts'
-import { servedBuild, siteCounts, type SiteHolder } from '../site/site.ts'
+import { servedBuild, type Site, siteCounts, type SiteHolder } from '../site/site.ts'
 import type { RegistryContent } from './worker-metrics.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
@@ -52,9 +52,10 @@ export async function startOperations({
   const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
   const peerOf = accessLog === undefined ? () => '' : addressOfPeer
   let log: AccessLog | undefined
-  const write = (exchange: Exchange): void => log?.write(exchange, site?.current)
+  const current = (): Site | undefined => site?.current
+  const write = (exchange: Exchange, of = current()): void => log?.write(exchange, of)
   const note = accessLog === undefined ? undefined : write
-  const engine = observeEngine({ durationBuckets, note, addressOf, observers })
+  const engine = observeEngine({ durationBuckets, note, current, addressOf, observers })
 
   let server: OpsServer | undefined
   let metrics: Metrics | undefined

@@ -31,8 +31,8 @@ export interface EngineWatcher {
   readonly classOf: (answer: Answer) => number
   /** From now on the engine answers, and is asked. */
   follow(answers: EngineAnswers): void
-  /** Notes answers that have ended: before a later one, or while they are answers of the current build. */
-  noteEnded(): void
+  /** Called before another site takes its place: what has ended until then was answered of the one before. */
+  noteSwap(): void
   /** Called when the engine refuses a request. */
   noteRefusal(refusal: EngineRefusal): void
 }
@@ -51,7 +51,7 @@ export interface EngineAnswers {
     /** Faults of its own. */
     readonly panics: number
   }
-  /** Takes the answers that have ended since they were taken. */
+  /** Takes the answers that have ended since they were taken last. They are read one by one. */
   takeEnded(): Iterator<EngineAnswer>
 }
 

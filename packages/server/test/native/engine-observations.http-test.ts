@@ -220,7 +220,8 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
     const engine = observeEngine({
       durationBuckets: [1],
       note: undefined,
-      addressOf: () => '',
+      current: () => undefined,
+      addressOf: ({ socket }) => socket.remoteAddress ?? '',
       observers: [{ end: (exchange) => seen.push(exchange) }],
     })
     const watcher = {
