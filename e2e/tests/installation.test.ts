@@ -104,7 +104,7 @@ describe.skipIf(!existsSync(addon))('npm install of the package of a binary', ()
     const program = path.join(project, 'load.mjs')
     await writeFile(program, "import { loadEngine } from '@serve-dist/engine'\nconsole.log(loadEngine())")
     const load = async () => (await runToEnd([process.execPath], { args: [program], cwd: project })).output
-    const [, platform = ''] = /^@serve-dist\/engine has no binary for (\S+)\n$/.exec(await load()) ?? []
+    const [, platform = ''] = /^the binary for (\S+) is not installed: /.exec(await load()) ?? []
 
     const folder = await temporaryFolder()
     const engine = { version: '0.1.0', license: 'MIT', engines: {} }

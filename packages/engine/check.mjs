@@ -7,7 +7,8 @@ const reason = await whyNoCargo()
 if (reason === undefined) await check()
 else {
   console.log(`The native engine is not checked: ${reason}`)
-  process.exitCode = 77
+  // Every machine of CI is to have a cargo, and Windows has no engine.
+  process.exitCode = process.env['CI'] !== undefined && process.platform !== 'win32' ? 1 : 77
 }
 
 async function check() {

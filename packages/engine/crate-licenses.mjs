@@ -42,5 +42,6 @@ async function licensesIn(folder) {
   const needed = files.some((name) => /mit/i.test(name))
     ? files.filter((name) => !/apache/i.test(name))
     : files
+  if (needed.length === 0) throw new Error(`${folder}: the crate has no file with its licence`)
   return Promise.all(needed.map(async (file) => (await readFile(join(folder, file), 'utf8')).trim()))
 }

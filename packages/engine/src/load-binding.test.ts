@@ -2,7 +2,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { platforms } from './load-binding.ts'
 
 let folder: string
 
@@ -15,11 +16,22 @@ beforeEach(async () => {
 afterEach(async () => await rm(folder, { recursive: true }))
 
 describe('loadEngine', () => {
-  test('says for which platform there is no binary', async () => {
-    expect(await load()).toBe(`@serve-dist/engine has no binary for ${await platformOfTheLine()}`)
-    expect(await platformOfTheLine()).toMatch(
+  test('says which package has the binary of this platform', async () => {
+    const platform = await platformOfTheLine()
+    expect(platform).toMatch(
       new RegExp(`^${process.platform}-${process.arch}${process.platform === 'linux' ? '-(gnu|musl)' : ''}$`),
     )
+    expect(await load()).toBe(
+      platforms.includes(platform)
+        ? `the binary for ${platform} is not installed: npm install @serve-dist/engine-${platform}`
+        : `@serve-dist/engine has no binary for ${platform}`,
+    )
+  })
+
+  test('says for which platform there is none', async () => {
+    vi.spyOn(process, 'arch', 'get').mockReturnValue('riscv64')
+    expect(await load()).toMatch(/^@serve-dist\/engine has no binary for \w+-riscv64(-\w+)?$/)
+    vi.restoreAllMocks()
   })
 
   test('takes the binary of the package of this platform', async () => {
@@ -44,5 +56,5 @@ async function load(): Promise<unknown> {
 }
 
 async function platformOfTheLine(): Promise<string> {
-  return String(await load()).replace(/.* /, '')
+  return String(await load()).replace(/.*(?: |engine-)/, '')
 }

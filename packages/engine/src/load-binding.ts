@@ -3,6 +3,16 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { EngineBinding } from './binding.ts'
 
+/** Those that have a package with a binary. */
+export const platforms: readonly string[] = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64-gnu',
+  'linux-arm64-musl',
+  'linux-x64-gnu',
+  'linux-x64-musl',
+]
+
 /**
  * Loads the addon: the one that was compiled in this repository, else that of this platform's package.
  *
@@ -11,12 +21,15 @@ import type { EngineBinding } from './binding.ts'
 export function loadEngine(): EngineBinding | string {
   const compiled = fileURLToPath(new URL('../dist/engine.node', import.meta.url))
   const platform = platformName()
+  const installed = `@serve-dist/engine-${platform}`
   try {
-    const addon = existsSync(compiled) ? compiled : `@serve-dist/engine-${platform}`
+    const addon = existsSync(compiled) ? compiled : installed
     const binding: EngineBinding = createRequire(import.meta.url)(addon)
     return binding
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND'
+    if (isMissing && platforms.includes(platform))
+      return `the binary for ${platform} is not installed: npm install ${installed}`
     if (isMissing) return `@serve-dist/engine has no binary for ${platform}`
     const reason = error instanceof Error ? error.message : String(error)
     return `@serve-dist/engine cannot be loaded: ${reason.replace(/\n.*/s, '')}`

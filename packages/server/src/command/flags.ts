@@ -263,11 +263,11 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   workers: {
     value: '<count>',
-    help: 'processes or threads; auto: one a core',
+    help: 'how many serve; auto: one a core',
     group: process,
     isCommon: true,
     environment: 'WORKERS',
-    defaultText: '1',
+    defaultText: 'by engine',
     read: parseWorkers,
   },
   engine: {

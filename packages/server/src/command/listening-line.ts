@@ -10,8 +10,6 @@ export interface Listening {
   readonly url: string
   /** Where there are several processes. */
   readonly workers?: WorkersSummary | undefined
-  /** Of the native engine, where somebody has said how many. */
-  readonly threads?: number | undefined
 }
 
 /** What the listening line says of workers. */
@@ -22,9 +20,10 @@ export interface WorkersSummary {
 }
 
 /** The one line that the command prints when it listens; the URL stands at its end. */
-export function listeningLine({ version, summary, engine, url, workers, threads }: Listening): string {
+export function listeningLine({ version, summary, engine, url, workers }: Listening): string {
   const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
-  const why = threads === undefined ? engine.why : count(threads, 'thread')
+  const { name, why, threads = 1 } = engine
+  const more = threads > 1 ? count(threads, 'thread') : why
   const parts = [
     `serve-dist ${version}`,
     `${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
@@ -32,7 +31,7 @@ export function listeningLine({ version, summary, engine, url, workers, threads 
     ...(workers === undefined
       ? []
       : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
-    `engine: ${engine.name}${why === undefined ? '' : ` (${why})`}`,
+    `engine: ${name}${more === undefined ? '' : ` (${more})`}`,
     url,
   ]
   return parts.join(' · ')

@@ -57,7 +57,7 @@ async function startServing(directory: string, flags: GivenFlags): Promise<Servi
   if (count === undefined || count === 1) return await serveAlone(flags, start, count)
   const { engine, options } = start
   if (engine.binding !== undefined && ssr === undefined) {
-    return { ...(await serveAlone(flags, start, count)), threads: count }
+    return await serveAlone(flags, start, count)
   }
   const { serveByWorkers } = await import('./serve-by-workers.ts')
   return await serveByWorkers(flags, { count, engine, address: options.address })

@@ -10,7 +10,6 @@ export interface Serving {
   readonly engine: RunningEngine
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
-  readonly threads?: number
   readonly reload: Reload
   /** Tells of each build that becomes current in a store. */
   readonly watched: WatchedBuilds | undefined

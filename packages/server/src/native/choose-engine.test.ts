@@ -28,9 +28,10 @@ describe('chooseEngine', () => {
   })
 
   test('takes node for "auto" beside what the addon cannot do, and loads nothing', async () => {
-    expect(await chooseEngine('auto', ['--tls-cert', '--ops'], { load: never })).toEqual({
+    const obstacles = ['this process is too old', 'not with --ops']
+    expect(await chooseEngine('auto', obstacles, { load: never })).toEqual({
       name: 'node',
-      why: 'not with --tls-cert, --ops',
+      why: 'this process is too old; not with --ops',
     })
   })
 
@@ -47,12 +48,12 @@ describe('chooseEngine', () => {
   })
 
   test.each([
-    [['--workers'], 'not with --workers'],
+    [['not with --workers'], 'not with --workers'],
     [[], 'it has no binary for z80'],
   ])('refuses "native" beside %j', async (obstacles, why) => {
     await expect(chooseEngine('native', obstacles, { load: fails })).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
-      problems: [`the native engine cannot be had: ${why}; --engine auto takes Node's where it must`],
+      problems: [`the native engine cannot be had: ${why}; --engine auto falls back to Node's engine`],
     })
   })
 
@@ -62,7 +63,7 @@ describe('chooseEngine', () => {
     await expect(choosing).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
       message:
-        "a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: unknown key; mend that, or restart the server with --engine auto, which takes Node's where it must, or with --engine node",
+        "a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: unknown key; mend that, or restart the server with --engine auto, which falls back to Node's engine, or with --engine node",
     })
   })
 })

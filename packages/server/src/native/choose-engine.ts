@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { loadOptional, OperatorError, reasonOf } from '@serve-dist/manifest'
 import type { EngineBinding } from '@serve-dist/engine'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { EngineChoice, RunningEngine } from './engine-choice.ts'
@@ -32,13 +32,13 @@ export async function chooseEngine(
   { credentials, isWorker = false, load = loadBinding }: EngineNeeds = {},
 ): Promise<ChosenEngine> {
   if (choice === 'node') return { name: 'node' }
-  const found = obstacles.length > 0 ? `not with ${obstacles.join(', ')}` : await load()
+  const found = obstacles.length > 0 ? obstacles.join('; ') : await load()
   const why = typeof found === 'string' ? found : credentials && whyUnusable(found, credentials)
   if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
   if (choice === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
   const problem = isWorker
-    ? `a new worker cannot have the native engine, which the server chose at its start: ${why}; mend that, or restart the server with --engine auto, which takes Node's where it must, or with --engine node`
-    : `the native engine cannot be had: ${why}; --engine auto takes Node's where it must`
+    ? `a new worker cannot have the native engine, which the server chose at its start: ${why}; mend that, or restart the server with --engine auto, which falls back to Node's engine, or with --engine node`
+    : `the native engine cannot be had: ${why}; --engine auto falls back to Node's engine`
   throw new OperatorError('SD_ENGINE_UNAVAILABLE', problem)
 }
 
@@ -48,12 +48,19 @@ function whyUnusable(binding: EngineBinding, credentials: TlsCredentials): strin
     binding.Engine.checkCredentials(engineCredentials(credentials))
     return undefined
   } catch (error) {
-    return `it cannot use the certificate: ${error instanceof Error ? error.message : String(error)}`
+    return `it cannot use the certificate: ${reasonOf(error)}`
   }
 }
 
 async function loadBinding(): Promise<EngineBinding | string> {
   if (process.platform === 'win32') return 'there is none for Windows'
-  const library = await import('@serve-dist/engine').catch(() => undefined)
-  return library?.loadEngine() ?? '@serve-dist/engine is not installed'
+  const wanted = { name: '@serve-dist/engine', neededBy: 'the native engine' }
+  try {
+    return (await loadOptional(wanted, () => import('@serve-dist/engine'))).loadEngine()
+  } catch (error) {
+    const isMissing = error instanceof OperatorError
+    return isMissing
+      ? `${wanted.name} is not installed`
+      : `${wanted.name} cannot be loaded: ${reasonOf(error)}`
+  }
 }

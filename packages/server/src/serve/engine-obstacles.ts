@@ -2,23 +2,37 @@ import cluster from 'node:cluster'
 import type { ResolvedServeOptions } from './serve-options.ts'
 
 /**
- * What the native engine cannot be had with, as the command names it.
+ * Why the native engine cannot be had here, each in words that follow a colon.
  *
  * @param isWorker - whether it is one of our own workers that serves.
  */
 export async function engineObstacles(
-  { engine, ssr }: Pick<ResolvedServeOptions, 'engine' | 'ssr'>,
+  { engine, ssr, tls }: Pick<ResolvedServeOptions, 'engine' | 'ssr' | 'tls'>,
   isWorker: boolean,
 ): Promise<readonly string[]> {
   const found = [
-    !isWorker && cluster.isWorker && 'a cluster of other workers',
+    !isWorker && cluster.isWorker && 'this process is a worker of another program, such as PM2',
     // A light call of an application costs more through the relay; who wants that may have it.
-    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && '--ssr on one core',
+    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'not with --ssr on one core',
+    ...(tls === undefined ? [] : await settingsOfOpenSsl()),
   ]
-  return found.filter((name) => name !== false)
+  return found.filter((reason) => reason !== false)
 }
 
 async function hasOneCore(): Promise<boolean> {
   const { usableCores } = await import('@serve-dist/manifest/usable-cores')
   return usableCores() === 1
+}
+
+/** Settings of Node for TLS that nobody but OpenSSL obeys. */
+async function settingsOfOpenSsl(): Promise<readonly (string | false)[]> {
+  const [{ constants, getFips }, tls] = await Promise.all([import('node:crypto'), import('node:tls')])
+  const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
+  return [
+    tls.DEFAULT_CIPHERS !== constants.defaultCoreCipherList && 'not with --tls-cipher-list of Node',
+    tls.DEFAULT_MIN_VERSION === 'TLSv1.3' && 'not with --tls-min-v1.3 of Node',
+    tls.DEFAULT_MAX_VERSION !== 'TLSv1.3' && 'not with --tls-max-v1.2 of Node',
+    flags.includes('--tls-keylog') && 'not with --tls-keylog of Node',
+    getFips() === 1 && 'not where OpenSSL is in FIPS mode',
+  ]
 }

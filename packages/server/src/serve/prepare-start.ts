@@ -1,7 +1,7 @@
 import { type ChosenEngine, chooseEngine } from '../native/choose-engine.ts'
 import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import { engineObstacles } from './engine-obstacles.ts'
-import type { TlsPair } from './open-transport.ts'
+import type { TlsPair } from './follow-certificate.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 
 /** What a start needs to know before it loads a build. */
@@ -9,6 +9,8 @@ export interface PreparedStart {
   readonly options: ResolvedServeOptions
   readonly tls: TlsPair | undefined
   readonly engine: ChosenEngine
+  /** Whether each answer of the native engine is compared with Node's. */
+  readonly isChecked: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ export async function prepareStart(given: ServeOptions, isWorker: boolean): Prom
   const tls = options.tls && (await readPair(options.tls))
   const obstacles = await engineObstacles(options, isWorker)
   const engine = await chooseEngine(options.engine, obstacles, { credentials: tls?.credentials, isWorker })
-  return { options, tls, engine }
+  return { options, tls, engine, isChecked: process.env['SERVE_DIST_ENGINE_CHECK'] === '1' }
 }
 
 async function readPair(files: TlsFiles): Promise<TlsPair> {

@@ -98,8 +98,9 @@ export async function serveStaged(
   worker?: WorkerPart,
   threads?: number,
 ): Promise<StagedServer> {
-  const { options: resolved, tls: pair, engine } = start
+  const { options: resolved, tls: pair, isChecked } = start
   const { tls } = resolved
+  const { binding, ...engine } = start.engine
 
   // 1. What operators see: probes are answered before there is a build.
   const operations = await openOperations(resolved.operations)
@@ -144,10 +145,12 @@ export async function serveStaged(
     takesUpgrades: application?.takesUpgrades ?? false,
   }
   const watcher = operations === undefined ? {} : { watcher: operations }
+  const { onProblem } = handlerOptions
+  const count = threads ?? (binding === undefined ? 1 : await countCores())
   const transport = await openTransport(
     listener,
     { ...takes, ...watcher },
-    { ...resolved, tls: pair, engine, threads, onProblem: handlerOptions.onProblem },
+    { ...resolved, tls: pair, binding, threads: count, isChecked, onProblem },
   ).catch(giveUp)
   if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {
@@ -201,7 +204,7 @@ export async function serveStaged(
     },
     opsUrl: operations?.url,
     redirectUrl: redirects?.url,
-    engine: { name: engine.name, ...(engine.why !== undefined && { why: engine.why }) },
+    engine: { ...engine, ...(binding !== undefined && { threads: count }) },
     get site() {
       return live.current
     },
@@ -213,6 +216,11 @@ export async function serveStaged(
       return closed
     },
   }
+}
+
+async function countCores(): Promise<number> {
+  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  return usableCores()
 }
 
 async function openOperations(options: OperationsOptions): Promise<Operations | undefined> {

@@ -98,7 +98,7 @@ export interface TransportOptions {
 /** HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. */
 export interface Transport {
   readonly scheme: 'http' | 'https'
-  /** Not listening yet. */
+  /** Whose connections these are; that of an engine never listens. */
   readonly server: Server
   /**
    * Accepts connections.

@@ -21,6 +21,7 @@ import { makeCertificate, writeCertificate } from '../support/make-certificate.t
 import { formatRequest } from '../support/raw-request.ts'
 import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
 import { startEngineOverTls } from '../support/start-engine-over-tls.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
 import { type StartedTlsServer, startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -335,7 +336,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     await server.reload()
     expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(
-      /cert\.pem: cannot be used \([^]*still using the certificate from before/,
+      /cert\.pem: the native engine cannot use it \([^]*still using the certificate from before/,
     )
     stderr.mockRestore()
   })
@@ -347,6 +348,28 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
       code: 'SD_ENGINE_UNAVAILABLE',
       message: expect.stringContaining('it cannot use the certificate: '),
     })
+  })
+
+  test.each([
+    '--tls-min-v1.3',
+    '--tls-max-v1.2',
+    '--tls-cipher-list=ECDHE-ECDSA-AES128-GCM-SHA256',
+    '--tls-keylog=/dev/null',
+  ])('leaves %s to the engine that obeys it', async (flag) => {
+    const { cert, key } = await writeCertificate()
+    const args = [await buildFixture(files), '--port', '0', '--tls-cert', cert, '--tls-key', key]
+    const command = spawnCommand([...args, '--engine', 'auto'], { nodeOptions: [flag] })
+    const { line, port } = await command.listening
+    expect(line).toContain(` · engine: node (not with ${flag.replace(/=.*/, '')} of Node) · `)
+    const old = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
+    const refused = await once(old, 'secureConnect').then(
+      () => false,
+      () => true,
+    )
+    old.destroy()
+    expect(refused).toBe(flag === '--tls-min-v1.3')
+    command.child.kill('SIGTERM')
+    await command.exited
   })
 
   test('answers over a unix socket, and stops', async () => {

@@ -36,7 +36,7 @@ describe('serve-dist', () => {
     const command = spawnCommand([directory, '--port', '0'])
     const { line, port } = await command.listening
     expect(line).toMatch(
-      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · engine: (?:native|node(?: \(.+\))?) · http:\/\/127\.0\.0\.1:\d+\/$/,
+      /^serve-dist \d+\.\d+\.\d+\S* · 2 files, 3 variants, \d+\.\d kB in memory · engine: (?:native|node)(?: \(.+\))? · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
     const response = await rawRequest(port, { target: '/', fields: { 'Accept-Encoding': 'zstd, br, gzip' } })
     expect([response.status, response.body.toString()]).toEqual([200, 'page'])
@@ -57,7 +57,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand([directory, '--engine', 'native'], { env }).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine cannot be had: not with a cluster of other workers; --engine auto takes Node's where it must\n",
+      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine cannot be had: this process is a worker of another program, such as PM2; --engine auto falls back to Node's engine\n",
     ])
   })
 

@@ -1,7 +1,7 @@
 import { constants as cryptoConstants } from 'node:crypto'
 import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Socket } from 'node:net'
-import type { SecureContextOptions, TLSSocket } from 'node:tls'
+import { DEFAULT_MIN_VERSION, type SecureContextOptions, type TLSSocket } from 'node:tls'
 import { connectionLimits, newConnectionGrace } from '../../protocol/connection-limits.ts'
 import { createHttpTransport } from '../create-http-transport.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
@@ -113,7 +113,8 @@ function secureContextOf({ cert, key }: TlsCredentials): SecureContextOptions {
   return {
     cert,
     key,
-    minVersion: 'TLSv1.2',
+    // 1.3 is what `--tls-min-v1.3` of Node asks for; older versions are not to be had.
+    minVersion: DEFAULT_MIN_VERSION === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2',
     // Renegotiation costs the server more than the client.
     secureOptions: cryptoConstants.SSL_OP_NO_RENEGOTIATION,
   }
