@@ -65,7 +65,7 @@ export async function serveByWorkers(
     opsUrl: operations.url,
     async close() {
       operations.beginDraining()
-      // The last worker ends its queue.
+      // Workers still accept what is queued.
       shared?.close()
       await workers.close()
       await operations.close()

@@ -15,7 +15,7 @@ export interface HandedConnections extends Pick<EngineListener, 'handed' | 'clos
 /** Makes Node's end of each handed connection one of a server that does not listen, or of its sessions of HTTP/2. */
 export function acceptHanded(
   server: Server,
-  sessions: Pick<HandedSessions, 'accept'>,
+  sessions: Pick<HandedSessions, 'accept'> | undefined,
   engine: () => Pick<Engine, 'done' | 'reset'>,
 ): HandedConnections {
   const sockets = new Map<number, Socket>()
@@ -38,7 +38,7 @@ export function acceptHanded(
       sockets.set(id, socket)
       socket.once('close', () => sockets.delete(id))
       if (protocol === 'http2') {
-        sessions.accept(socket)
+        sessions?.accept(socket)
         return
       }
       socket.resetAndDestroy = () => {
@@ -47,7 +47,7 @@ export function acceptHanded(
       }
       if (encryption !== undefined) {
         socket.destroy = (error) => {
-          // TLS says what is an end, and the engine would say it of this one.
+          // Over TLS a close sends close_notify, which would make a cut answer look whole.
           if (!socket.destroyed && !socket.writableFinished) engine().reset(id)
           return destroy(socket, error)
         }
@@ -56,9 +56,9 @@ export function acceptHanded(
       server.emit('connection', socket)
     },
     closed(id) {
-      const failure = Object.assign(new Error('the client has gone'), { code: 'ECONNRESET' })
       const socket = sockets.get(id)
-      if (socket !== undefined) destroy(socket, failure)
+      if (socket === undefined) return
+      destroy(socket, Object.assign(new Error('the client has gone'), { code: 'ECONNRESET' }))
     },
     returnAfter(response) {
       // A server that stops ends the connection when it hears of the answer's end.

@@ -10,7 +10,7 @@ import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 import { acceptHanded } from './accept-handed.ts'
-import { acceptHttp2 } from './accept-http2.ts'
+import type { acceptHttp2 } from './accept-http2.ts'
 import { checkAnswers } from './check-answers.ts'
 import { readEngineAnswers } from './engine-answers.ts'
 import { engineCredentials } from './engine-credentials.ts'
@@ -24,8 +24,8 @@ export interface NativeOptions {
   readonly threads: number
   /** The hosts that are served; the default is all. */
   readonly allowHosts?: readonly string[] | undefined
-  /** What connections are encrypted with; the default is that they are not. */
-  readonly credentials?: TlsCredentials | undefined
+  /** What connections are encrypted with, and who takes what clients send over HTTP/2 then; by default they are not. */
+  readonly encryption?: { readonly credentials: TlsCredentials; readonly acceptHttp2: typeof acceptHttp2 }
   /** Called when a file has changed amid an answer. */
   readonly onProblem?: (problem: Error) => void
   /** Whether each answer of the engine is compared with what Node's would be. */
@@ -40,7 +40,7 @@ export interface NativeOptions {
 export function createEngineTransport(
   listener: RequestListener,
   options: TransportOptions,
-  { binding, threads, allowHosts, credentials, onProblem, isChecked = false }: NativeOptions,
+  { binding, threads, allowHosts, encryption, onProblem, isChecked = false }: NativeOptions,
 ): TlsTransport {
   const { watcher, limits = connectionLimits } = options
   const observer = watcher?.engine
@@ -49,7 +49,7 @@ export function createEngineTransport(
     connections.returnAfter(response)
     listener(request, response)
   }, options)
-  const sessions = acceptHttp2((request, response) => {
+  const sessions = encryption?.acceptHttp2((request, response) => {
     learner.learn(request)
     listener(request, response)
   }, options)
@@ -87,8 +87,8 @@ export function createEngineTransport(
   const follower = followSite(learner.setAnswers, observer?.classOf ?? (isChecked ? ofOneClass : undefined))
   const checked = isChecked ? checkAnswers(engine, { isLogged: observer?.isLogged === true }) : undefined
   observer?.follow(readEngineAnswers(checked ?? engine))
-  if (credentials !== undefined) setCredentials(credentials)
-  const scheme = credentials === undefined ? 'http' : 'https'
+  if (encryption !== undefined) setCredentials(encryption.credentials)
+  const scheme = encryption === undefined ? 'http' : 'https'
 
   return {
     scheme,
@@ -110,10 +110,10 @@ export function createEngineTransport(
     },
     async drain(gracePeriod) {
       // Those that are handed over later end with the engine's.
-      const stop = sessions.drain(gracePeriod)
+      const stop = sessions?.drain(gracePeriod)
       await Promise.all([engine.drain(gracePeriod), node.drain(gracePeriod)])
       await connections.allClosed()
-      stop()
+      stop?.()
       checked?.end()
     },
   }

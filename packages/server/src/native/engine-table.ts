@@ -7,7 +7,7 @@ import { selectRepresentation } from '../site/decide.ts'
 import { savedBy } from '../site/representation-answers.ts'
 import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
-import { type ClassOf, createResourceKinds } from './resource-kinds.ts'
+import { type ClassOf, createResourceKinds, numbersOfTemplate } from './resource-kinds.ts'
 import { createTextWriter } from './text-writer.ts'
 
 /** What a site answers, as the engine reads it, but for the values of `Accept-Encoding`. */
@@ -16,15 +16,14 @@ export interface FlatSite extends Omit<EngineTable, 'codings' | 'choices'> {
   readonly choicesFor: (acceptEncoding: string | undefined) => Uint8Array
 }
 
-/** Resources between two rests: less than a millisecond. */
+/** They take less than a millisecond. */
 const resourcesAtOnce = 100
 const numbersOfResource = 10
 const numbersOfRepresentation = 6
-const numbersOfTemplate = 4
 
 /**
- * Makes what the engine answers of a site: of each resource the heads and bodies that the Node engine would send. What is
- * left out is Node's. It rests now and then, for a thread that has other things to do.
+ * Makes what the engine answers of a site: of each resource the heads and bodies that the Node engine would send. Node
+ * answers the paths that are left out. Yields every 100 resources, so that the event loop can run.
  */
 export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, FlatSite> {
   const text = createTextWriter()

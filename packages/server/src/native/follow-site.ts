@@ -21,7 +21,7 @@ const noAnswers: FlatSite = {
  */
 export function followSite(setAnswers: (site: FlatSite) => void, classOf?: ClassOf): SiteFollower {
   let current: Site | undefined
-  /** Gone with its site, where that does not come. */
+  /** Weak: a prepared site that is never swapped in takes its table with it. */
   const ready = new WeakMap<Site, FlatSite>()
 
   async function answerLater(site: Site, steps: Generator<void, FlatSite>): Promise<void> {

@@ -1,5 +1,15 @@
+import { fstatSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { expect, test } from 'vitest'
 import { listenNatively } from './listen-natively.ts'
+
+test('listenNatively leaves a descriptor that it was given to the engine alone', async () => {
+  const descriptor = openSync(devNull, 'r')
+  const engine = { listen: () => ({ address: '127.0.0.1', port: 80 }) }
+  const origin = await listenNatively({ engine, scheme: 'http' }, { descriptor })
+  expect(origin).toBe('http://127.0.0.1:80')
+  expect(() => fstatSync(descriptor)).toThrow('EBADF')
+})
 
 test('listenNatively names threads that the system does not allow, and not the port', async () => {
   const message = 'listen EAGAIN: resource temporarily unavailable'

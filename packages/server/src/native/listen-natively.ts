@@ -17,10 +17,11 @@ export async function listenNatively(
 ): Promise<string> {
   const { given } = address
   if ('socket' in address && given === undefined) await removeStaleSocket(address.socket)
+  const taken = given ?? ('descriptor' in address ? address.descriptor : undefined)
   try {
     const actual = engine.listen(await toEngineAddress(address))
-    // The engine has its own: it is open no longer than that listens.
-    if (given !== undefined) closeSync(given)
+    // The engine has a descriptor of its own: the socket is open no longer than that listens.
+    if (taken !== undefined) closeSync(taken)
     if (actual.port === 0) return `${scheme}://unix:${actual.address}:`
     return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
   } catch (error) {

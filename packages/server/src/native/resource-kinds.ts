@@ -24,7 +24,8 @@ export interface ResourceKinds {
 
 /** Longer than any file. */
 const anyLength = Number.MAX_SAFE_INTEGER
-const numbersOfTemplate = 4
+/** The length of a row. */
+export const numbersOfTemplate = 4
 
 /** The class that answers are counted by; absent where nobody counts. */
 export type ClassOf = (answer: Answer) => number

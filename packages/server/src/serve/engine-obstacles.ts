@@ -7,13 +7,14 @@ import type { ResolvedServeOptions } from './serve-options.ts'
  * @param isWorker - whether it is one of our own workers that serves.
  */
 export async function engineObstacles(
-  { engine, ssr, tls }: Pick<ResolvedServeOptions, 'engine' | 'ssr' | 'tls'>,
+  { engine, host, ssr, tls }: Pick<ResolvedServeOptions, 'engine' | 'host' | 'ssr' | 'tls'>,
   isWorker: boolean,
 ): Promise<readonly string[]> {
   const found = [
     !isWorker && cluster.isWorker && 'this process is a worker of another program, such as PM2',
     // A light call of an application costs more through the relay; who wants that may have it.
     engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'not with --ssr on one core',
+    host.includes('%') && 'not with a zone in --host',
     ...(tls === undefined ? [] : await settingsOfOpenSsl()),
   ]
   return found.filter((reason) => reason !== false)

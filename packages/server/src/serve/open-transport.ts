@@ -26,9 +26,11 @@ export async function openTransport(
 ): Promise<Transport> {
   if (binding !== undefined) {
     const { createEngineTransport } = await import('../native/create-engine-transport.ts')
-    const given = { ...native, binding, credentials: tls?.credentials }
-    const transport = createEngineTransport(listener, options, given)
-    return tls === undefined ? transport : await followCertificate(transport, tls)
+    if (tls === undefined) return createEngineTransport(listener, options, { ...native, binding })
+    const { acceptHttp2 } = await import('../native/accept-http2.ts')
+    const encryption = { credentials: tls.credentials, acceptHttp2 }
+    const transport = createEngineTransport(listener, options, { ...native, binding, encryption })
+    return await followCertificate(transport, tls)
   }
   if (tls === undefined) return createHttpTransport(listener, options)
   const { createTlsTransport } = await import('../transport/tls/create-tls-transport.ts')

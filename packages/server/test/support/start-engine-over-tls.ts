@@ -1,5 +1,6 @@
 import { type Engine, type EngineBinding, loadEngine } from '@serve-dist/engine'
 import { afterAll } from 'vitest'
+import { acceptHttp2 } from '../../src/native/accept-http2.ts'
 import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
 import type { Site } from '../../src/site/site.ts'
 import type { TlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
@@ -33,7 +34,7 @@ export async function startEngineOverTls(
   const transport = createEngineTransport(
     listener,
     { takesUploads: false, ...options },
-    { binding: { Engine: WatchedEngine }, threads: 2, credentials },
+    { binding: { Engine: WatchedEngine }, threads: 2, encryption: { credentials, acceptHttp2 } },
   )
   if (site !== undefined) {
     await transport.follower?.prepare(site)

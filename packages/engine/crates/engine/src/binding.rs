@@ -464,7 +464,7 @@ fn read_address(address: EngineAddress) -> Result<Address> {
         } => {
             let host = match host.as_str() {
                 "*" => None,
-                host => Some(host.parse::<IpAddr>().map_err(|_| invalid("host"))?),
+                host => Some(host.parse::<IpAddr>().map_err(|_| invalid("not an IP address"))?),
             };
             Ok(Address::Tcp { host, port })
         }
