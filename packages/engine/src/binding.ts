@@ -102,8 +102,6 @@ export interface EngineListener {
   readonly handed: (connection: HandedConnection) => void
   /** The client of a handed connection is gone for good; Node's end is of no more use. */
   readonly closed: (id: number) => void
-  /** A connection was closed at once because too many are open. */
-  readonly dropped: () => void
   /** The engine has refused a request by itself. */
   readonly refused: (refusal: RefusedRequest) => void
   /** A file has changed amid an answer, which was cut off: its path, as the table has it. */
@@ -253,6 +251,8 @@ export interface Engine {
   connections(): number
   /** Connections that a fault of the engine has closed, each alone; the fault itself is on standard error. */
   panics(): number
+  /** Connections that were closed at once, because too many are open for the engine or for the system. */
+  dropped(): number
   /**
    * What was counted of answers since the begin, where they are observed: answers begun, those aborted, bytes saved by whole
    * ones, bytes of bodies that were sent, nanoseconds that answers took; 64 classes of answers that have ended; the parts of

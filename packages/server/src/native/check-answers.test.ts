@@ -29,7 +29,7 @@ function check(records: readonly Buffer[]): { readonly told: readonly string[]; 
     logs = []
     return taken
   }
-  const engine = { counts: () => new Float64Array(0), panics: () => 0, takeLog }
+  const engine = { counts: () => new Float64Array(0), panics: () => 0, dropped: () => 0, takeLog }
   const checked = checkAnswers(engine, { isLogged: true, tell: (line) => told.push(line) })
   checked.swap(site)
   logs = [log]

@@ -6,7 +6,7 @@ import type { Answer, AnswerContent, Site } from '../site/site.ts'
 import type { EngineAnswer } from '../transport/transport.ts'
 import { readRecords } from './engine-answers.ts'
 
-type ObservedEngine = Pick<Engine, 'counts' | 'takeLog' | 'panics'>
+type ObservedEngine = Pick<Engine, 'counts' | 'takeLog' | 'panics' | 'dropped'>
 
 /** An engine whose answers are compared with those of `decide`. */
 export interface CheckedEngine extends ObservedEngine {
@@ -73,6 +73,7 @@ export function checkAnswers(
   return {
     counts: () => engine.counts(),
     panics: () => engine.panics(),
+    dropped: () => engine.dropped(),
     takeLog() {
       look()
       const logs = forLog

@@ -77,7 +77,6 @@ export function createEngineTransport(
     {
       handed: connections.handed,
       closed: connections.closed,
-      dropped: () => watcher?.noteDrop(),
       refused: (refusal) => observer?.noteRefusal(refusal),
       changed: (file) => onProblem?.(new StoredFileError({ file }, 'changed')),
     },

@@ -7,7 +7,9 @@ const classes = 64
 const fixedLength = 31
 
 /** What an engine has counted and recorded, as `packages/engine/src/binding.ts` describes it. */
-export function readEngineAnswers(engine: Pick<Engine, 'counts' | 'takeLog' | 'panics'>): EngineAnswers {
+export function readEngineAnswers(
+  engine: Pick<Engine, 'counts' | 'takeLog' | 'panics' | 'dropped'>,
+): EngineAnswers {
   return {
     readCounts() {
       const counts = engine.counts()
@@ -21,6 +23,7 @@ export function readEngineAnswers(engine: Pick<Engine, 'counts' | 'takeLog' | 'p
         byClass: counts.subarray(totals, totals + classes),
         byDuration: counts.subarray(totals + classes),
         panics: engine.panics(),
+        dropped: engine.dropped(),
       }
     },
     takeEnded: () => inOrder(engine.takeLog().map(readRecords)),

@@ -7,6 +7,7 @@ const counts: EngineCounts = {
   bytes: 2,
   savedBytes: 3,
   panics: 4,
+  dropped: 9,
   seconds: 5,
   byDuration: Float64Array.of(6),
   underWay: 7,
@@ -24,7 +25,9 @@ describe('createMetrics', () => {
       },
     )
     expect(await metrics.read()).toMatch(/^serve_dist_engine_panics_total 1$/m)
-    expect(await metrics.read()).toMatch(/^serve_dist_engine_panics_total 2$/m)
+    expect(await metrics.read()).toMatch(
+      /^serve_dist_connections_dropped_total 9$[^]*^serve_dist_engine_panics_total 2$/m,
+    )
     await metrics.readContent()
     expect(read).toBe(3)
   })

@@ -61,7 +61,7 @@ export async function createMetrics(
         Counter,
         'connections_dropped_total',
         'Connections beyond the most that may be open.',
-        () => totals.dropped,
+        () => totals.dropped + (engine()?.dropped ?? 0),
       ],
       [
         Counter,

@@ -50,6 +50,8 @@ export interface EngineAnswers {
     readonly byDuration: Float64Array
     /** Faults of its own. */
     readonly panics: number
+    /** Connections that were closed at once. */
+    readonly dropped: number
   }
   /** Takes the answers that have ended since they were taken last. They are read one by one. */
   takeEnded(): Iterator<EngineAnswer>

@@ -8,7 +8,12 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
 import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import { createHttpTransport } from '../../src/transport/create-http-transport.ts'
-import type { RequestListener, Transport, TransportOptions } from '../../src/transport/transport.ts'
+import type {
+  EngineAnswers,
+  RequestListener,
+  Transport,
+  TransportOptions,
+} from '../../src/transport/transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
@@ -26,7 +31,7 @@ const limits = {
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
 /** Connections that were closed because there were too many. */
-const dropped = { node: 0, native: 0 }
+const dropped = { node: () => 0, native: () => 0 }
 const engines = ['node', 'native'] as const
 type Engine = (typeof engines)[number]
 const ports = { node: 0, native: 0 }
@@ -51,7 +56,20 @@ beforeAll(async () => {
       watch: (answer: RequestListener) => answer,
       noteConnection: () => undefined,
       noteRefusal: () => undefined,
-      noteDrop: () => (dropped[engine] += 1),
+      noteDrop() {
+        const before = dropped[engine]()
+        dropped[engine] = () => before + 1
+      },
+      engine: {
+        durationBuckets: [],
+        isLogged: false,
+        classOf: () => 0,
+        follow(answers: EngineAnswers) {
+          dropped[engine] = () => answers.readCounts().dropped
+        },
+        noteSwap: () => undefined,
+        noteRefusal: () => undefined,
+      },
     }
     const options: TransportOptions = { takesUploads: false, watcher, limits }
     const transport =
@@ -220,9 +238,9 @@ describe.each(engines)('the number of connections of the %s engine', (engine) =>
         return connection
       }),
     )
-    const before = dropped[engine]
+    const before = dropped[engine]()
     await expect(rawRequest(ports[engine], {})).rejects.toThrow('closed after ""')
-    await vi.waitFor(() => expect(dropped[engine]).toBe(before + 1))
+    await vi.waitFor(() => expect(dropped[engine]()).toBe(before + 1))
     const [first, ...others] = open
     first?.send(formatRequest({}))
     expect((await first?.receive())?.status).toBe(200)

@@ -98,7 +98,7 @@ static BUILDS: AtomicU64 = AtomicU64::new(1);
 #[derive(Clone)]
 pub struct Table {
     build: Arc<Build>,
-    codings: Arc<HashMap<Box<[u8]>, usize>>,
+    codings: Arc<HashMap<Arc<[u8]>, usize>>,
     choices: Vec<u8>,
 }
 

@@ -381,6 +381,12 @@ impl Engine {
         u32::try_from(self.shared.panics.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
     }
 
+    /// Connections that were closed at once.
+    #[napi(catch_unwind)]
+    pub fn dropped(&self) -> u32 {
+        u32::try_from(self.shared.dropped.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
     /// What was counted of answers; nothing where nobody looks at them.
     #[napi(catch_unwind)]
     pub fn counts(&self) -> Float64Array {
@@ -464,7 +470,10 @@ fn read_address(address: EngineAddress) -> Result<Address> {
         } => {
             let host = match host.as_str() {
                 "*" => None,
-                host => Some(host.parse::<IpAddr>().map_err(|_| invalid("not an IP address"))?),
+                host => Some(
+                    host.parse::<IpAddr>()
+                        .map_err(|_| invalid("not an IP address"))?,
+                ),
             };
             Ok(Address::Tcp { host, port })
         }

@@ -147,7 +147,7 @@ impl Door {
         let (socket, peer) = self.listener.get_ref().accept()?;
         let place = self.place();
         let Some(counted) = Counted::new(&thread.shared, &self.seats[place].open) else {
-            thread.shared.tell(Event::Dropped);
+            thread.shared.note_dropped();
             return Ok(());
         };
         let arrival = Arrival {
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn accepts_no_more_than_may_be_open() {
-        on_thread(LIMITS, async |thread, events| {
+        on_thread(LIMITS, async |thread, _| {
             let (door, port, _receivers) = door();
             let mut clients = Vec::new();
             for _ in 0..=LIMITS.maximum_connections {
@@ -289,7 +289,7 @@ mod tests {
             }
             let most = LIMITS.maximum_connections;
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), most);
-            assert!(matches!(events.try_recv(), Ok(Event::Dropped)));
+            assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
         });
     }
 
@@ -347,8 +347,8 @@ mod tests {
     }
 
     #[test]
-    fn tells_of_a_connection_that_the_system_cannot_watch() {
-        on_thread(LIMITS, async |thread, events| {
+    fn counts_a_connection_that_the_system_cannot_watch() {
+        on_thread(LIMITS, async |thread, _| {
             // Nothing watches a file of a disk.
             let socket = std::env::current_exe().and_then(std::fs::File::open);
             let arrival = Arrival {
@@ -357,7 +357,7 @@ mod tests {
                 counted: Counted::new(&thread.shared, &Arc::default()).expect("there is room"),
             };
             assert!(thread.receive(arrival).is_err());
-            assert!(matches!(events.try_recv(), Ok(Event::Dropped)));
+            assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
         });
     }

@@ -14,8 +14,6 @@ pub enum Event {
     Handed(Handed),
     /// The client of a handed connection is gone for good.
     Closed(u64),
-    /// A connection was closed at once because too many are open, for us or for the system.
-    Dropped,
     /// A request was refused.
     Refused(Refused),
     /// This file has changed amid an answer.

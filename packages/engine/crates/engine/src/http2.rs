@@ -31,10 +31,10 @@ use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::Node;
 use crate::http2::wire::{Flow, Wire};
-use crate::limits::{LINK_IDLE, discard_idle_links};
+use crate::limits::LINK_IDLE;
 use crate::link::BREATHS;
 use crate::stream::Stream;
-use crate::thread::{Connection, Phase, Thread};
+use crate::thread::{Complaint, Connection, Phase, Thread};
 use crate::worker::BREATH;
 
 pub use crate::http2::frames::Rate;
@@ -237,15 +237,14 @@ impl Streams<'_> {
         };
         if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < BREATHS {
             unsent.attempts += 1;
-            self.thread.shared.note_shortage();
-            discard_idle_links(self.thread);
+            self.thread.note_shortage();
             self.exchanges.spawn_local(async {
                 tokio::time::sleep(BREATH).await;
                 Some(unsent)
             });
             return;
         }
-        self.thread.complain(&error);
+        self.thread.complain(Complaint::NoWayToNode, &error);
         self.thread
             .tell_refusal(self.connection, 502, code_of(&error));
         let mut unreachable = Response::new(());

@@ -5,6 +5,8 @@ use crate::thread::{Connection, Phase, Thread};
 
 /// How long a link to Node may be idle: Node closes it after 65 seconds, and whoever closes first meets no request.
 pub const LINK_IDLE: Duration = Duration::from_secs(60);
+/// How long a way to Node has been idle before a client that waits in the system's queue is more important.
+pub const RESTED: Duration = Duration::from_secs(1);
 const LONGEST_SWEEP: Duration = Duration::from_secs(1);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
@@ -21,8 +23,10 @@ pub async fn sweep(thread: &Thread) {
                 connection.alarm.ring();
             }
         }
-        if thread.shared.lacks_descriptors() {
-            discard_idle_links(thread);
+        if thread.shared.shortage.is_recent() {
+            discard_idle_links(thread, Duration::ZERO);
+        } else if thread.shared.crowd.is_recent() {
+            discard_idle_links(thread, RESTED);
         }
     }
 }
@@ -49,23 +53,28 @@ fn check(thread: &Thread, connection: &Connection) {
             let _ = connection.stream.try_write(&thread.shared.timeout_answer);
             connection.end();
         }
-        Phase::Idle if waited >= limits.keep_alive => connection.end(),
+        // What it waits since may be a sweep too early, and its next request may have just come.
+        Phase::Idle
+            if waited >= limits.keep_alive + interval_of(limits)
+                && connection.stream.is_quiet() =>
+        {
+            connection.end();
+        }
         Phase::Sending if waited >= limits.socket => connection.destroy(),
         Phase::Streams => connection.alarm.look(thread.now()),
-        Phase::Idle => discard_idle_link(thread, connection),
+        Phase::Idle => discard_idle_link(connection, LINK_IDLE),
         _ => {}
     }
 }
 
-/// Gives back the descriptors of ways to Node that no request needs.
-pub fn discard_idle_links(thread: &Thread) {
+/// Gives back the descriptors of ways to Node that no request has needed for so long.
+pub fn discard_idle_links(thread: &Thread, time: Duration) {
     for connection in thread.all() {
-        let mut place = connection.link.borrow_mut();
-        place.take_if(|link| !link.busy.get());
+        discard_idle_link(&connection, time);
     }
 }
 
-fn discard_idle_link(thread: &Thread, connection: &Connection) {
+fn discard_idle_link(connection: &Connection, time: Duration) {
     let mut place = connection.link.borrow_mut();
-    place.take_if(|link| thread.now().saturating_sub(link.idle_since.get()) >= LINK_IDLE);
+    place.take_if(|link| link.rests_since(time));
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use crate::event::{Event, Handed};
-use crate::limits::discard_idle_links;
+use crate::limits::LINK_IDLE;
 use crate::stream::Stream;
 use crate::thread::{Connection, Thread};
 use crate::tls::Session;
@@ -35,10 +35,10 @@ impl Link {
     /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
     pub fn of(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         let mut place = connection.link.borrow_mut();
-        // A server that stops closes its end behind each answer.
-        let kept = place
-            .take()
-            .filter(|link| !thread.draining.get() && link.stream.is_quiet());
+        // A server that stops closes its end behind each answer, and Node one that has been idle for long.
+        let kept = place.take().filter(|link| {
+            !thread.draining.get() && !link.rests_since(LINK_IDLE) && link.stream.is_quiet()
+        });
         let link = kept.map_or_else(|| Self::open(connection, thread), Ok)?;
         link.busy.set(true);
         link.end.set(None);
@@ -49,14 +49,16 @@ impl Link {
     /// As `of`; where the system has no descriptors left, waits for some for a while.
     pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         for _ in 0..BREATHS {
-            match Self::of(connection, thread) {
-                Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                    thread.shared.note_shortage();
-                    discard_idle_links(thread);
-                    tokio::time::sleep(BREATH).await;
+            // Others have just found that there are none: one failure in a breath is enough.
+            if thread.may_open_link() || connection.link.borrow().is_some() {
+                match Self::of(connection, thread) {
+                    Err(error) if error.kind() != io::ErrorKind::NotConnected => {
+                        thread.note_shortage();
+                    }
+                    found => return found,
                 }
-                found => return found,
             }
+            tokio::time::sleep(BREATH).await;
         }
         Self::of(connection, thread)
     }
@@ -79,6 +81,12 @@ impl Link {
         thread.shared.note_link(id);
         give(connection, thread, (id, end))?;
         Ok(link)
+    }
+
+    /// Whether it has been idle for so long.
+    pub fn rests_since(&self, time: Duration) -> bool {
+        let rested = self.thread.now().saturating_sub(self.idle_since.get());
+        !self.busy.get() && rested >= time
     }
 
     /// Whether Node has answered on it before.

@@ -53,12 +53,11 @@ pub struct RefusedRequest {
 }
 
 type Heard<Args> = FunctionRef<Args, ()>;
-/// What the event is about: a connection, the number of one, a request, a connection that was dropped, or a file; or nothing.
+/// What the event is about: a connection, the number of one, a request, or a file; or nothing.
 type Said = FnArgs<(
     Option<HandedConnection>,
     Option<f64>,
     Option<RefusedRequest>,
-    bool,
     Option<String>,
 )>;
 
@@ -68,7 +67,6 @@ type Said = FnArgs<(
 pub fn notify(env: &Env, listener: &Object) -> Result<Tell> {
     let handed: Heard<HandedConnection> = function_of(listener, "handed")?;
     let closed: Heard<f64> = function_of(listener, "closed")?;
-    let dropped: Heard<()> = function_of(listener, "dropped")?;
     let refused: Heard<RefusedRequest> = function_of(listener, "refused")?;
     let changed: Heard<String> = function_of(listener, "changed")?;
     let hear = env.create_function_from_closure::<Said, (), _>("hear", move |context| {
@@ -77,13 +75,11 @@ pub fn notify(env: &Env, listener: &Object) -> Result<Tell> {
             context.get(1)?,
             context.get(2)?,
             context.get(3)?,
-            context.get(4)?,
         ) {
             (Some(connection), ..) => handed.borrow_back(context.env)?.call(connection),
             (_, Some(id), ..) => closed.borrow_back(context.env)?.call(id),
             (_, _, Some(request), ..) => refused.borrow_back(context.env)?.call(request),
             (.., Some(file)) => changed.borrow_back(context.env)?.call(file),
-            (.., true, _) => dropped.borrow_back(context.env)?.call(()),
             _ => Ok(()),
         }
     })?;
@@ -147,14 +143,13 @@ fn say(event: Event) -> Said {
                     is_resumed: facts.is_resumed,
                 }),
             };
-            (Some(connection), None, None, false, None).into()
+            (Some(connection), None, None, None).into()
         }
-        Event::Closed(id) => (None, Some(number(id)), None, false, None).into(),
-        Event::Dropped => (None, None, None, true, None).into(),
+        Event::Closed(id) => (None, Some(number(id)), None, None).into(),
         Event::Asked(waiting) => {
             // Who asked may not wait any more.
             let _ = waiting.send(());
-            (None, None, None, false, None).into()
+            (None, None, None, None).into()
         }
         Event::Refused(Refused {
             status,
@@ -166,11 +161,11 @@ fn say(event: Event) -> Said {
                 error: error.to_owned(),
                 address: address_of(peer),
             };
-            (None, None, Some(request), false, None).into()
+            (None, None, Some(request), None).into()
         }
         Event::Changed(file) => {
             let file = file.to_string_lossy().into_owned();
-            (None, None, None, false, Some(file)).into()
+            (None, None, None, Some(file)).into()
         }
     }
 }

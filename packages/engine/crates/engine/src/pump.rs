@@ -1,6 +1,7 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
+use crate::send::TURN;
 use crate::stream::Stream;
 
 /// Why a pump stands still.
@@ -56,14 +57,19 @@ impl Pump {
         !self.held.is_empty()
     }
 
-    /// Moves what can be moved; ready when there is nothing more to do.
+    /// Moves what can be moved, for no longer than a turn; ready when there is nothing more to do.
     pub fn poll(
         &mut self,
         cx: &mut Context,
         (from, to): (&Stream, &Stream),
         buffer: &mut [u8],
     ) -> Poll<Stop> {
+        let end = self.moved + TURN as u64;
         loop {
+            if self.moved >= end {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             if ready!(self.poll_flush(cx, to)).is_err() {
                 return Poll::Ready(Stop::SinkFailed);
             }

@@ -7,7 +7,7 @@ use serve_dist_core::RequestEnd;
 use crate::failure::code_of;
 use crate::link::Link;
 use crate::pump::{Pump, Stop};
-use crate::thread::{Connection, Phase, Thread};
+use crate::thread::{Complaint, Connection, Phase, Thread};
 
 /// What a client may send ahead of the answer to a request that is Node's.
 const AHEAD: usize = 16 * 1024;
@@ -49,10 +49,11 @@ async fn try_relay(
     pending: &mut Vec<u8>,
     (head, end): (usize, RequestEnd),
 ) -> Option<After> {
+    connection.enter(Phase::Node, thread);
     let link = match Link::wait_for(connection, thread).await {
         Ok(link) => link,
         Err(error) => {
-            thread.complain(&error);
+            thread.complain(Complaint::NoWayToNode, &error);
             return Some(After::Failed(code_of(&error)));
         }
     };
@@ -81,7 +82,6 @@ async fn try_relay(
         may_repeat: kept.is_some(),
         ahead: pending,
     };
-    connection.enter(Phase::Node, thread);
     let end = poll_fn(|cx| relay.poll(cx)).await;
     let moved = relay.down.moved();
     let can_go_on = !relay.is_tunnel && relay.upload == Upload::Done;
@@ -199,6 +199,10 @@ impl Relay<'_> {
 
     /// Reads what comes behind the request; false when the client is gone.
     fn poll_ahead(&mut self, cx: &mut Context) -> bool {
+        // The link may prove to be one that was closed: then the request is repeated, and nothing of what follows it is lost.
+        if self.upload == Upload::Failed && self.may_repeat && !self.node_has_ended {
+            return true;
+        }
         let buffer = &mut self.thread.buffer.borrow_mut();
         while !self.client_has_ended && self.ahead.len() < AHEAD {
             let space = AHEAD - self.ahead.len();

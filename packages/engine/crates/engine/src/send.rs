@@ -12,7 +12,7 @@ use crate::streamed_file::StreamedFile;
 use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
 
 /// What a connection is sent before others have their turn: a fast reader of large bodies would have the thread for itself.
-const TURN: usize = 512 * 1024;
+pub const TURN: usize = 512 * 1024;
 /// What of a streamed file has to leave within the time limit, as for Node's engine; of other bodies any byte counts.
 const LEAST_STREAMED: u64 = 48 * 1024;
 

@@ -48,6 +48,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) {
     }
     let says_more = match connection.stream.protocol() {
         Protocol::Http1 => {
+            thread.look_at_clock();
             connection.enter(Phase::Fresh, thread);
             serve_requests(thread, connection, &mut Vec::new()).await
         }
@@ -125,12 +126,11 @@ async fn read(
         let count = ready!(connection.stream.poll_read(cx, buffer))?;
         let read = &buffer[..count];
         if count == 0 {
-            // A head without its end is Node's to refuse, or nobody's.
-            let head = pending.len();
-            let next = if head == 0 {
+            // A head without its end is Node's to refuse; empty lines are of no head.
+            let next = if are_empty_lines(pending) {
                 Next::End
             } else {
-                Next::HandOver(head, RequestEnd::Open)
+                Next::HandOver(pending.len(), RequestEnd::Open)
             };
             return Ok((None, next)).into();
         }
@@ -273,17 +273,21 @@ async fn linger(thread: &Thread, connection: &Connection) {
     let _ = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// The first byte of a head begins its time; that of a connection's first head began with the connection. Empty lines
-/// between requests are of no head (RFC 9112 §2.2).
+/// The first byte of a head begins its time; that of a connection's first head began with the connection.
 fn note_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
     let is_between = has_answered || connection.phase.get() == Phase::Idle;
-    if pending.iter().all(|byte| b"\r\n".contains(byte)) && is_between {
+    if are_empty_lines(pending) && is_between {
         connection.enter(Phase::Idle, thread);
     } else if is_between {
         connection.enter(Phase::Head, thread);
     } else {
         connection.phase.set(Phase::Head);
     }
+}
+
+/// Whether this is of no head (RFC 9112 §2.2).
+fn are_empty_lines(pending: &[u8]) -> bool {
+    pending.iter().all(|byte| b"\r\n".contains(byte))
 }
 
 /// Forgets what was consumed; an empty buffer holds no memory.

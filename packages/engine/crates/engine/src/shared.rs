@@ -20,8 +20,10 @@ use crate::listen::Listener;
 use crate::observe::{Notes, Observations};
 use crate::worker::work;
 
-/// Milliseconds for which descriptors are left to who noted that there were none: it asks again sooner.
-const SHORTAGE: u64 = 100;
+/// How long descriptors are left to who has found none for a way to Node: it tries again sooner.
+const SHORTAGE: Duration = Duration::from_millis(100);
+/// How long all threads give up what rests after a client could not be accepted: a sweep of each comes in this time.
+const CROWD: Duration = Duration::from_millis(1500);
 
 /// What holds for each connection.
 #[derive(Clone, Copy, Debug)]
@@ -91,11 +93,14 @@ pub struct Shared {
     pub connections: AtomicUsize,
     /// Connections that were closed by a fault of ours.
     pub panics: AtomicUsize,
+    /// Connections that were closed at once, because too many are open for us or for the system.
+    pub dropped: AtomicUsize,
     /// Links that are open, and whether their end is no end of an answer: known before Node closes its end.
     links: Mutex<HashMap<u64, bool>>,
-    /// When a way to Node was last wanted for which there were no descriptors: milliseconds, 0 for never.
-    shortage: AtomicU64,
-    begun: Instant,
+    /// There were no descriptors for a way to Node.
+    pub shortage: Recently,
+    /// There were none for a client.
+    pub crowd: Recently,
     tell: ArcSwapOption<Tell>,
     threads: Mutex<Threads>,
     changing: Mutex<()>,
@@ -127,24 +132,19 @@ impl Shared {
             observations,
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
+            dropped: AtomicUsize::new(0),
             links: Mutex::default(),
-            shortage: AtomicU64::new(0),
-            begun: Instant::now(),
+            shortage: Recently::new(SHORTAGE),
+            crowd: Recently::new(CROWD),
             tell: ArcSwapOption::from_pointee(tell),
             threads: Mutex::default(),
             changing: Mutex::default(),
         }
     }
 
-    /// There were no descriptors for a way to Node: the next ones that come free are for it.
-    pub fn note_shortage(&self) {
-        self.shortage.store(self.milliseconds(), Ordering::Relaxed);
-    }
-
-    /// Whether a request waits for descriptors.
-    pub fn lacks_descriptors(&self) -> bool {
-        let noted = self.shortage.load(Ordering::Relaxed);
-        noted > 0 && self.milliseconds() < noted + SHORTAGE
+    /// A connection was closed at once.
+    pub fn note_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Says something to JavaScript, and whether anybody will hear it.
@@ -287,12 +287,6 @@ impl Shared {
         }
     }
 
-    /// Since it began; never 0.
-    fn milliseconds(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_millis())
-            .map_or(u64::MAX, |time| time.saturating_add(1))
-    }
-
     /// Lets go of the build and its files, and of JavaScript's functions: these hold the engine, and it holds them.
     fn release(&self) {
         self.change(|answers| *answers = Answers::default());
@@ -335,4 +329,41 @@ impl Drop for Ended {
         }
         drop(held);
     }
+}
+
+/// Whether something has happened lately, on whichever thread.
+pub struct Recently {
+    begun: Instant,
+    /// In milliseconds since then; 0 for never.
+    noted: AtomicU64,
+    lasts: u64,
+}
+
+impl Recently {
+    fn new(lasts: Duration) -> Self {
+        Self {
+            begun: Instant::now(),
+            noted: AtomicU64::new(0),
+            lasts: milliseconds(lasts),
+        }
+    }
+
+    /// It happens.
+    pub fn note(&self) {
+        self.noted.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Whether it has.
+    pub fn is_recent(&self) -> bool {
+        let noted = self.noted.load(Ordering::Relaxed);
+        noted > 0 && self.now() < noted + self.lasts
+    }
+
+    fn now(&self) -> u64 {
+        milliseconds(self.begun.elapsed()).saturating_add(1)
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

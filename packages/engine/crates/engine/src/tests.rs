@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::net::Shutdown;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -181,6 +182,33 @@ fn keeps_nothing_that_is_said_of_a_link_that_is_gone() {
         thread.shared.reset_at_end(id);
         drop(node);
         assert!(!thread.shared.is_reset_at_end(id));
+    });
+}
+
+#[test]
+fn keeps_what_comes_behind_a_request_that_a_closed_link_has_not_taken() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut client = client(thread, MISS).await;
+        let (id, mut node) = handed(events).await;
+        read(&mut node, MISS.len()).await;
+        answer(&mut node, (thread, id, 5), "first").await;
+        assert_eq!(read(&mut client, 5).await, "first");
+
+        // It takes nothing more, and does not look closed yet.
+        let node = node.into_std().expect("it is open");
+        node.shutdown(Shutdown::Read).expect("it is open");
+        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        while !thread.all().iter().any(|each| each.is_nodes()) {
+            tokio::task::yield_now().await;
+        }
+        client.write_all(HIT.as_bytes()).await.expect("it is open");
+        tokio::time::sleep(SHORT).await;
+        drop(node);
+        let (id, mut node) = handed(events).await;
+        assert_eq!(read(&mut node, MISS.len()).await, MISS);
+        answer(&mut node, (thread, id, 6), "second").await;
+        assert_eq!(read(&mut client, 6).await, "second");
+        assert_eq!(read(&mut client, 15).await, "HTTP/1.1 200 OK");
     });
 }
 

@@ -15,15 +15,26 @@ use crate::alarm::Alarm;
 use crate::deal::{Arrival, Counted};
 use crate::event::{Event, Refused};
 use crate::http2::{Heads, Waiting};
+use crate::limits::discard_idle_links;
 use crate::link::Link;
 use crate::observe::{Note, Observations, Observer, UnderWay};
 use crate::shared::Shared;
 use crate::stream::Stream;
+use crate::worker::BREATH;
 
 /// Bytes that are read at once: one buffer for all connections of a thread.
 pub const READ_BUFFER: usize = 64 * 1024;
-/// Between two complaints.
+/// Between two complaints of one kind.
 const COMPLAINTS: Duration = Duration::from_secs(1);
+
+/// What operators are to know of.
+#[derive(Clone, Copy)]
+pub enum Complaint {
+    /// Requests do not reach Node.
+    NoWayToNode,
+    /// Clients are not accepted.
+    NoRoomForClients,
+}
 
 /// What the connections of one thread have in common.
 pub struct Thread {
@@ -51,7 +62,9 @@ pub struct Thread {
     pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
-    complained: Cell<Option<Instant>>,
+    complained: [Cell<Option<Instant>>; 2],
+    /// When there were no descriptors for a way to Node.
+    short: Cell<Option<Instant>>,
     /// The next number, and the distance to the one after: a link's number says its thread.
     next: Cell<u64>,
     threads: u64,
@@ -120,7 +133,8 @@ impl Thread {
             links: RefCell::default(),
             started: Instant::now(),
             now: Cell::default(),
-            complained: Cell::default(),
+            complained: Default::default(),
+            short: Cell::default(),
             next: Cell::new(number + threads),
             threads,
             shared,
@@ -154,9 +168,7 @@ impl Thread {
             None => Stream::new(socket),
             Some(config) => Stream::encrypted(socket, config.clone()),
         };
-        let stream = stream.inspect_err(|_| {
-            self.shared.tell(Event::Dropped);
-        })?;
+        let stream = stream.inspect_err(|_| self.shared.note_dropped())?;
         self.open(stream, peer, counted);
         Ok(())
     }
@@ -187,16 +199,34 @@ impl Thread {
         let _ = connection.abort.set(task.abort_handle());
     }
 
-    /// Says why a request does not reach Node; once a second, however many do not.
-    pub fn complain(&self, error: &io::Error) {
-        let last = self.complained.get();
-        if last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
-            self.complained.set(Some(Instant::now()));
-            // Where nobody reads the log any more, nobody is to know.
-            let _ = writeln!(
-                io::stderr(),
-                "serve-dist: requests get 502, for the engine does not reach Node: {error}"
-            );
+    /// Says on standard error what fails, and why; once a second, however often it does.
+    pub fn complain(&self, complaint: Complaint, error: &io::Error) {
+        let place = &self.complained[complaint as usize];
+        if place.get().is_some_and(|last| last.elapsed() < COMPLAINTS) {
+            return;
+        }
+        place.set(Some(Instant::now()));
+        let line = match complaint {
+            Complaint::NoWayToNode => {
+                format!("requests get 502, for the engine does not reach Node: {error}")
+            }
+            Complaint::NoRoomForClients => format!("new clients have to wait: {error}"),
+        };
+        // Whoever reads may be slow. Where nobody does, nobody is to know.
+        tokio::task::spawn_blocking(move || writeln!(io::stderr(), "serve-dist: {line}"));
+    }
+
+    /// Whether a way to Node may be opened: not in the breath after there were no descriptors for one.
+    pub fn may_open_link(&self) -> bool {
+        self.short.get().is_none_or(|then| then.elapsed() >= BREATH)
+    }
+
+    /// There are no descriptors for a way to Node: idle ones are given up, and the next that come free are for it.
+    pub fn note_shortage(&self) {
+        self.shared.shortage.note();
+        if self.may_open_link() {
+            self.short.set(Some(Instant::now()));
+            discard_idle_links(self, Duration::ZERO);
         }
     }
 

@@ -8,10 +8,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::deal::{Door, Seat};
 use crate::drain::drain;
-use crate::limits::{discard_idle_links, sweep};
+use crate::limits::{RESTED, discard_idle_links, sweep};
 use crate::listen::Listener;
 use crate::shared::{Command, Shared};
-use crate::thread::{Thread, unix_time};
+use crate::thread::{Complaint, Thread, unix_time};
 use crate::unbroken::unbroken;
 
 /// How long a thread that has no descriptors left waits for connections to be closed.
@@ -92,8 +92,8 @@ async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
     loop {
         // Others have their turn while many come, and who waits for a way to Node comes first.
         tokio::task::coop::consume_budget().await;
-        while thread.shared.lacks_descriptors() {
-            discard_idle_links(thread);
+        while thread.shared.shortage.is_recent() {
+            discard_idle_links(thread, Duration::ZERO);
             tokio::time::sleep(BREATH).await;
         }
         let Ok(mut guard) = door.listener().readable().await else {
@@ -110,7 +110,12 @@ async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
             }
             Err(error) if is_of_client(&error) => {}
             // No descriptors or no memory are left.
-            Err(_) => tokio::time::sleep(BREATH).await,
+            Err(error) => {
+                thread.complain(Complaint::NoRoomForClients, &error);
+                thread.shared.crowd.note();
+                discard_idle_links(thread, RESTED);
+                tokio::time::sleep(BREATH).await;
+            }
         }
     }
 }
