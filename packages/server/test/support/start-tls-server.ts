@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
 import { createTlsTransport, type TlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
 import { readTlsCredentials } from '../../src/transport/tls/tls-credentials.ts'
+import type { Site } from '../../src/site/site.ts'
 import type { RequestListener, TransportOptions } from '../../src/transport/transport.ts'
 import { writeCertificate } from './make-certificate.ts'
 import { startEngineOverTls } from './start-engine-over-tls.ts'
@@ -20,12 +21,17 @@ afterAll(async () => {
   await Promise.all(running.splice(0).map((transport) => transport.drain(0)))
 })
 
-/** Lets a listener answer over TLS on a free port until the test file is done. */
+/**
+ * Lets a listener answer over TLS on a free port until the test file is done.
+ *
+ * @param site - what the native engine answers by itself: its other requests are the listener's.
+ */
 export async function startTlsServer(
   listener: RequestListener,
   options: Partial<TransportOptions> = {},
+  site?: Site,
 ): Promise<StartedTlsServer> {
-  if (isNative) return await startEngineOverTls(listener, options)
+  if (isNative) return await startEngineOverTls(listener, options, site)
   const credentials = await readTlsCredentials(await writeCertificate())
   const transport = createTlsTransport(listener, { takesUploads: false, ...options }, credentials)
   const origin = await transport.listen({ host: '127.0.0.1', port: 0 })

@@ -16,8 +16,9 @@ const closers: (() => void)[] = []
 let server: StartedTlsServer
 beforeAll(async () => {
   const directory = await buildFixture({ 'index.html': 'page', 'app.js': script })
-  const handle = createHandler(await loadSite(directory))
-  server = await startTlsServer((request, response) => handle(request, response))
+  const site = await loadSite(directory)
+  const handle = createHandler(site)
+  server = await startTlsServer((request, response) => handle(request, response), {}, site)
 })
 afterAll(() => {
   for (const close of closers) close()

@@ -49,23 +49,46 @@ let port: number
 let streamedPort: number
 /** Its streams may stand still for longer than any test takes, and 140 short fields are not too long. */
 let patientPort: number
-beforeAll(async () => {
+
+/** Requests that JavaScript has had. */
+let handled = 0
+
+/** Whose the answers are: of the native engine, without a site all are relayed. */
+const answerers = isNative ? (['relayed', 'of the engine'] as const) : (['of Node'] as const)
+
+async function startAll(answers: (typeof answerers)[number]): Promise<void> {
+  const isEngines = answers === 'of the engine'
   const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
   const start = async (memoryBudget: number, more: Partial<typeof limits> = {}): Promise<number> => {
-    const handle = createHandler(await loadSite(directory, { memoryBudget }), {
-      onProblem: (problem) => problems.push(problem),
-    })
-    const server = await startTlsServer((request, response) => handle(request, response), {
-      limits: { ...limits, ...more },
-    })
+    const site = await loadSite(directory, { memoryBudget })
+    const handle = createHandler(site, { onProblem: (problem) => problems.push(problem) })
+    const server = await startTlsServer(
+      (request, response) => {
+        handled += 1
+        handle(request, response)
+      },
+      { limits: { ...limits, ...more } },
+      isEngines ? site : undefined,
+    )
     servers.push(server)
     return server.port
   }
-  port = await start(64 * 1024 * 1024)
+  // Its two threads have a half each, and a session is one thread's.
+  port = await start(64 * 1024 * 1024, isEngines ? { maximumStreams: 2 * limits.maximumStreams } : {})
   streamedPort = await start(0)
   const { connectionsCheckingInterval, socketTimeout, maxHeaderSize } = connectionLimits
   patientPort = await start(64 * 1024 * 1024, { connectionsCheckingInterval, socketTimeout, maxHeaderSize })
-})
+  // The engine answers a host by itself once it has seen it.
+  for (const each of [port, patientPort]) {
+    await vi.waitFor(async () => {
+      const before = handled
+      const connection = await open(each)
+      connection.request(1)
+      await connection.find(({ type }) => type === frameTypes.headers)
+      expect(handled === before).toBe(isEngines)
+    })
+  }
+}
 
 const opened: Socket[] = []
 
@@ -109,7 +132,9 @@ const isReset =
   (frame: Frame): boolean =>
     frame.type === frameTypes.resetStream && frame.stream === stream
 
-describe('a session of HTTP/2 is ended', () => {
+describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answers) => {
+  beforeAll(() => startAll(answers))
+
   // Several times: a session that was ended at the wrong moment took the process with it, now and then.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     'when its client cancels request after request (CVE-2023-44487), time %d',
@@ -223,7 +248,9 @@ describe('a session of HTTP/2 is ended', () => {
 
 const isRefusal = ({ type }: Frame): boolean => type === frameTypes.resetStream
 
-describe('a stream of HTTP/2 is reset', () => {
+describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answers) => {
+  beforeAll(() => startAll(answers))
+
   test('when its fields are more than 128; the session goes on', async () => {
     const connection = await open(patientPort)
     connection.request(1, Object.fromEntries(Array.from({ length: 140 }, (_, index) => [`x${index}`, ''])))
@@ -254,10 +281,11 @@ describe('a stream of HTTP/2 is reset', () => {
     const [first = [], second = []] = connections.map(({ frames }) =>
       frames.filter(isRefusal).map(({ payload }) => payload.readUInt32BE()),
     )
-    // Those that came last were not begun: their client may ask again.
+    // Those that came last were not begun: their client may ask again. Of the engine's threads, each refuses its own.
+    const refused = answers === 'of the engine' ? 50 : 25
     expect([...first, ...second].toSorted((a, b) => a - b)).toEqual([
-      ...Array.from({ length: 25 }, () => refusedStream),
-      ...Array.from({ length: 25 }, () => cancel),
+      ...Array.from({ length: refused }, () => refusedStream),
+      ...Array.from({ length: 50 - refused }, () => cancel),
     ])
     await expectAlive(patientPort)
     for (const { socket } of connections) socket.destroy()
