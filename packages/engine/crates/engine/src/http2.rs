@@ -143,6 +143,9 @@ impl Streams<'_> {
         }
         self.flow.hold();
         self.is_over = self.is_over || self.poll_session(cx, now);
+        if self.flow.has_had_turn() {
+            cx.waker().wake_by_ref();
+        }
         match self.flow.poll_release(cx, &self.connection.stream) {
             Poll::Ready(Ok(())) if self.is_over => return Poll::Ready(Ok(true)),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
@@ -188,7 +191,7 @@ impl Streams<'_> {
                 self.session.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                 continue;
             }
-            if !self.bodies.poll(cx, (now, self.flow.sent.get())) {
+            if !self.bodies.poll(cx, (now, self.flow.sent.get())) || self.flow.has_had_turn() {
                 return false;
             }
         }

@@ -1,8 +1,12 @@
+use std::cell::Cell;
 use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::task::Poll;
 
 use bytes::Bytes;
 use h2::client::{self, SendRequest};
@@ -12,10 +16,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::GOODBYE;
+use super::{BODY_AT_ONCE, GOODBYE};
 use crate::drain::{NEW_CONNECTION, drain};
 use crate::event::Event;
 use crate::http2::Rate;
+use crate::send::TURN;
 use crate::shared::{Answers, Limits};
 use crate::stream::Stream;
 use crate::testing::{BODY, LIMITS, LONG, SHORT, answers, handed, on_thread, stream, table_of};
@@ -35,7 +40,12 @@ async fn connect(thread: &Rc<Thread>, window: u32) -> SendRequest<Bytes> {
 
 fn raw(thread: &Rc<Thread>) -> UnixStream {
     let (ours, theirs) = Stream::pair().expect("there are descriptors");
-    let connection = Rc::new(Connection::new(ours, None));
+    serve(thread, ours);
+    stream(theirs)
+}
+
+fn serve(thread: &Rc<Thread>, stream: Stream) {
+    let connection = Rc::new(Connection::new(stream, None));
     let id = thread.next_id();
     thread
         .connections
@@ -47,7 +57,6 @@ fn raw(thread: &Rc<Thread>) -> UnixStream {
         thread.connections.borrow_mut().remove(&id);
         thread.emptied.notify_waiters();
     });
-    stream(theirs)
 }
 
 const SHORTER: usize = 200_000;
@@ -423,6 +432,43 @@ fn shares_the_answers_that_wait_among_sessions() {
         }
         get(&mut modest, "/a").await.expect("it is answered");
         drop(others);
+    });
+}
+
+#[test]
+fn gives_others_their_turn_beside_a_fast_reader() {
+    on_thread(LIMITS, async |thread, _events| {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let address = listener.local_addr().expect("it listens");
+        let mut theirs = TcpStream::connect(address).expect("it listens");
+        let (ours, _) = listener.accept().expect("it has a client");
+        ours.set_nonblocking(true).expect("it is a socket");
+        serve(thread, Stream::new(ours.into()).expect("it can be watched"));
+        let reader = std::thread::spawn(move || {
+            theirs.write_all(&greedy(8)).expect("it is read");
+            let mut come = 0;
+            let mut buffer = vec![0; 256 * 1024];
+            while come < 8 * BODY {
+                come += theirs.read(&mut buffer).expect("it is open");
+            }
+        });
+        let longest = Rc::new(Cell::new(0));
+        let (watched, noted) = (thread.clone(), longest.clone());
+        let mut before = 0;
+        let other = tokio::task::spawn_local(poll_fn(move |cx| {
+            for connection in watched.all() {
+                let taken = connection.stream.taken();
+                noted.set(noted.get().max(taken - before));
+                before = taken;
+            }
+            cx.waker().wake_by_ref();
+            Poll::<()>::Pending
+        }));
+        all_closed(thread).await;
+        other.abort();
+        reader.join().expect("it reads");
+        let longest = longest.get();
+        assert!(longest <= (TURN + 2 * BODY_AT_ONCE) as u64, "{longest}");
     });
 }
 

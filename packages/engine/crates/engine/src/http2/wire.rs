@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
 use super::frames::Frames;
+use crate::send::TURN;
 use crate::stream::Stream;
 use crate::thread::Thread;
 
@@ -28,6 +29,8 @@ pub struct Flow {
     out: RefCell<Vec<u8>>,
     /// Whether what is written is gathered until somebody says that it may leave.
     is_held: Cell<bool>,
+    /// What had been sent when this turn began.
+    turn: Cell<u64>,
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<Frames>>,
@@ -46,6 +49,7 @@ impl Flow {
             thread: thread.clone(),
             out: RefCell::default(),
             is_held: Cell::new(false),
+            turn: Cell::new(0),
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
@@ -55,9 +59,15 @@ impl Flow {
         })
     }
 
-    /// Gathers what is written from now on.
+    /// Gathers what is written from now on, in a new turn.
     pub fn hold(&self) {
         self.is_held.set(true);
+        self.turn.set(self.sent.get());
+    }
+
+    /// Whether so much was sent in this turn that it is the turn of others.
+    pub fn has_had_turn(&self) -> bool {
+        self.is_held.get() && self.sent.get() - self.turn.get() >= TURN as u64
     }
 
     /// Lets go what was gathered; ready when the system has it all.
@@ -124,6 +134,10 @@ impl Flow {
             }
             out.extend_from_slice(bytes);
             return Poll::Ready(Ok(bytes.len()));
+        }
+        // Who holds it sees that, and has its task polled again.
+        if self.has_had_turn() {
+            return Poll::Pending;
         }
         let of_bytes = {
             let out = &mut *self.out.borrow_mut();
