@@ -5,6 +5,7 @@ mod exchange;
 mod frames;
 mod heads;
 mod node;
+mod piece;
 mod waiting;
 mod wire;
 
@@ -16,7 +17,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use h2::client::SendRequest;
 use h2::server::{Builder, Connection as Session, SendResponse};
 use h2::{Ping, PingPong, Reason, RecvStream};
@@ -30,6 +30,7 @@ use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::Node;
+use crate::http2::piece::{Payload, Piece};
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::LINK_IDLE;
 use crate::link::BREATHS;
@@ -105,7 +106,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
 struct Streams<'a> {
     thread: &'a Rc<Thread>,
     connection: &'a Connection,
-    session: Session<Wire<&'a Stream>, Bytes>,
+    session: Session<Wire<&'a Stream>, Piece>,
     ping_pong: Option<PingPong>,
     flow: Rc<Flow>,
     bodies: Bodies,
@@ -127,7 +128,7 @@ struct Streams<'a> {
 /// A request for which there were no descriptors yet.
 struct Unsent {
     request: Request<RecvStream>,
-    respond: SendResponse<Bytes>,
+    respond: SendResponse<Piece>,
     attempts: u32,
 }
 
@@ -202,7 +203,7 @@ impl Streams<'_> {
         &mut self,
         cx: &mut Context,
         request: Request<RecvStream>,
-        mut respond: SendResponse<Bytes>,
+        mut respond: SendResponse<Piece>,
     ) {
         if count_fields(&request) > self.thread.shared.limits.fields {
             respond.send_reset(Reason::ENHANCE_YOUR_CALM);
@@ -257,7 +258,7 @@ impl Streams<'_> {
     }
 
     /// What sends a request to Node, by a new session where there is none that takes it.
-    fn sender(&mut self, cx: &mut Context) -> io::Result<SendRequest<Bytes>> {
+    fn sender(&mut self, cx: &mut Context) -> io::Result<SendRequest<Piece>> {
         if let Some(sender) = self.nodes.last_mut().and_then(|node| node.sender(cx)) {
             return Ok(sender);
         }
@@ -268,7 +269,7 @@ impl Streams<'_> {
     }
 
     /// Answers from the table; false where it has no answer.
-    fn answer(&mut self, request: &Request<RecvStream>, respond: &mut SendResponse<Bytes>) -> bool {
+    fn answer(&mut self, request: &Request<RecvStream>, respond: &mut SendResponse<Piece>) -> bool {
         let answers = self.thread.shared.answers.load();
         let Some(table) = &answers.table else {
             return false;
@@ -322,10 +323,11 @@ impl Streams<'_> {
         // A stream that was reset meanwhile needs no answer.
         if let Ok(to) = respond.send_response(response, body.is_empty()) {
             if !body.is_empty() {
+                let payload = Payload::new(body, answering, &self.flow);
                 let now = (self.thread.now(), self.flow.sent.get());
-                self.bodies.send((to, body), answering, now);
+                self.bodies.send((to, payload), now);
             } else if let Some(answering) = answering {
-                answering.end();
+                self.flow.end_soon(answering);
             }
         }
         true

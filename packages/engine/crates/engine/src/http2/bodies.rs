@@ -2,17 +2,17 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use h2::{Reason, SendStream};
 
-use crate::observe::Answering;
+use super::piece::{Payload, Piece};
 use crate::thread::Thread;
 
-/// A body that its client has not taken whole yet; nothing of it is copied.
+/// A body that its client has not taken whole yet.
 struct Body {
-    to: SendStream<Bytes>,
-    rest: Bytes,
-    answering: Option<Answering>,
+    to: SendStream<Piece>,
+    payload: Rc<Payload>,
+    /// How much of it h2 has.
+    given: usize,
     /// When the client last took something.
     since: Duration,
     /// What the session had sent by then.
@@ -40,21 +40,20 @@ impl Bodies {
     /// Sends what the client has room for; the rest is sent when it has.
     pub fn send(
         &mut self,
-        (mut to, rest): (SendStream<Bytes>, Bytes),
-        mut answering: Option<Answering>,
+        (mut to, payload): (SendStream<Piece>, Rc<Payload>),
         (now, sent): (Duration, u64),
     ) {
-        to.reserve_capacity(rest.len());
-        if to.capacity() >= rest.len() {
-            note_sent(&mut answering, rest.len(), true);
+        let length = payload.len();
+        to.reserve_capacity(length);
+        if to.capacity() >= length {
             // A stream that was reset meanwhile needs none.
-            let _ = to.send_data(rest, true);
+            let _ = to.send_data(Piece::Known(payload, 0, length), true);
         } else {
             self.thread.waiting.add(self.count());
             self.all.push(Body {
                 to,
-                rest,
-                answering,
+                payload,
+                given: 0,
                 since: now,
                 sent,
             });
@@ -75,12 +74,12 @@ impl Bodies {
     pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
         let mut has_sent = false;
         self.retain(|body| {
-            let before = body.rest.len();
+            let before = body.given;
             let goes_on = body.poll(cx);
-            if body.rest.len() < before || sent >= body.sent + LEAST_PROGRESS {
+            if body.given > before || sent >= body.sent + LEAST_PROGRESS {
                 (body.since, body.sent) = (now, sent);
             }
-            has_sent |= body.rest.len() < before;
+            has_sent |= body.given > before;
             goes_on
         });
         has_sent
@@ -136,11 +135,13 @@ impl Body {
     /// False when nothing more is to be sent.
     fn poll(&mut self, cx: &mut Context) -> bool {
         loop {
-            let count = self.to.capacity().min(self.rest.len());
+            let length = self.payload.len();
+            let count = self.to.capacity().min(length - self.given);
             if count > 0 {
-                let piece = self.rest.split_to(count);
-                let is_last = self.rest.is_empty();
-                note_sent(&mut self.answering, count, is_last);
+                let start = self.given;
+                self.given += count;
+                let is_last = self.given == length;
+                let piece = Piece::Known(self.payload.clone(), start, self.given);
                 if self.to.send_data(piece, is_last).is_err() || is_last {
                     return false;
                 }
@@ -151,14 +152,5 @@ impl Body {
                 Poll::Pending => return self.to.poll_reset(cx).is_pending(),
             }
         }
-    }
-}
-
-fn note_sent(answering: &mut Option<Answering>, bytes: usize, is_last: bool) {
-    if let Some(answering) = answering {
-        answering.sent(bytes as u64);
-    }
-    if is_last && let Some(answering) = answering.take() {
-        answering.end();
     }
 }

@@ -13,6 +13,7 @@ use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
 use super::bodies::LEAST_PROGRESS;
+use super::piece::Piece;
 use super::wire::Flow;
 
 /// Why a body has not come whole; without a reason, the whole session has ended.
@@ -30,8 +31,8 @@ enum Broken {
 /// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
 pub async fn exchange(
     request: Request<RecvStream>,
-    mut respond: SendResponse<Bytes>,
-    node: SendRequest<Bytes>,
+    mut respond: SendResponse<Piece>,
+    node: SendRequest<Piece>,
     flow: Rc<Flow>,
 ) {
     let (parts, mut upload) = request.into_parts();
@@ -128,7 +129,7 @@ fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
 /// Answers the client as Node does.
 async fn answer(
     mut from_node: ResponseFuture,
-    respond: &mut SendResponse<Bytes>,
+    respond: &mut SendResponse<Piece>,
     flow: &Flow,
 ) -> Result<(), Broken> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
@@ -146,7 +147,7 @@ async fn answer(
 fn poll_response(
     cx: &mut Context,
     from_node: &mut ResponseFuture,
-    respond: &mut SendResponse<Bytes>,
+    respond: &mut SendResponse<Piece>,
 ) -> Poll<Result<Response<RecvStream>, Broken>> {
     if let Poll::Ready(reset) = respond.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
@@ -163,7 +164,7 @@ fn poll_response(
 /// Moves a body and its trailers, and holds no more of it than one piece.
 async fn pipe(
     from: &mut RecvStream,
-    to: &mut SendStream<Bytes>,
+    to: &mut SendStream<Piece>,
     flow: Option<&Flow>,
 ) -> Result<(), Broken> {
     while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, to)).await? {
@@ -173,7 +174,7 @@ async fn pipe(
             let part = piece.split_to(room.min(piece.len()));
             let count = part.len();
             let is_last = piece.is_empty() && from.is_end_stream();
-            send(to.send_data(part, is_last))?;
+            send(to.send_data(Piece::Relayed(part), is_last))?;
             // So much was taken from there.
             let _ = from.flow_control().release_capacity(count);
             if is_last {
@@ -184,7 +185,7 @@ async fn pipe(
     match poll_fn(|cx| from.poll_trailers(cx)).await {
         Ok(Some(trailers)) => send(to.send_trailers(trailers)),
         Err(error) if !is_end(&error) => Err(broken_at_source(&error)),
-        _ => send(to.send_data(Bytes::new(), true)),
+        _ => send(to.send_data(Piece::Relayed(Bytes::new()), true)),
     }
 }
 
@@ -196,7 +197,7 @@ fn send(result: Result<(), Error>) -> Result<(), Broken> {
 fn poll_piece(
     cx: &mut Context,
     from: &mut RecvStream,
-    to: &mut SendStream<Bytes>,
+    to: &mut SendStream<Piece>,
 ) -> Poll<Result<Option<Bytes>, Broken>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
@@ -208,7 +209,7 @@ fn poll_piece(
 }
 
 /// Waits until some of what was reserved may be sent; Node has limits of its own.
-async fn wait_for_room(to: &mut SendStream<Bytes>, flow: Option<&Flow>) -> Result<usize, Broken> {
+async fn wait_for_room(to: &mut SendStream<Piece>, flow: Option<&Flow>) -> Result<usize, Broken> {
     let Some(flow) = flow else {
         return poll_fn(|cx| poll_room(cx, to)).await;
     };
@@ -227,7 +228,7 @@ async fn wait_for_room(to: &mut SendStream<Bytes>, flow: Option<&Flow>) -> Resul
 }
 
 /// Waits until some of what was reserved may be sent.
-fn poll_room(cx: &mut Context, to: &mut SendStream<Bytes>) -> Poll<Result<usize, Broken>> {
+fn poll_room(cx: &mut Context, to: &mut SendStream<Piece>) -> Poll<Result<usize, Broken>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
     }

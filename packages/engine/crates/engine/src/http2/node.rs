@@ -4,9 +4,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 
+use super::piece::Piece;
 use super::wire::{Flow, Wire};
 use crate::link::hand;
 use crate::stream::Stream;
@@ -17,8 +17,8 @@ const WINDOW: u32 = 32 * 1024;
 
 /// A session of HTTP/2 with Node, for the streams of one client.
 pub struct Node {
-    send: SendRequest<Bytes>,
-    connection: Pin<Box<Connection<Wire<Box<Stream>>, Bytes>>>,
+    send: SendRequest<Piece>,
+    connection: Pin<Box<Connection<Wire<Box<Stream>>, Piece>>>,
     /// When its last stream ended.
     pub idle_since: Duration,
 }
@@ -52,7 +52,7 @@ impl Node {
     }
 
     /// What sends a request, unless Node takes no more of them.
-    pub fn sender(&mut self, cx: &mut Context) -> Option<SendRequest<Bytes>> {
+    pub fn sender(&mut self, cx: &mut Context) -> Option<SendRequest<Piece>> {
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
             _ => Some(self.send.clone()),

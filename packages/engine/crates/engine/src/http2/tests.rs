@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use bytes::Bytes;
 use h2::client::{self, SendRequest};
 use h2::{Reason, RecvStream, server};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -20,10 +21,13 @@ use super::{BODY_AT_ONCE, GOODBYE};
 use crate::drain::{NEW_CONNECTION, drain};
 use crate::event::Event;
 use crate::http2::Rate;
+use crate::observe::Observations;
 use crate::send::TURN;
 use crate::shared::{Answers, Limits};
 use crate::stream::Stream;
-use crate::testing::{BODY, LIMITS, LONG, SHORT, answers, handed, on_thread, stream, table_of};
+use crate::testing::{
+    BODY, LIMITS, LONG, SHORT, answers, handed, on_observed_thread, on_thread, stream, table_of,
+};
 use crate::thread::{Connection, Thread};
 
 /// A client of the thread by HTTP/2.
@@ -432,6 +436,53 @@ fn shares_the_answers_that_wait_among_sessions() {
         }
         get(&mut modest, "/a").await.expect("it is answered");
         drop(others);
+    });
+}
+
+/// How many answers were begun, and how many of them aborted.
+fn begun_and_aborted(thread: &Thread) -> [i64; 2] {
+    let observations = thread.shared.observations.as_ref();
+    let counts = observations.expect("it is observed").counts();
+    [counts[0], counts[1]]
+}
+
+fn observations() -> Observations {
+    Observations::new(&[], (false, false))
+}
+
+#[test]
+fn counts_an_answer_as_aborted_whose_end_has_not_left() {
+    on_observed_thread(LIMITS, observations(), async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("it is read");
+        let mut first = [0; SHORTER];
+        raw.read_exact(&mut first).await.expect("it is answered");
+        drop(raw);
+        all_closed(thread).await;
+        let [begun, aborted] = begun_and_aborted(thread);
+        assert_eq!(begun, 8);
+        assert!((4..8).contains(&aborted), "{aborted}");
+    });
+}
+
+#[test]
+fn counts_an_answer_as_aborted_whose_client_has_gone() {
+    on_observed_thread(LIMITS, observations(), async |thread, _events| {
+        let table = Some(table_of(&[b"short".into()]));
+        let short = Answers { table, ..answers() };
+        thread.shared.answers.store(Arc::new(short));
+        let mut raw = raw(thread);
+        let mut first = [0];
+        raw.write_all(&greedy(0)).await.expect("it is read");
+        raw.read_exact(&mut first).await.expect("it is a session");
+        SockRef::from(&raw)
+            .shutdown(Shutdown::Read)
+            .expect("it is open");
+        let request = greedy(1).split_off(greedy(0).len());
+        raw.write_all(&request).await.expect("it is read");
+        all_closed(thread).await;
+        assert_eq!(begun_and_aborted(thread), [1, 1]);
     });
 }
 

@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
 use super::frames::Frames;
+use crate::observe::Answering;
 use crate::send::TURN;
 use crate::stream::Stream;
 use crate::thread::Thread;
@@ -34,6 +35,8 @@ pub struct Flow {
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<Frames>>,
+    /// Answers whose last bytes are written, if not by the system yet.
+    written: RefCell<Vec<Answering>>,
     /// Whether the peer's session is to end: it wants too much work.
     pub is_unwanted: Cell<bool>,
     /// When something last passed, either way.
@@ -53,6 +56,7 @@ impl Flow {
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
+            written: RefCell::default(),
             is_unwanted: Cell::new(false),
             active: Cell::new(thread.now()),
             sent: Cell::new(0),
@@ -73,7 +77,16 @@ impl Flow {
     /// Lets go what was gathered; ready when the system has it all.
     pub fn poll_release(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         self.is_held.set(false);
-        self.poll_flush(cx, stream)
+        let result = self.poll_flush(cx, stream);
+        if !matches!(result, Poll::Ready(Err(_))) {
+            self.written.take().into_iter().for_each(Answering::end);
+        }
+        result
+    }
+
+    /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.
+    pub fn end_soon(&self, answering: Answering) {
+        self.written.borrow_mut().push(answering);
     }
 
     /// How long a client may take nothing.

@@ -1,0 +1,75 @@
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use bytes::{Buf, Bytes};
+
+use super::wire::Flow;
+use crate::observe::Answering;
+
+/// The body of an answer of the table, as long as h2 has something of it. The answer ends with its last byte; one of which
+/// h2 drops a part was aborted.
+pub struct Payload {
+    bytes: Bytes,
+    left: Cell<usize>,
+    answering: RefCell<Option<Answering>>,
+    flow: Rc<Flow>,
+}
+
+/// Bytes of a body that h2 sends; nothing of them is copied.
+pub enum Piece {
+    /// Of an answer of the table, from here to there.
+    Known(Rc<Payload>, usize, usize),
+    /// Of a body that is relayed.
+    Relayed(Bytes),
+}
+
+impl Payload {
+    /// One of which nothing is sent.
+    pub fn new(bytes: Bytes, answering: Option<Answering>, flow: &Rc<Flow>) -> Rc<Self> {
+        Rc::new(Self {
+            left: Cell::new(bytes.len()),
+            bytes,
+            answering: RefCell::new(answering),
+            flow: flow.clone(),
+        })
+    }
+
+    /// Its length.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn note_sent(&self, count: usize) {
+        self.left.set(self.left.get() - count);
+        let mut place = self.answering.borrow_mut();
+        if let Some(answering) = &mut *place {
+            answering.sent(count as u64);
+        }
+        if let Some(answering) = place.take_if(|_| self.left.get() == 0) {
+            self.flow.end_soon(answering);
+        }
+    }
+}
+
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        self.chunk().len()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        match self {
+            Self::Known(payload, start, end) => &payload.bytes[*start..*end],
+            Self::Relayed(bytes) => bytes,
+        }
+    }
+
+    fn advance(&mut self, count: usize) {
+        match self {
+            Self::Known(payload, start, _) => {
+                *start += count;
+                payload.note_sent(count);
+            }
+            Self::Relayed(bytes) => bytes.advance(count),
+        }
+    }
+}
