@@ -89,7 +89,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         session,
         ping_pong,
         flow,
-        bodies: Bodies::new(thread),
+        bodies: Bodies::default(),
         exchanges: JoinSet::new(),
         nodes: Vec::new(),
         opened,
@@ -295,7 +295,7 @@ impl Streams<'_> {
         let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
             return false;
         };
-        if self.thread.waiting.refuses(self.bodies.count()) {
+        if self.thread.waiting.refuses(self.flow.answers()) {
             // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
             respond.send_reset(Reason::REFUSED_STREAM);
             return true;
@@ -320,14 +320,14 @@ impl Streams<'_> {
             observer.begin(answers.notes.of(table, &found), peer, (&texts.0, &texts.1))
         });
         let body = table.parts(&found, clock, false).rest_of_body(0);
+        // A head that has to wait has its end behind it: until then it counts.
+        let is_over = body.is_empty() && !self.flow.is_stuck();
         // A stream that was reset meanwhile needs no answer.
-        if let Ok(to) = respond.send_response(response, body.is_empty()) {
-            if !body.is_empty() {
-                let payload = Payload::new(body, answering, &self.flow);
+        if let Ok(to) = respond.send_response(response, is_over) {
+            let payload = Payload::new(body, answering, &self.flow);
+            if !is_over {
                 let now = (self.thread.now(), self.flow.sent.get());
                 self.bodies.send((to, payload), now);
-            } else if let Some(answering) = answering {
-                self.flow.end_soon(answering);
             }
         }
         true
@@ -354,7 +354,9 @@ impl Streams<'_> {
         if self.connection.alarm.is_cut_off() {
             self.bodies.break_off();
         }
-        self.bodies.make_room();
+        if !self.make_room(now) {
+            return false;
+        }
         if self.exchanges.is_empty() {
             self.nodes.retain(|node| since(node.idle_since) < LINK_IDLE);
         }
@@ -382,6 +384,18 @@ impl Streams<'_> {
             }
         }
         true
+    }
+
+    /// Gives up what this session has beyond its share, where others need it. What h2 holds of it cannot be taken back: false
+    /// where the client has taken nothing of that for a while.
+    fn make_room(&mut self, now: Duration) -> bool {
+        let waiting = &self.thread.waiting;
+        self.bodies
+            .reset_newest(waiting.surplus(self.flow.answers()));
+        let patience = 2 * self.thread.shared.limits.checking_interval;
+        let blocked = self.flow.blocked_since();
+        let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= patience);
+        !is_stalled || waiting.surplus(self.flow.answers()) == 0
     }
 
     /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected

@@ -5,7 +5,6 @@ use std::time::Duration;
 use h2::{Reason, SendStream};
 
 use super::piece::{Payload, Piece};
-use crate::thread::Thread;
 
 /// A body that its client has not taken whole yet.
 struct Body {
@@ -23,20 +22,12 @@ struct Body {
 pub const LEAST_PROGRESS: u64 = 64 * 1024;
 
 /// The bodies of a session that are under way, in the order in which they were asked for.
+#[derive(Default)]
 pub struct Bodies {
-    thread: Rc<Thread>,
     all: Vec<Body>,
 }
 
 impl Bodies {
-    /// None.
-    pub fn new(thread: &Rc<Thread>) -> Self {
-        Self {
-            thread: thread.clone(),
-            all: Vec::new(),
-        }
-    }
-
     /// Sends what the client has room for; the rest is sent when it has.
     pub fn send(
         &mut self,
@@ -49,7 +40,6 @@ impl Bodies {
             // A stream that was reset meanwhile needs none.
             let _ = to.send_data(Piece::Known(payload, 0, length), true);
         } else {
-            self.thread.waiting.add(self.count());
             self.all.push(Body {
                 to,
                 payload,
@@ -73,7 +63,7 @@ impl Bodies {
     /// Sends what there is room for; says whether that was something.
     pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
         let mut has_sent = false;
-        self.retain(|body| {
+        self.all.retain_mut(|body| {
             let before = body.given;
             let goes_on = body.poll(cx);
             if body.given > before || sent >= body.sent + LEAST_PROGRESS {
@@ -87,7 +77,7 @@ impl Bodies {
 
     /// Resets those whose clients have taken nothing since then.
     pub fn cancel_before(&mut self, then: Duration) {
-        self.retain(|body| {
+        self.all.retain_mut(|body| {
             let is_late = body.since <= then;
             if is_late {
                 body.to.send_reset(Reason::CANCEL);
@@ -98,17 +88,16 @@ impl Bodies {
 
     /// Resets all: clients must not take a part for the whole.
     pub fn break_off(&mut self) {
-        self.retain(|body| {
+        self.all.retain_mut(|body| {
             body.to.send_reset(Reason::INTERNAL_ERROR);
             false
         });
     }
 
-    /// Resets the newest, where other sessions need what this one has beyond its share.
-    pub fn make_room(&mut self) {
-        let surplus = self.thread.waiting.surplus(self.count());
-        let mut kept = self.count() - surplus;
-        self.retain(|body| {
+    /// Resets so many, the newest.
+    pub fn reset_newest(&mut self, count: usize) {
+        let mut kept = self.count().saturating_sub(count);
+        self.all.retain_mut(|body| {
             let is_kept = kept > 0;
             kept = kept.saturating_sub(1);
             if !is_kept {
@@ -116,18 +105,6 @@ impl Bodies {
             }
             is_kept
         });
-    }
-
-    fn retain(&mut self, goes_on: impl FnMut(&mut Body) -> bool) {
-        let before = self.count();
-        self.all.retain_mut(goes_on);
-        self.thread.waiting.remove(before, self.count());
-    }
-}
-
-impl Drop for Bodies {
-    fn drop(&mut self) {
-        self.thread.waiting.remove(self.count(), 0);
     }
 }
 

@@ -6,8 +6,8 @@ use bytes::{Buf, Bytes};
 use super::wire::Flow;
 use crate::observe::Answering;
 
-/// The body of an answer of the table, as long as h2 has something of it. The answer ends with its last byte; one of which
-/// h2 drops a part was aborted.
+/// The body of an answer of the table, which waits for its client as long as h2 has something of it. The answer ends with
+/// its last byte; one of which h2 drops a part was aborted.
 pub struct Payload {
     bytes: Bytes,
     left: Cell<usize>,
@@ -26,12 +26,15 @@ pub enum Piece {
 impl Payload {
     /// One of which nothing is sent.
     pub fn new(bytes: Bytes, answering: Option<Answering>, flow: &Rc<Flow>) -> Rc<Self> {
-        Rc::new(Self {
+        flow.begin_answer();
+        let payload = Self {
             left: Cell::new(bytes.len()),
             bytes,
             answering: RefCell::new(answering),
             flow: flow.clone(),
-        })
+        };
+        payload.note_sent(0);
+        Rc::new(payload)
     }
 
     /// Its length.
@@ -48,6 +51,12 @@ impl Payload {
         if let Some(answering) = place.take_if(|_| self.left.get() == 0) {
             self.flow.end_soon(answering);
         }
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        self.flow.drop_answer();
     }
 }
 

@@ -487,6 +487,87 @@ fn counts_an_answer_as_aborted_whose_client_has_gone() {
 }
 
 #[test]
+fn counts_answers_that_h2_holds_for_a_client_that_reads_nothing() {
+    let limits = Limits {
+        maximum_streams: 4,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("it is read");
+        while !thread.waiting.refuses(4) {
+            tokio::task::yield_now().await;
+        }
+        let mut bytes = Vec::new();
+        while count_of(3, &bytes) == 0 {
+            raw.read_buf(&mut bytes).await.expect("it is refused");
+        }
+        while thread.waiting.refuses(4) {
+            raw.read_buf(&mut bytes).await.expect("it is answered");
+        }
+    });
+}
+
+#[test]
+fn counts_heads_for_a_client_that_reads_nothing() {
+    let limits = Limits {
+        maximum_streams: 4,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(1)).await.expect("it is read");
+        let mut bytes = vec![0; SHORTER];
+        raw.read_exact(&mut bytes).await.expect("it is answered");
+        for number in 1..8 {
+            let head = frame(1, 5, 2 * number + 1, b"\x02\x04HEAD\x87\x04\x02/a\x01\x01x");
+            raw.write_all(&head).await.expect("it is read");
+        }
+        // Each head that waits has its end behind it.
+        let ends = |bytes: &[u8]| {
+            frames_of(bytes)
+                .iter()
+                .filter(|&&each| each == (0, 0))
+                .count()
+        };
+        while count_of(3, &bytes) < 4 || ends(&bytes) < 3 {
+            raw.read_buf(&mut bytes).await.expect("it is refused");
+        }
+        assert_eq!((count_of(3, &bytes), ends(&bytes)), (4, 3));
+    });
+}
+
+#[test]
+fn ends_a_session_that_reads_nothing_where_others_need_what_h2_holds_for_it() {
+    let limits = Limits {
+        checking_interval: SHORT,
+        maximum_streams: 4,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("it is read");
+        while !thread.waiting.refuses(4) {
+            tokio::task::yield_now().await;
+        }
+        let mut modest = connect(thread, 0).await;
+        let response = get(&mut modest, "/a").await.expect("it is answered");
+        while thread.connections.borrow().len() > 1 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!thread.waiting.is_over());
+        drop(response);
+    });
+}
+
+fn count_of(kind: u8, bytes: &[u8]) -> usize {
+    let frames = frames_of(bytes).into_iter();
+    frames.filter(|frame| frame.0 == kind).count()
+}
+
+#[test]
 fn gives_others_their_turn_beside_a_fast_reader() {
     on_thread(LIMITS, async |thread, _events| {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");

@@ -35,6 +35,8 @@ pub struct Flow {
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<Frames>>,
+    /// Answers of the table that wait for the peer.
+    answers: Cell<usize>,
     /// Answers whose last bytes are written, if not by the system yet.
     written: RefCell<Vec<Answering>>,
     /// Whether the peer's session is to end: it wants too much work.
@@ -56,6 +58,7 @@ impl Flow {
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
+            answers: Cell::new(0),
             written: RefCell::default(),
             is_unwanted: Cell::new(false),
             active: Cell::new(thread.now()),
@@ -74,6 +77,11 @@ impl Flow {
         self.is_held.get() && self.sent.get() - self.turn.get() >= TURN as u64
     }
 
+    /// Whether what is written now does not leave in this turn.
+    pub fn is_stuck(&self) -> bool {
+        self.blocked_since().is_some() || self.has_had_turn()
+    }
+
     /// Lets go what was gathered; ready when the system has it all.
     pub fn poll_release(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         self.is_held.set(false);
@@ -82,6 +90,23 @@ impl Flow {
             self.written.take().into_iter().for_each(Answering::end);
         }
         result
+    }
+
+    /// How many answers of the table wait for the peer.
+    pub fn answers(&self) -> usize {
+        self.answers.get()
+    }
+
+    /// One more does.
+    pub fn begin_answer(&self) {
+        let before = self.answers.replace(self.answers() + 1);
+        self.thread.waiting.add(before);
+    }
+
+    /// One less does.
+    pub fn drop_answer(&self) {
+        let before = self.answers.replace(self.answers() - 1);
+        self.thread.waiting.remove(before, before - 1);
     }
 
     /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.
