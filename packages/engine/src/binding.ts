@@ -5,7 +5,7 @@ export interface EngineLimits {
   readonly socketTimeout: number
   readonly connectionsCheckingInterval: number
   readonly maximumConnections: number
-  /** Over HTTP/2, of those whose answers wait for their clients; each thread has an equal part. */
+  /** Over HTTP/2, of those whose answers wait for their clients, of which each thread has an equal part; twice as many for Node. */
   readonly maximumStreams: number
   /** Bytes. */
   readonly maxHeaderSize: number

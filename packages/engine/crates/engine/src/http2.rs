@@ -181,6 +181,8 @@ impl Streams<'_> {
                 self.take(cx, request, respond);
             }
             while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
+                let left = self.exchanges.len();
+                self.thread.shared.relayed.remove(left + 1, left);
                 match ended.map_err(tokio::task::JoinError::try_into_panic) {
                     Err(Ok(panic)) => resume_unwind(panic),
                     Ok(Some(unsent)) => self.pass_on(cx, unsent),
@@ -212,6 +214,10 @@ impl Streams<'_> {
         if request.body().is_end_stream() && self.answer(&request, &mut respond) {
             return;
         }
+        if self.thread.shared.relayed.refuses(self.exchanges.len()) {
+            respond.send_reset(Reason::REFUSED_STREAM);
+            return;
+        }
         let attempts = 0;
         self.pass_on(
             cx,
@@ -231,7 +237,7 @@ impl Streams<'_> {
                     request, respond, ..
                 } = unsent;
                 let exchange = exchange(request, respond, sender, self.flow.clone());
-                self.exchanges.spawn_local(async {
+                self.spawn(async {
                     exchange.await;
                     None
                 });
@@ -242,7 +248,7 @@ impl Streams<'_> {
         if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < BREATHS {
             unsent.attempts += 1;
             self.thread.note_shortage();
-            self.exchanges.spawn_local(async {
+            self.spawn(async {
                 tokio::time::sleep(BREATH).await;
                 Some(unsent)
             });
@@ -255,6 +261,11 @@ impl Streams<'_> {
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
         // A client that has gone needs none.
         let _ = unsent.respond.send_response(unreachable, true);
+    }
+
+    fn spawn(&mut self, exchange: impl Future<Output = Option<Unsent>> + 'static) {
+        self.thread.shared.relayed.add(self.exchanges.len());
+        self.exchanges.spawn_local(exchange);
     }
 
     /// What sends a request to Node, by a new session where there is none that takes it.
@@ -441,6 +452,12 @@ impl Streams<'_> {
             .chain(idle)
             .chain(draining)
             .fold(silent, Duration::min)
+    }
+}
+
+impl Drop for Streams<'_> {
+    fn drop(&mut self) {
+        self.thread.shared.relayed.remove(self.exchanges.len(), 0);
     }
 }
 

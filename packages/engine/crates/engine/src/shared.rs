@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::copier::Bodies;
 use crate::deal::{Arrival, Seat};
 use crate::event::{Event, Tell};
-use crate::http2::Rate;
+use crate::http2::{Rate, Waiting};
 use crate::listen::Listener;
 use crate::observe::{Notes, Observations};
 use crate::worker::work;
@@ -85,6 +85,8 @@ pub struct Shared {
     pub encryption: ArcSwapOption<ServerConfig>,
     /// What holds for each connection.
     pub limits: Limits,
+    /// Streams that Node is to answer. It refuses and ends some by rules of its own, but none while JavaScript blocks.
+    pub relayed: Waiting,
     /// What a client gets whose head did not come in time.
     pub timeout_answer: Vec<u8>,
     /// What operators see of answers; `None` where nobody looks.
@@ -128,6 +130,7 @@ impl Shared {
             answers: ArcSwap::default(),
             encryption: ArcSwapOption::empty(),
             limits,
+            relayed: Waiting::new(2 * limits.maximum_streams),
             timeout_answer,
             observations,
             connections: AtomicUsize::new(0),

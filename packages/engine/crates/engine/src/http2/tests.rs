@@ -487,6 +487,39 @@ fn counts_an_answer_as_aborted_whose_client_has_gone() {
 }
 
 #[test]
+fn refuses_streams_while_node_has_too_many() {
+    let limits = Limits {
+        maximum_streams: 1,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut greedy = connect(thread, 65_535).await;
+        let ask = |send: &mut SendRequest<Bytes>| {
+            let asked = send.send_request(request(Method::GET, "/miss"), true);
+            asked.expect("it is sent").0
+        };
+        let taken = [ask(&mut greedy), ask(&mut greedy)];
+        let error = ask(&mut greedy).await.expect_err("it has too many");
+        assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
+        let mut modest = connect(thread, 65_535).await;
+        let other = ask(&mut modest);
+        let error = ask(&mut modest).await.expect_err("it has its share");
+        assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
+        drop((taken, greedy));
+        while thread.connections.borrow().len() > 1 {
+            tokio::task::yield_now().await;
+        }
+        let one_more = ask(&mut modest);
+        while !thread.shared.relayed.refuses(2) {
+            tokio::task::yield_now().await;
+        }
+        drop((other, one_more, modest));
+        all_closed(thread).await;
+        assert!(!thread.shared.relayed.refuses(2));
+    });
+}
+
+#[test]
 fn counts_answers_that_h2_holds_for_a_client_that_reads_nothing() {
     let limits = Limits {
         maximum_streams: 4,

@@ -1,11 +1,11 @@
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The answers of a thread that wait for their clients, which its sessions share.
+/// Streams that wait, which sessions share.
 #[derive(Debug)]
 pub struct Waiting {
     most: usize,
-    answers: Cell<usize>,
-    sessions: Cell<usize>,
+    streams: AtomicUsize,
+    sessions: AtomicUsize,
 }
 
 impl Waiting {
@@ -13,45 +13,50 @@ impl Waiting {
     pub fn new(most: usize) -> Self {
         Self {
             most,
-            answers: Cell::default(),
-            sessions: Cell::default(),
+            streams: AtomicUsize::default(),
+            sessions: AtomicUsize::default(),
         }
     }
 
     /// One more of a session that had so many.
     pub fn add(&self, before: usize) {
-        self.answers.set(self.answers.get() + 1);
+        self.streams.fetch_add(1, Ordering::Relaxed);
         self.sessions
-            .set(self.sessions.get() + usize::from(before == 0));
+            .fetch_add(usize::from(before == 0), Ordering::Relaxed);
     }
 
     /// A session that had so many has fewer.
     pub fn remove(&self, before: usize, after: usize) {
-        self.answers.set(self.answers.get() - (before - after));
+        self.streams.fetch_sub(before - after, Ordering::Relaxed);
+        let is_last = before > 0 && after == 0;
         self.sessions
-            .set(self.sessions.get() - usize::from(before > 0 && after == 0));
+            .fetch_sub(usize::from(is_last), Ordering::Relaxed);
     }
 
     /// Whether a session that has so many may have no more.
     pub fn refuses(&self, count: usize) -> bool {
-        self.answers.get() >= self.most && count >= self.share(count == 0)
+        self.count() >= self.most && count >= self.share(count == 0)
     }
 
     /// How many a session that has so many has to give up for others: what comes to a session that has less than its share is
     /// let in.
     pub fn surplus(&self, count: usize) -> usize {
-        let over = self.answers.get().saturating_sub(self.most);
+        let over = self.count().saturating_sub(self.most);
         over.min(count.saturating_sub(self.share(false)))
     }
 
     /// Whether there are too many.
     pub fn is_over(&self) -> bool {
-        self.answers.get() > self.most
+        self.count() > self.most
+    }
+
+    fn count(&self) -> usize {
+        self.streams.load(Ordering::Relaxed)
     }
 
     /// Of each session that has some; never none.
     fn share(&self, is_new: bool) -> usize {
-        let sessions = self.sessions.get() + usize::from(is_new);
+        let sessions = self.sessions.load(Ordering::Relaxed) + usize::from(is_new);
         (self.most / sessions.max(1)).max(1)
     }
 }
