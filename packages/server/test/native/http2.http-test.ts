@@ -100,6 +100,23 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     expect((await buffer(stream)).equals(Buffer.from(script))).toBe(true)
   })
 
+  test.each(['node', 'native'] as const)(
+    'takes an upload whole beside 40 that nobody reads, as by %s',
+    async (name) => {
+      const session = dial(name)
+      const still = Array.from({ length: 40 }, () => {
+        const upload = session.request({ ':method': 'POST', ':path': '/api/still' })
+        upload.write(script)
+        return upload
+      })
+      await vi.waitUntil(() => handled.length === 40)
+      const stream = session.request({ ':method': 'POST', ':path': '/api/echo' })
+      stream.end(script)
+      expect((await buffer(stream)).equals(Buffer.from(script))).toBe(true)
+      for (const upload of still) upload.close()
+    },
+  )
+
   test('relays a 103', async () => {
     const stream = open('native', { ':path': '/api/hint' })
     const [hint] = await once(stream, 'headers')
