@@ -17,15 +17,27 @@ import type { Transport } from '../../src/transport/transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
+import {
+  endHeaders,
+  endStream,
+  frameTypes,
+  openRawHttp2,
+  type RawHttp2,
+  uint32,
+} from '../support/open-raw-http2.ts'
 import { startEngineOverTls } from '../support/start-engine-over-tls.ts'
 
 const script = compressibleText(300_000)
-const sessions: ClientHttp2Session[] = []
+const noError = 0
+const cancel = 8
+const opened: { destroy(): void }[] = []
 const bound: Transport[] = []
 let origins: { readonly native: string; readonly node: string }
 /** Requests that Node has answered. */
 let handled: readonly string[] = []
 let ended: readonly string[] = []
+/** What happens to a request that is watched. */
+let events: readonly string[] = []
 
 describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2', () => {
   beforeAll(async () => {
@@ -48,12 +60,13 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     }
   })
   afterAll(async () => {
-    for (const session of sessions) session.destroy()
+    for (const each of opened) each.destroy()
     await Promise.all(bound.map((transport) => transport.drain(0)))
   })
   beforeEach(() => {
     handled = []
     ended = []
+    events = []
   })
 
   test.each([
@@ -134,6 +147,52 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     expect(error.message).toMatch('NGHTTP2_INTERNAL_ERROR')
   })
 
+  test.each([
+    ['cuts off', 'GET', '/api/cut', { data: 4, isEnded: false, code: noError }],
+    ['cuts off before its head', 'GET', '/api/cut?head', { data: 0, isEnded: false, code: noError }],
+    ['cuts off short of its length', 'GET', '/api/cut?length', { data: 4, isEnded: false, code: noError }],
+    ['cuts off amid an upload', 'POST', '/api/cut', { data: 4, isEnded: false, code: noError }],
+    ['ends amid an upload', 'POST', '/api/early', { data: 10, isEnded: true, code: noError }],
+  ])('passes on the end of an answer that an application %s: %s %s', async (_how, method, path, expected) => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      const flags = method === 'GET' ? endStream | endHeaders : endHeaders
+      connection.request(1, { ':method': method, ':path': path }, flags)
+      const { payload } = await connection.find(({ type }) => type === frameTypes.resetStream)
+      const frames = connection.frames.filter(({ stream }) => stream === 1)
+      const data = frames.filter(({ type }) => type === frameTypes.data)
+      const found = {
+        data: data.reduce((sum, piece) => sum + piece.payload.length, 0),
+        isEnded: data.some((piece) => (piece.flags & endStream) > 0),
+        code: payload.readUInt32BE(),
+      }
+      expect([name, found]).toEqual([name, expected])
+    }
+  })
+
+  test.each([
+    ['before its answer', '/api/silent', noError, ['aborted', 'end', 'close']],
+    ['before its answer', '/api/silent', cancel, ['aborted', 'end', 'close']],
+    ['behind its answer', '/api/reading', noError, ['end', 'close']],
+    ['behind its answer', '/api/reading', cancel, ['end', 'close']],
+  ])('tells Node of an upload that breaks off %s: %s with %d', async (_when, path, code, expected) => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      connection.request(1, { ':method': 'POST', ':path': path }, endHeaders)
+      connection.send({ type: frameTypes.data, stream: 1, payload: Buffer.from('a part') })
+      if (path === '/api/reading')
+        await connection.find(({ flags, type }) => type === frameTypes.data && (flags & endStream) > 0)
+      else await vi.waitUntil(() => events.includes('data'))
+      connection.send({ type: frameTypes.resetStream, stream: 1, payload: uint32(code) })
+      await vi.waitUntil(() => events.includes('close'))
+      expect([name, events.filter((event) => event !== 'data').toSorted()]).toEqual([
+        name,
+        expected.toSorted(),
+      ])
+      events = []
+    }
+  })
+
   test('answers 50 files and relays 50 streams at once on one session', async () => {
     const session = dial('native')
     const bodies = Array.from({ length: 100 }, async (_, index) => {
@@ -174,7 +233,20 @@ function answerCall(request: IncomingMessage, response: ServerResponse): void {
   response.once('close', () => {
     ended = [...ended, url]
   })
-  if (url === '/api/echo') request.pipe(response)
+  if (url === '/api/silent' || url === '/api/reading') {
+    for (const event of ['aborted', 'data', 'end', 'close'])
+      request.on(event, () => {
+        events = [...events, event]
+      })
+    if (url === '/api/reading') response.end('answer')
+  } else if (url.startsWith('/api/cut')) {
+    if (url.endsWith('length')) response.setHeader('Content-Length', 100)
+    if (!url.endsWith('head')) response.write('part')
+    setTimeout(() => Reflect.get(response, 'stream').close(), 50)
+  } else if (url === '/api/early') {
+    response.write('first')
+    response.end('other')
+  } else if (url === '/api/echo') request.pipe(response)
   else if (url === '/api/hint') {
     response.writeEarlyHints({ link: '</app.js>; rel=preload' })
     response.end('hinted')
@@ -191,9 +263,15 @@ function answerCall(request: IncomingMessage, response: ServerResponse): void {
   }
 }
 
+async function openRaw(name: 'native' | 'node'): Promise<RawHttp2> {
+  const connection = await openRawHttp2(Number(new URL(origins[name]).port))
+  opened.push(connection.socket)
+  return connection
+}
+
 function dial(name: 'native' | 'node'): ClientHttp2Session {
   const session = connect(origins[name], { rejectUnauthorized: false })
-  sessions.push(session)
+  opened.push(session)
   return session
 }
 

@@ -17,7 +17,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use h2::client::SendRequest;
 use h2::server::{Builder, Connection as Session, SendResponse};
 use h2::{Ping, PingPong, Reason, RecvStream};
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -29,7 +28,7 @@ use crate::failure::code_of;
 use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
-use crate::http2::node::Node;
+use crate::http2::node::{Node, Sender};
 use crate::http2::piece::{Payload, Piece};
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::LINK_IDLE;
@@ -269,7 +268,7 @@ impl Streams<'_> {
     }
 
     /// What sends a request to Node, by a new session where there is none that takes it.
-    fn sender(&mut self, cx: &mut Context) -> io::Result<SendRequest<Piece>> {
+    fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
         if let Some(sender) = self.nodes.last_mut().and_then(|node| node.sender(cx)) {
             return Ok(sender);
         }

@@ -5,14 +5,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use h2::client::{ResponseFuture, SendRequest};
+use h2::client::ResponseFuture;
 use h2::server::SendResponse;
-use h2::{Error, Reason, RecvStream, SendStream};
+use h2::{Error, Reason, RecvStream, SendStream, StreamId};
 use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
 use super::bodies::LEAST_PROGRESS;
+use super::node::Sender;
 use super::piece::Piece;
 use super::wire::Flow;
 
@@ -28,11 +29,35 @@ enum Broken {
     Stalled,
 }
 
+/// The end of an answer of Node, as long as somebody waits for it.
+struct End<'a> {
+    node: &'a Flow,
+    stream: u32,
+}
+
+impl<'a> End<'a> {
+    fn expect(node: &'a Flow, stream: StreamId) -> Self {
+        let stream = stream.as_u32();
+        node.ends.borrow_mut().expect(stream);
+        Self { node, stream }
+    }
+
+    fn has_come(&self) -> bool {
+        self.node.ends.borrow().has_come(self.stream)
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.node.ends.borrow_mut().forget(self.stream);
+    }
+}
+
 /// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
 pub async fn exchange(
     request: Request<RecvStream>,
     mut respond: SendResponse<Piece>,
-    node: SendRequest<Piece>,
+    (node, node_flow): Sender,
     flow: Rc<Flow>,
 ) {
     let (parts, mut upload) = request.into_parts();
@@ -52,6 +77,7 @@ pub async fn exchange(
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
+    let end = End::expect(&node_flow, to_node.stream_id());
     let is_uploaded = Cell::new(!has_body);
     let result = {
         let upload = async {
@@ -62,7 +88,7 @@ pub async fn exchange(
             let reset = poll_fn(|cx| to_node.poll_reset(cx)).await;
             Err(Broken::Sink(reset.ok()))
         };
-        let download = answer(response, &mut respond, &flow);
+        let download = answer(response, &mut respond, (&flow, &end));
         tokio::pin!(upload, download);
         let (mut is_taken, mut is_answered) = (true, false);
         loop {
@@ -130,7 +156,7 @@ fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
 async fn answer(
     mut from_node: ResponseFuture,
     respond: &mut SendResponse<Piece>,
-    flow: &Flow,
+    (flow, end): (&Flow, &End<'_>),
 ) -> Result<(), Broken> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
     let (parts, mut download) = response.into_parts();
@@ -140,7 +166,7 @@ async fn answer(
     if is_whole {
         return Ok(());
     }
-    pipe(&mut download, &mut to_client, Some(flow)).await
+    pipe(&mut download, &mut to_client, Some((flow, end))).await
 }
 
 /// Waits for the head of Node's answer; what is said before it (103) is passed on.
@@ -165,9 +191,10 @@ fn poll_response(
 async fn pipe(
     from: &mut RecvStream,
     to: &mut SendStream<Piece>,
-    flow: Option<&Flow>,
+    answer: Option<(&Flow, &End<'_>)>,
 ) -> Result<(), Broken> {
-    while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, to)).await? {
+    let (flow, end) = answer.unzip();
+    while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, (to, end))).await? {
         while !piece.is_empty() {
             to.reserve_capacity(piece.len());
             let room = wait_for_room(to, flow).await?;
@@ -184,7 +211,7 @@ async fn pipe(
     }
     match poll_fn(|cx| from.poll_trailers(cx)).await {
         Ok(Some(trailers)) => send(to.send_trailers(trailers)),
-        Err(error) if !is_end(&error) => Err(broken_at_source(&error)),
+        Err(error) if !is_end(&error, end) => Err(broken_at_source(&error)),
         _ => send(to.send_data(Piece::Relayed(Bytes::new()), true)),
     }
 }
@@ -197,13 +224,13 @@ fn send(result: Result<(), Error>) -> Result<(), Broken> {
 fn poll_piece(
     cx: &mut Context,
     from: &mut RecvStream,
-    to: &mut SendStream<Piece>,
+    (to, end): (&mut SendStream<Piece>, Option<&End>),
 ) -> Poll<Result<Option<Bytes>, Broken>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
     }
     match ready!(from.poll_data(cx)).transpose() {
-        Err(error) if !is_end(&error) => Poll::Ready(Err(broken_at_source(&error))),
+        Err(error) if !is_end(&error, end) => Poll::Ready(Err(broken_at_source(&error))),
         piece => Poll::Ready(Ok(piece.unwrap_or(None))),
     }
 }
@@ -243,9 +270,10 @@ fn poll_room(cx: &mut Context, to: &mut SendStream<Piece>) -> Poll<Result<usize,
     }
 }
 
-/// Who has answered may reset what it does not read, without an error (RFC 9113 §8.1): its answer was whole.
-fn is_end(error: &Error) -> bool {
-    error.is_reset() && error.reason() == Some(Reason::NO_ERROR)
+/// Who has answered may reset what it does not read, without an error (RFC 9113 §8.1): its answer was whole, if its end came
+/// before.
+fn is_end(error: &Error, end: Option<&End>) -> bool {
+    error.is_reset() && error.reason() == Some(Reason::NO_ERROR) && end.is_some_and(End::has_come)
 }
 
 fn broken_at_source(error: &Error) -> Broken {
@@ -257,6 +285,5 @@ fn broken_at_source(error: &Error) -> Broken {
 }
 
 fn reason_of(error: &Error) -> Reason {
-    let reason = error.reason().filter(|&reason| reason != Reason::NO_ERROR);
-    reason.unwrap_or(Reason::INTERNAL_ERROR)
+    error.reason().unwrap_or(Reason::INTERNAL_ERROR)
 }

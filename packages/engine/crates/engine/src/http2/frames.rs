@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// What a client says before its first frame (RFC 9113 §3.4).
@@ -5,11 +6,15 @@ const PREFACE: usize = 24;
 /// Length, type, flags and stream (RFC 9113 §4.1).
 const HEAD: usize = 9;
 
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 /// Of SETTINGS and PING: it answers one of ours.
 const ACK: u8 = 1;
+/// Of DATA and HEADERS.
+const END_STREAM: u8 = 1;
 
 /// How often something may happen.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +32,19 @@ struct Bucket {
     since: Duration,
 }
 
-/// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
-pub struct Frames {
+/// Finds the heads of frames in what has come, however it is cut.
+#[derive(Default)]
+struct Heads {
     /// Bytes until the next head.
     skipped: usize,
     head: [u8; HEAD],
     /// Bytes of the head that have come.
     come: usize,
+}
+
+/// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
+pub struct Frames {
+    heads: Heads,
     resets: Bucket,
     questions: Bucket,
 }
@@ -60,13 +71,34 @@ impl Bucket {
     }
 }
 
+impl Heads {
+    /// The next one; it is taken away, and what comes before it.
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
+        let skipped = self.skipped.min(bytes.len());
+        self.skipped -= skipped;
+        *bytes = &bytes[skipped..];
+        let taken = (HEAD - self.come).min(bytes.len());
+        self.head[self.come..][..taken].copy_from_slice(&bytes[..taken]);
+        self.come += taken;
+        *bytes = &bytes[taken..];
+        if self.come < HEAD {
+            return None;
+        }
+        self.come = 0;
+        let [a, b, c, ..] = self.head;
+        self.skipped = u32::from_be_bytes([0, a, b, c]) as usize;
+        Some(self.head)
+    }
+}
+
 impl Frames {
     /// `resets` is for streams that are cancelled, `questions` for PING and SETTINGS, which want an answer.
     pub fn new(resets: Rate, questions: Rate) -> Self {
         Self {
-            skipped: PREFACE,
-            head: [0; HEAD],
-            come: 0,
+            heads: Heads {
+                skipped: PREFACE,
+                ..Heads::default()
+            },
             resets: Bucket::new(resets),
             questions: Bucket::new(questions),
         }
@@ -75,25 +107,50 @@ impl Frames {
     /// Looks at what a client has sent; whether that is too much.
     pub fn overflow(&mut self, mut bytes: &[u8], now: Duration) -> bool {
         let mut is_too_much = false;
-        loop {
-            let skipped = self.skipped.min(bytes.len());
-            self.skipped -= skipped;
-            bytes = &bytes[skipped..];
-            let taken = (HEAD - self.come).min(bytes.len());
-            self.head[self.come..][..taken].copy_from_slice(&bytes[..taken]);
-            self.come += taken;
-            bytes = &bytes[taken..];
-            if self.come < HEAD {
-                return is_too_much;
-            }
-            self.come = 0;
-            let [a, b, c, kind, flags, ..] = self.head;
-            self.skipped = u32::from_be_bytes([0, a, b, c]) as usize;
+        while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
             is_too_much |= match kind {
                 RST_STREAM => self.resets.overflows(now),
                 PING | SETTINGS if flags & ACK == 0 => self.questions.overflows(now),
                 _ => false,
             };
+        }
+        is_too_much
+    }
+}
+
+/// Notes which streams a server has ended, for h2 does not say so of one that is reset at once.
+#[derive(Default)]
+pub struct Ends {
+    heads: Heads,
+    /// Whether each of these has ended.
+    streams: HashMap<u32, bool>,
+}
+
+impl Ends {
+    /// Looks for the end of a stream from now on.
+    pub fn expect(&mut self, stream: u32) {
+        self.streams.insert(stream, false);
+    }
+
+    /// Whether it has come.
+    pub fn has_come(&self, stream: u32) -> bool {
+        self.streams.get(&stream) == Some(&true)
+    }
+
+    /// Nobody wants to know it any more.
+    pub fn forget(&mut self, stream: u32) {
+        self.streams.remove(&stream);
+    }
+
+    /// Looks at what the server has sent.
+    pub fn read(&mut self, mut bytes: &[u8]) {
+        while let Some([_, _, _, kind, flags, stream @ ..]) = self.heads.next(&mut bytes) {
+            if (kind == DATA || kind == HEADERS)
+                && flags & END_STREAM != 0
+                && let Some(has_ended) = self.streams.get_mut(&u32::from_be_bytes(stream))
+            {
+                *has_ended = true;
+            }
         }
     }
 }
@@ -113,6 +170,7 @@ mod tests {
         frames
     }
 
+    /// On stream 1.
     fn frame(kind: u8, flags: u8, length: u8) -> Vec<u8> {
         let mut bytes = vec![0, 0, length, kind, flags, 0, 0, 0, 1];
         bytes.resize(HEAD + usize::from(length), RST_STREAM);
@@ -143,6 +201,25 @@ mod tests {
         ] {
             assert!(!(0..5).any(|_| frames.overflow(&bytes, Duration::ZERO)));
         }
+    }
+
+    #[test]
+    fn knows_the_ends_of_streams_that_are_expected() {
+        let mut ends = Ends::default();
+        ends.expect(1);
+        for not_yet in [
+            frame(SETTINGS, ACK, 0),
+            frame(DATA, 0, 3),
+            frame(HEADERS, 4, 3),
+        ] {
+            ends.read(&not_yet);
+        }
+        assert!(!ends.has_come(1));
+        ends.read(&frame(DATA, END_STREAM, 3));
+        assert!(ends.has_come(1));
+        ends.forget(1);
+        ends.read(&frame(HEADERS, END_STREAM | 4, 3));
+        assert!(!ends.has_come(1));
     }
 
     #[test]

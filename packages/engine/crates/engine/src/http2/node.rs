@@ -15,9 +15,13 @@ use crate::thread::{self, Thread};
 /// Bytes of an answer that wait for its client: as many as a socket of Node's holds.
 const WINDOW: u32 = 32 * 1024;
 
+/// Sends a request to Node.
+pub type Sender = (SendRequest<Piece>, Rc<Flow>);
+
 /// A session of HTTP/2 with Node, for the streams of one client.
 pub struct Node {
     send: SendRequest<Piece>,
+    flow: Rc<Flow>,
     connection: Pin<Box<Connection<Wire<Box<Stream>>, Piece>>>,
     /// When its last stream ended.
     pub idle_since: Duration,
@@ -32,7 +36,8 @@ impl Node {
     ) -> io::Result<Self> {
         let (_, stream) = hand(client, thread)?;
         let streams = thread.shared.limits.streams_at_once;
-        let wire = Wire::new(Box::new(stream), &Flow::new(thread, None));
+        let flow = Flow::new(thread, None);
+        let wire = Wire::new(Box::new(stream), &flow);
         let mut builder = Builder::new();
         builder
             .enable_push(false)
@@ -44,6 +49,7 @@ impl Node {
         match pin!(builder.handshake(wire)).poll(cx) {
             Poll::Ready(Ok((send, connection))) => Ok(Self {
                 send,
+                flow,
                 connection: Box::pin(connection),
                 idle_since: thread.now(),
             }),
@@ -51,11 +57,11 @@ impl Node {
         }
     }
 
-    /// What sends a request, unless Node takes no more of them.
-    pub fn sender(&mut self, cx: &mut Context) -> Option<SendRequest<Piece>> {
+    /// What sends a request, and what passes then, unless Node takes no more of them.
+    pub fn sender(&mut self, cx: &mut Context) -> Option<Sender> {
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
-            _ => Some(self.send.clone()),
+            _ => Some((self.send.clone(), self.flow.clone())),
         }
     }
 

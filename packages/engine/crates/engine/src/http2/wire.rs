@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use super::frames::Frames;
+use super::frames::{Ends, Frames};
 use crate::observe::Answering;
 use crate::send::TURN;
 use crate::stream::Stream;
@@ -35,6 +35,8 @@ pub struct Flow {
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<Frames>>,
+    /// Those of a server's streams.
+    pub ends: RefCell<Ends>,
     /// Answers of the table that wait for the peer.
     answers: Cell<usize>,
     /// Answers whose last bytes are written, if not by the system yet.
@@ -48,7 +50,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Nothing has passed; `frames` counts those that come.
+    /// Nothing has passed; `frames` counts those that come from a client.
     pub fn new(thread: &Rc<Thread>, frames: Option<Frames>) -> Rc<Self> {
         Rc::new(Self {
             thread: thread.clone(),
@@ -58,6 +60,7 @@ impl Flow {
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
+            ends: RefCell::default(),
             answers: Cell::new(0),
             written: RefCell::default(),
             is_unwanted: Cell::new(false),
@@ -202,6 +205,16 @@ impl Flow {
         Poll::Ready(Ok(count))
     }
 
+    /// Looks at what the peer has sent.
+    fn look_at(&self, bytes: &[u8]) {
+        let Some(frames) = &mut *self.frames.borrow_mut() else {
+            return self.ends.borrow_mut().read(bytes);
+        };
+        if frames.overflow(bytes, self.thread.now()) {
+            self.is_unwanted.set(true);
+        }
+    }
+
     fn note_sent(&self, count: usize) {
         if count > 0 {
             self.sent.set(self.sent.get() + count as u64);
@@ -238,23 +251,13 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncRead for Wire<S> {
         cx: &mut Context,
         buffer: &mut ReadBuf,
     ) -> Poll<io::Result<()>> {
-        let Flow {
-            thread,
-            frames,
-            is_unwanted,
-            active,
-            ..
-        } = &*self.flow;
+        let Flow { thread, active, .. } = &*self.flow;
         // Not into the space itself, which would have to be cleared before.
         let space = &mut thread.buffer.borrow_mut();
         let most = buffer.remaining().min(space.len());
         let count = ready!(self.stream.poll_read(cx, &mut space[..most]))?;
         active.set(thread.now());
-        if let Some(frames) = &mut *frames.borrow_mut()
-            && frames.overflow(&space[..count], thread.now())
-        {
-            is_unwanted.set(true);
-        }
+        self.flow.look_at(&space[..count]);
         buffer.put_slice(&space[..count]);
         Poll::Ready(Ok(()))
     }
