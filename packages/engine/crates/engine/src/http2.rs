@@ -31,7 +31,7 @@ use crate::http2::frames::Frames;
 use crate::http2::node::{Node, Sender};
 use crate::http2::piece::{Payload, Piece};
 use crate::http2::wire::{Flow, Wire};
-use crate::limits::LINK_IDLE;
+use crate::limits::{LINK_IDLE, idle_time_of_links};
 use crate::link::BREATHS;
 use crate::stream::Stream;
 use crate::thread::{Complaint, Connection, Phase, Thread};
@@ -368,7 +368,8 @@ impl Streams<'_> {
             return false;
         }
         if self.exchanges.is_empty() {
-            self.nodes.retain(|node| since(node.idle_since) < LINK_IDLE);
+            let idle_time = idle_time_of_links(&self.thread.shared);
+            self.nodes.retain(|node| since(node.idle_since) < idle_time);
         }
         self.say_goodbye(now);
         if let Some(ping_pong) = &mut self.ping_pong

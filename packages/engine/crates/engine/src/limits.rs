@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::shared::Limits;
+use crate::shared::{Limits, Shared};
 use crate::thread::{Connection, Phase, Thread};
 
 /// How long a link to Node may be idle: Node closes it after 65 seconds, and whoever closes first meets no request.
@@ -16,17 +16,16 @@ pub async fn sweep(thread: &Thread) {
     loop {
         tokio::time::sleep(interval).await;
         thread.look_at_clock();
-        let is_crowded = thread.waiting.is_over();
+        let idle_time = idle_time_of_links(&thread.shared);
+        let is_crowded = thread.waiting.is_over() || idle_time < LINK_IDLE;
         for connection in thread.all() {
             check(thread, &connection);
             if is_crowded && connection.phase.get() == Phase::Streams {
                 connection.alarm.ring();
             }
         }
-        if thread.shared.shortage.is_recent() {
-            discard_idle_links(thread, Duration::ZERO);
-        } else if thread.shared.crowd.is_recent() {
-            discard_idle_links(thread, RESTED);
+        if idle_time < LINK_IDLE {
+            discard_idle_links(thread, idle_time);
         }
     }
 }
@@ -64,6 +63,17 @@ fn check(thread: &Thread, connection: &Connection) {
         Phase::Streams => connection.alarm.look(thread.now()),
         Phase::Idle => discard_idle_link(connection, LINK_IDLE),
         _ => {}
+    }
+}
+
+/// How long a way to Node may be idle: less where its descriptors are needed.
+pub fn idle_time_of_links(shared: &Shared) -> Duration {
+    if shared.shortage.is_recent() {
+        Duration::ZERO
+    } else if shared.crowd.is_recent() {
+        RESTED
+    } else {
+        LINK_IDLE
     }
 }
 

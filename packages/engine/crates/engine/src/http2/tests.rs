@@ -770,6 +770,32 @@ async fn expect_calming(ended: impl Future<Output = Result<(), h2::Error>>) {
 }
 
 #[test]
+fn gives_up_its_idle_way_to_node_where_descriptors_are_needed() {
+    let limits = Limits {
+        checking_interval: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let (response, _) = send
+            .send_request(request(Method::GET, "/miss"), true)
+            .expect("it is sent");
+        let mut node = node(events).await;
+        let (_, mut respond) = node.accept().await.expect("one comes").expect("it is one");
+        respond
+            .send_response(Response::new(()), true)
+            .expect("it is sent");
+        let ended = tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        response.await.expect("it is answered");
+        while !ended.is_finished() {
+            thread.note_shortage();
+            tokio::time::sleep(SHORT / 5).await;
+        }
+        get(&mut send, "/a").await.expect("the session goes on");
+    });
+}
+
+#[test]
 fn ends_an_idle_session() {
     let limits = Limits {
         keep_alive: SHORT,
