@@ -45,6 +45,10 @@ pub use crate::http2::waiting::Waiting;
 const UPLOAD_WINDOW: u32 = 65_535;
 /// Bytes of a body that are on their way at once. They are not copied.
 const BODY_AT_ONCE: usize = 256 * 1024;
+/// Streams that we have reset and how long they are remembered: what still comes of them is ignored. h2 resets others again,
+/// and ends a session at 1,024 of those in its life.
+const REMEMBERED_RESETS: usize = 1024;
+const RESETS_REMEMBERED: Duration = Duration::from_secs(5);
 /// How long a client that was told of the end has to say that it knows.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -62,6 +66,8 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         // One upload that stands still takes nothing from others.
         .initial_connection_window_size(limits.streams_at_once.saturating_mul(UPLOAD_WINDOW))
         .max_send_buffer_size(BODY_AT_ONCE)
+        .max_concurrent_reset_streams(REMEMBERED_RESETS)
+        .reset_stream_duration(RESETS_REMEMBERED)
         .max_pending_accept_reset_streams(limits.resets.burst as usize);
     let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
     let opened = thread.look_at_clock();

@@ -8,6 +8,7 @@ use h2::client::{Builder, Connection, SendRequest};
 
 use super::piece::Piece;
 use super::wire::{Flow, Wire};
+use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
 use crate::link::hand;
 use crate::stream::Stream;
 use crate::thread::{self, Thread};
@@ -41,6 +42,10 @@ impl Node {
         let mut builder = Builder::new();
         builder
             .enable_push(false)
+            .max_concurrent_reset_streams(REMEMBERED_RESETS)
+            .reset_stream_duration(RESETS_REMEMBERED)
+            // Node is no client that has to be held to something.
+            .max_local_error_reset_streams(None)
             .initial_window_size(WINDOW)
             // One stream that stands still takes nothing from others.
             .initial_connection_window_size(streams.saturating_mul(WINDOW))

@@ -66,14 +66,15 @@ fn serve(thread: &Rc<Thread>, stream: Stream) {
 const SHORTER: usize = 200_000;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(payload.len()).expect("it is short");
-    let head = [0, 0, length, kind, flags, 0, 0, 0, stream];
-    [&head, payload].concat()
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(payload.len()).expect("it is short");
+    let [high, low] = length.to_be_bytes();
+    let head = [0, high, low, kind, flags];
+    [&head, &stream.to_be_bytes()[..], payload].concat()
 }
 
 /// What a client says that has room for everything, in frames of 1 MiB at most, and asks so many times for `/a`.
-fn greedy(count: u8) -> Vec<u8> {
+fn greedy(count: u32) -> Vec<u8> {
     let window = i32::MAX.to_be_bytes();
     let settings = [&b"\0\x05\0\x10\0\0\0\x04"[..], &window].concat();
     let update = (i32::MAX - 65_535).to_be_bytes();
@@ -634,6 +635,49 @@ fn gives_others_their_turn_beside_a_fast_reader() {
         reader.join().expect("it reads");
         let longest = longest.get();
         assert!(longest <= (TURN + 2 * BODY_AT_ONCE) as u64, "{longest}");
+    });
+}
+
+#[test]
+fn goes_on_with_a_session_whose_uploads_were_reset_amid_them() {
+    let limits = Limits {
+        resets: Rate {
+            burst: 1000.0,
+            per_second: 0.0,
+        },
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut raw = raw(thread);
+        let settings = frame(4, 0, 0, b"");
+        raw.write_all(&[PREFACE, &settings].concat())
+            .await
+            .expect("it is read");
+        let mut bytes = Vec::new();
+        let fields = [
+            b"\x83\x87\x84\x01\x01x".to_vec(),
+            b"\x00\x01a\x00".repeat(LIMITS.fields),
+        ];
+        for number in 0..300 {
+            let head = frame(1, 4, 2 * number + 1, &fields.concat());
+            raw.write_all(&head).await.expect("it is read");
+            while count_of(3, &bytes) <= number as usize {
+                raw.read_buf(&mut bytes).await.expect("it is reset");
+            }
+        }
+        // What was on its way.
+        for round in 0..5 {
+            for number in 0..300 {
+                let piece = frame(0, 0, 2 * number + 1, &[0; 256]);
+                raw.write_all(&piece).await.expect("it is read");
+            }
+            let ping = frame(6, 0, 0, &[0; 8]);
+            raw.write_all(&ping).await.expect("it is read");
+            while count_of(6, &bytes) <= round {
+                let count = raw.read_buf(&mut bytes).await.expect("it is open");
+                assert!(count > 0, "the session goes on");
+            }
+        }
     });
 }
 
