@@ -23,7 +23,7 @@ interface EngineHttp2Limits {
   readonly streams: number
   /** Fields of a request. */
   readonly fields: number
-  /** Streams that a client may cancel before its session is ended. */
+  /** Streams that a client may cancel, or have refused, before its session is ended. */
   readonly resets: EngineRate
   /** PING and SETTINGS that it may send. */
   readonly controlFrames: EngineRate

@@ -213,15 +213,13 @@ impl Streams<'_> {
         mut respond: SendResponse<Piece>,
     ) {
         if count_fields(&request) > self.thread.shared.limits.fields {
-            respond.send_reset(Reason::ENHANCE_YOUR_CALM);
-            return;
+            return self.refuse(&mut respond, Reason::ENHANCE_YOUR_CALM);
         }
         if request.body().is_end_stream() && self.answer(&request, &mut respond) {
             return;
         }
         if self.thread.shared.relayed.refuses(self.exchanges.len()) {
-            respond.send_reset(Reason::REFUSED_STREAM);
-            return;
+            return self.refuse(&mut respond, Reason::REFUSED_STREAM);
         }
         let attempts = 0;
         self.pass_on(
@@ -232,6 +230,12 @@ impl Streams<'_> {
                 attempts,
             },
         );
+    }
+
+    /// Resets a stream of which nothing was done: if it is refused, the client may ask again (RFC 9113 §8.7).
+    fn refuse(&self, respond: &mut SendResponse<Piece>, reason: Reason) {
+        respond.send_reset(reason);
+        self.flow.note_reset();
     }
 
     /// Gives a request to Node; where the system has no descriptors left, tries it again for as long as `Link::wait_for`.
@@ -312,8 +316,7 @@ impl Streams<'_> {
             return false;
         };
         if self.thread.waiting.refuses(self.flow.answers()) {
-            // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
-            respond.send_reset(Reason::REFUSED_STREAM);
+            self.refuse(respond, Reason::REFUSED_STREAM);
             return true;
         }
         let observer = self.thread.observer.as_ref();

@@ -46,7 +46,7 @@ pub struct Limits {
     pub streams_at_once: u32,
     /// Over HTTP/2 in the process, of those whose answers wait for their clients.
     pub maximum_streams: usize,
-    /// How often a client may cancel a stream.
+    /// How often a client may cancel a stream, or have one refused.
     pub resets: Rate,
     /// How often a client may ask for an answer of HTTP/2's own.
     pub questions: Rate,

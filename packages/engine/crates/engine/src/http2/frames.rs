@@ -104,6 +104,11 @@ impl Frames {
         }
     }
 
+    /// Counts a reset of ours like those of the client; whether it is one too many.
+    pub fn note_reset(&mut self, now: Duration) -> bool {
+        self.resets.overflows(now)
+    }
+
     /// Looks at what a client has sent; whether that is too much.
     pub fn overflow(&mut self, mut bytes: &[u8], now: Duration) -> bool {
         let mut is_too_much = false;

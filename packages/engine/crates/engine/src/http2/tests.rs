@@ -784,6 +784,47 @@ fn refuses_a_request_alone_that_node_did_not_take_before_it_stopped() {
 }
 
 #[test]
+fn ends_a_session_whose_requests_are_refused_again_and_again() {
+    let limits = Limits {
+        resets: Rate {
+            burst: 5.0,
+            per_second: 0.0,
+        },
+        maximum_streams: 1,
+        ..LIMITS
+    };
+    let mut many_fields = request(Method::GET, "/a");
+    for number in 0..LIMITS.fields {
+        let name: http::HeaderName = format!("x{number}").parse().expect("it is a name");
+        let value = "".parse().expect("it is a value");
+        many_fields.headers_mut().insert(name, value);
+    }
+    for asked in [
+        many_fields,
+        request(Method::GET, "/a"),
+        request(Method::GET, "/miss"),
+    ] {
+        on_thread(limits, async |thread, _events| {
+            let mut send = connect(thread, 0).await;
+            let mut taken = Vec::new();
+            let ended = async {
+                loop {
+                    let (response, _) = send.send_request(asked.clone(), true)?;
+                    if taken.len() < 2 {
+                        taken.push(response);
+                    } else {
+                        let error = response.await.expect_err("it is refused");
+                        assert!(error.is_reset() || error.is_go_away());
+                    }
+                    send = send.ready().await?;
+                }
+            };
+            expect_calming(ended).await;
+        });
+    }
+}
+
+#[test]
 fn ends_a_session_that_floods() {
     let limits = Limits {
         resets: Rate {

@@ -205,6 +205,17 @@ impl Flow {
         Poll::Ready(Ok(count))
     }
 
+    /// A stream was reset for what its client has asked for.
+    pub fn note_reset(&self) {
+        let frames = &mut *self.frames.borrow_mut();
+        if frames
+            .as_mut()
+            .is_some_and(|frames| frames.note_reset(self.thread.now()))
+        {
+            self.is_unwanted.set(true);
+        }
+    }
+
     /// Looks at what the peer has sent.
     fn look_at(&self, bytes: &[u8]) {
         let Some(frames) = &mut *self.frames.borrow_mut() else {
