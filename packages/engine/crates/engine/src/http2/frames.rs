@@ -11,10 +11,16 @@ const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
+const CONTINUATION: u8 = 9;
 /// Of SETTINGS and PING: it answers one of ours.
 const ACK: u8 = 1;
 /// Of DATA and HEADERS.
 const END_STREAM: u8 = 1;
+
+/// One byte in so many that come is of a request, or the client was sent one for them, but for some that are free. The
+/// numbers are nginx's.
+const LEAST_SHARE: u64 = 8;
+const FREE: u64 = 1024 * 1024;
 
 /// How often something may happen.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +51,9 @@ struct Heads {
 /// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
 pub struct Frames {
     heads: Heads,
+    /// Bytes that have come, and those among them that are of requests.
+    come: u64,
+    asked: u64,
     resets: Bucket,
     questions: Bucket,
 }
@@ -99,6 +108,8 @@ impl Frames {
                 skipped: PREFACE,
                 ..Heads::default()
             },
+            come: 0,
+            asked: 0,
             resets: Bucket::new(resets),
             questions: Bucket::new(questions),
         }
@@ -109,17 +120,22 @@ impl Frames {
         self.resets.overflows(now)
     }
 
-    /// Looks at what a client has sent; whether that is too much.
-    pub fn overflow(&mut self, mut bytes: &[u8], now: Duration) -> bool {
+    /// Looks at what a client has sent, which was sent so much before; whether that is too much.
+    pub fn overflow(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
         let mut is_too_much = false;
+        self.come += bytes.len() as u64;
         while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
             is_too_much |= match kind {
+                DATA | HEADERS | CONTINUATION => {
+                    self.asked += self.heads.skipped as u64;
+                    false
+                }
                 RST_STREAM => self.resets.overflows(now),
                 PING | SETTINGS if flags & ACK == 0 => self.questions.overflows(now),
                 _ => false,
             };
         }
-        is_too_much
+        is_too_much || self.come / LEAST_SHARE > self.asked + sent + FREE
     }
 }
 
@@ -169,9 +185,11 @@ mod tests {
         per_second: 1.0,
     };
 
+    const START: (Duration, u64) = (Duration::ZERO, 0);
+
     fn frames() -> Frames {
         let mut frames = Frames::new(FEW, FEW);
-        assert!(!frames.overflow(&[0; PREFACE], Duration::ZERO));
+        assert!(!frames.overflow(&[0; PREFACE], START));
         frames
     }
 
@@ -187,13 +205,24 @@ mod tests {
         for kind in [RST_STREAM, PING, SETTINGS] {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
-            let found: Vec<_> = (0..3)
-                .map(|_| frames.overflow(&bytes, Duration::ZERO))
-                .collect();
+            let found: Vec<_> = (0..3).map(|_| frames.overflow(&bytes, START)).collect();
             assert_eq!(found, [false, false, true]);
-            assert!(!frames.overflow(&bytes, Duration::from_secs(1)));
-            assert!(frames.overflow(&bytes, Duration::from_secs(1)));
+            assert!(!frames.overflow(&bytes, (Duration::from_secs(1), 0)));
+            assert!(frames.overflow(&bytes, (Duration::from_secs(1), 0)));
         }
+    }
+
+    #[test]
+    fn finds_that_little_of_what_comes_is_for_anything() {
+        const WINDOW_UPDATE: u8 = 8;
+        let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
+        let is_too_much = |bytes: &[u8], sent: u64| {
+            let mut frames = frames();
+            (1..100).any(|round| frames.overflow(bytes, (Duration::ZERO, round * sent)))
+        };
+        assert!(is_too_much(&many(WINDOW_UPDATE, 4), 0));
+        assert!(!is_too_much(&many(WINDOW_UPDATE, 4), 20_000));
+        assert!(!is_too_much(&many(DATA, 4), 0));
     }
 
     #[test]
@@ -204,7 +233,7 @@ mod tests {
             frame(PING, ACK, 8),
             frame(SETTINGS, ACK, 0),
         ] {
-            assert!(!(0..5).any(|_| frames.overflow(&bytes, Duration::ZERO)));
+            assert!(!(0..5).any(|_| frames.overflow(&bytes, START)));
         }
     }
 
@@ -234,9 +263,7 @@ mod tests {
             let mut frames = frames();
             let mut count = || {
                 let pieces = bytes.chunks(size);
-                pieces
-                    .filter(|piece| frames.overflow(piece, Duration::ZERO))
-                    .count()
+                pieces.filter(|piece| frames.overflow(piece, START)).count()
             };
             assert_eq!([count(), count(), count()], [0, 0, 1], "pieces of {size}");
         }

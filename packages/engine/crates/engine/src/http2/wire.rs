@@ -221,7 +221,7 @@ impl Flow {
         let Some(frames) = &mut *self.frames.borrow_mut() else {
             return self.ends.borrow_mut().read(bytes);
         };
-        if frames.overflow(bytes, self.thread.now()) {
+        if frames.overflow(bytes, (self.thread.now(), self.sent.get())) {
             self.is_unwanted.set(true);
         }
     }
