@@ -381,7 +381,8 @@ impl Streams<'_> {
             self.nodes.retain(|node| since(node.idle_since) < idle_time);
         }
         self.say_goodbye(now);
-        if let Some(ping_pong) = &mut self.ping_pong
+        if self.pinged.is_some()
+            && let Some(ping_pong) = &mut self.ping_pong
             && ping_pong.poll_pong(cx).is_ready()
         {
             self.pinged = None;

@@ -125,8 +125,9 @@ impl Body {
             }
             match self.to.poll_capacity(cx) {
                 Poll::Ready(Some(Ok(_))) => {}
+                // It was reset.
                 Poll::Ready(_) => return false,
-                Poll::Pending => return self.to.poll_reset(cx).is_pending(),
+                Poll::Pending => return true,
             }
         }
     }

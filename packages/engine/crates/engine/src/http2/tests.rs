@@ -488,6 +488,23 @@ fn counts_an_answer_as_aborted_whose_client_has_gone() {
 }
 
 #[test]
+fn lets_go_of_an_answer_that_its_client_cancels() {
+    let limits = Limits {
+        maximum_streams: 1,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _events| {
+        let mut send = connect(thread, 0).await;
+        let waiting = get(&mut send, "/a").await.expect("it is answered");
+        assert!(thread.waiting.refuses(1));
+        drop(waiting);
+        while thread.waiting.refuses(1) {
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
+#[test]
 fn refuses_streams_while_node_has_too_many() {
     let limits = Limits {
         maximum_streams: 1,
