@@ -324,11 +324,8 @@ impl Streams<'_> {
             return false;
         }
         let clock = &*self.thread.clock.borrow();
-        let response = self
-            .thread
-            .heads
-            .borrow_mut()
-            .response(table, &found, clock);
+        let mut heads = self.thread.heads.borrow_mut();
+        let (response, body) = heads.response(table, &found, clock);
         let answering = observer.map(|observer| {
             let texts = if observer.logs() {
                 (text_of(request), text_of_head(&response))
@@ -338,7 +335,6 @@ impl Streams<'_> {
             let peer = self.connection.peer.map(|peer| peer.ip());
             observer.begin(answers.notes.of(table, &found), peer, (&texts.0, &texts.1))
         });
-        let body = table.parts(&found, clock, false).rest_of_body(0);
         // A head that has to wait has its end behind it: until then it counts.
         let is_over = body.is_empty() && !self.flow.is_stuck();
         // A stream that was reset meanwhile needs no answer.

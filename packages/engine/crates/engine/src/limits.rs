@@ -16,6 +16,8 @@ pub async fn sweep(thread: &Thread) {
     loop {
         tokio::time::sleep(interval).await;
         thread.look_at_clock();
+        let answers = thread.shared.answers.load();
+        thread.heads.borrow_mut().follow(answers.table.as_ref());
         let idle_time = idle_time_of_links(&thread.shared);
         let is_crowded = thread.waiting.is_over() || idle_time < LINK_IDLE;
         for connection in thread.all() {

@@ -1,3 +1,6 @@
+use std::rc::Rc;
+
+use bytes::Bytes;
 use http::header::DATE;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serve_dist_core::{Answer, Clock, Kind, Table, fields_of};
@@ -5,37 +8,65 @@ use serve_dist_core::{Answer, Clock, Kind, Table, fields_of};
 /// Heads that are remembered: 2 MB at most.
 const MOST: usize = 1024;
 
-/// Heads of answers as fields: made from their text once, not for each request, and for each thread, since all threads
-/// would feel it if one counted the users of a text that they share.
+/// Answers as h2 takes them: their fields are made from text once, not for each request, and for each thread, since all
+/// threads would feel it if one counted the users of a text or of a body that they share.
 #[derive(Default)]
 pub struct Heads {
     /// The build that they are of.
     build: u64,
     /// Each has one place, with its number.
-    known: Vec<Option<(usize, HeaderMap)>>,
+    known: Vec<Option<Known>>,
     date: Option<HeaderValue>,
+    none: Rc<Bytes>,
+}
+
+struct Known {
+    number: usize,
+    fields: HeaderMap,
+    body: Rc<Bytes>,
 }
 
 impl Heads {
-    /// The head of an answer, with the date.
-    pub fn response(&mut self, table: &Table, answer: &Answer, clock: &Clock) -> Response<()> {
-        if self.build != table.build() {
-            self.build = table.build();
+    /// Forgets those of other builds than this one, with their bodies.
+    pub fn follow(&mut self, table: Option<&Table>) {
+        let build = table.map_or(0, Table::build);
+        if self.build != build {
+            self.build = build;
             self.known = Vec::new();
         }
+    }
+
+    /// The head of an answer, with the date, and its body.
+    pub fn response(
+        &mut self,
+        table: &Table,
+        answer: &Answer,
+        clock: &Clock,
+    ) -> (Response<()>, Rc<Bytes>) {
+        self.follow(Some(table));
         let is_304 = answer.kind == Kind::NotModified;
         let number = 2 * answer.representation + usize::from(is_304);
         if self.known.len() <= number % MOST {
             self.known.resize_with(number % MOST + 1, || None);
         }
         let place = &mut self.known[number % MOST];
-        place.take_if(|(known, _)| *known != number);
-        let (_, fields) = place.get_or_insert_with(|| (number, read_head(table, answer, clock)));
+        place.take_if(|known| known.number != number);
+        let known = place.get_or_insert_with(|| {
+            let answer = Answer {
+                with_body: !is_304,
+                ..*answer
+            };
+            Known {
+                number,
+                fields: read_head(table, &answer, clock),
+                body: Rc::new(table.parts(&answer, clock, false).rest_of_body(0)),
+            }
+        });
         let mut response = Response::new(());
         if is_304 {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
-        response.headers_mut().clone_from(fields);
+        response.headers_mut().clone_from(&known.fields);
         self.date.take_if(|date| date.as_bytes() != clock.date());
         if self.date.is_none() {
             self.date = HeaderValue::from_bytes(clock.date()).ok();
@@ -43,7 +74,12 @@ impl Heads {
         if let Some(date) = &self.date {
             response.headers_mut().insert(DATE, date.clone());
         }
-        response
+        let body = if answer.with_body {
+            &known.body
+        } else {
+            &self.none
+        };
+        (response, body.clone())
     }
 }
 
@@ -69,26 +105,52 @@ mod tests {
     use crate::testing::table_of;
 
     #[test]
-    fn has_the_head_of_each_answer_with_the_date_of_now() {
+    fn has_the_head_of_each_answer_with_the_date_of_now_and_its_body() {
         let table = table_of(&[b"one".into(), b"other".into()]);
         let (mut clock, mut now) = (Clock::new(0, 0), 0);
         let mut heads = Heads::default();
-        for (representation, length) in [(0, "3"), (1, "5"), (0, "3")] {
-            let answer = Answer {
-                consumed: 0,
-                resource: representation,
-                representation,
-                kind: Kind::Ok,
-                with_body: true,
-                closes: false,
-            };
-            let head = heads.response(&table, &answer, &clock);
-            assert_eq!(head.headers()["content-length"], length);
-            assert_eq!(head.headers()["date"].as_bytes(), clock.date());
+        for (representation, length) in [(0, 3), (1, 5), (0, 3)] {
+            for with_body in [true, false] {
+                let answer = Answer {
+                    consumed: 0,
+                    resource: representation,
+                    representation,
+                    kind: Kind::Ok,
+                    with_body,
+                    closes: false,
+                };
+                let (head, body) = heads.response(&table, &answer, &clock);
+                assert_eq!(head.headers()["content-length"], length.to_string());
+                assert_eq!(head.headers()["date"].as_bytes(), clock.date());
+                assert_eq!(body.len(), if with_body { length } else { 0 });
+            }
             now += 1;
             clock.set(now);
             // Another one has had its place.
-            heads.known[0] = Some((MOST, HeaderMap::new()));
+            heads.known[0] = Some(Known {
+                number: MOST,
+                fields: HeaderMap::new(),
+                body: Rc::default(),
+            });
         }
+    }
+
+    #[test]
+    fn lets_go_of_the_bodies_of_an_old_build() {
+        let mut heads = Heads::default();
+        let answer = Answer {
+            consumed: 0,
+            resource: 0,
+            representation: 0,
+            kind: Kind::Ok,
+            with_body: true,
+            closes: false,
+        };
+        let table = table_of(&[b"one".into()]);
+        let (_, body) = heads.response(&table, &answer, &Clock::new(0, 0));
+        heads.follow(Some(&table));
+        assert_eq!(Rc::strong_count(&body), 2);
+        heads.follow(Some(&table_of(&[b"two".into()])));
+        assert_eq!(Rc::strong_count(&body), 1);
     }
 }

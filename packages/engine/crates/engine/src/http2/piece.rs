@@ -9,7 +9,7 @@ use crate::observe::Answering;
 /// The body of an answer of the table, which waits for its client as long as h2 has something of it. The answer ends with
 /// its last byte; one of which h2 drops a part was aborted.
 pub struct Payload {
-    bytes: Bytes,
+    bytes: Rc<Bytes>,
     left: Cell<usize>,
     answering: RefCell<Option<Answering>>,
     flow: Rc<Flow>,
@@ -25,7 +25,7 @@ pub enum Piece {
 
 impl Payload {
     /// One of which nothing is sent.
-    pub fn new(bytes: Bytes, answering: Option<Answering>, flow: &Rc<Flow>) -> Rc<Self> {
+    pub fn new(bytes: Rc<Bytes>, answering: Option<Answering>, flow: &Rc<Flow>) -> Rc<Self> {
         flow.begin_answer();
         let payload = Self {
             left: Cell::new(bytes.len()),
