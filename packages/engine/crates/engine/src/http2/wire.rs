@@ -15,8 +15,8 @@ use crate::send::TURN;
 use crate::stream::Stream;
 use crate::thread::Thread;
 
-/// Bytes that are gathered before they are written: answers of one turn leave together.
-const GATHERED: usize = 32 * 1024;
+/// Bytes that are gathered before they are written: answers of one turn leave together, and as whole records of TLS.
+const GATHERED: usize = 64 * 1024;
 
 /// A stream as h2 reads and writes it.
 pub struct Wire<S> {
@@ -182,7 +182,7 @@ impl Flow {
         }
         let of_bytes = {
             let out = &mut *self.out.borrow_mut();
-            let taken = stream.try_write_both(out, bytes)?;
+            let taken = stream.try_write_both(out, &bytes[..GATHERED - out.len()])?;
             self.note_sent(taken);
             let of_out = taken.min(out.len());
             out.drain(..of_out);
@@ -193,7 +193,7 @@ impl Flow {
             return Poll::Ready(Ok(of_bytes));
         }
         ready!(self.poll_flush(cx, stream))?;
-        let count = match stream.poll_write(cx, bytes) {
+        let count = match stream.poll_write(cx, &bytes[..GATHERED.min(bytes.len())]) {
             Poll::Pending => {
                 self.set_blocked(true);
                 return Poll::Pending;
