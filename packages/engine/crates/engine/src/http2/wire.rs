@@ -1,5 +1,6 @@
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem::take;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -27,6 +28,7 @@ pub struct Wire<S> {
 /// What passes a wire.
 pub struct Flow {
     thread: Rc<Thread>,
+    /// The thread's own within a turn; who is blocked keeps it.
     out: RefCell<Vec<u8>>,
     /// Whether what is written is gathered until somebody says that it may leave.
     is_held: Cell<bool>,
@@ -137,7 +139,7 @@ impl Flow {
     fn poll_flush(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
-            *out = Vec::new();
+            self.give_back(&mut out);
             // What h2 holds of a frame may be blocked still.
             return Poll::Ready(Ok(()));
         }
@@ -153,13 +155,18 @@ impl Flow {
         };
         self.note_sent(written);
         if result.is_ready() {
-            // An idle connection holds no memory for it.
-            *out = Vec::new();
+            self.give_back(&mut out);
         } else {
             out.drain(..written);
         }
         self.set_blocked(result.is_pending());
         result
+    }
+
+    fn give_back(&self, out: &mut Vec<u8>) {
+        if out.capacity() > 0 {
+            self.thread.out.replace(take(out));
+        }
     }
 
     fn poll_write(
@@ -171,6 +178,8 @@ impl Flow {
         if self.out.borrow().len() + bytes.len() <= GATHERED {
             let out = &mut *self.out.borrow_mut();
             if out.capacity() == 0 {
+                *out = self.thread.out.take();
+                out.clear();
                 out.reserve(GATHERED);
             }
             out.extend_from_slice(bytes);
