@@ -104,8 +104,8 @@ impl Session {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
         }
-        // Tickets of sessions leave with the first answer, where the socket has no room for them.
-        self.flush(connection, socket).map(drop).into()
+        // Tickets of sessions leave with the first answer, or before anything is waited for.
+        Poll::Ready(Ok(()))
     }
 
     /// Reads what has come; 0 is the end.
@@ -116,8 +116,6 @@ impl Session {
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let connection = &mut *self.connection.borrow_mut();
-        // Who cannot write may read still.
-        let _ = self.poll_flush(connection, socket, cx);
         loop {
             match connection.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -127,7 +125,12 @@ impl Session {
                 }
                 read => return Poll::Ready(read),
             }
-            ready!(poll_receive(connection, socket, cx))?;
+            let Poll::Ready(received) = poll_receive(connection, socket, cx) else {
+                // Who cannot write may read still.
+                let _ = self.poll_flush(connection, socket, cx);
+                return Poll::Pending;
+            };
+            received?;
         }
     }
 
@@ -136,27 +139,29 @@ impl Session {
         let connection = &mut *self.connection.borrow_mut();
         let whole = first.len() + second.len();
         let mut taken = 0;
-        while self.flush(connection, socket)? {
+        while taken < whole {
+            if self.owed.get() == 0 {
+                let (first, second) = match taken.checked_sub(first.len()) {
+                    None => (&first[taken..], second),
+                    Some(of_second) => (&second[of_second..], &[][..]),
+                };
+                let encrypted = if second.is_empty() {
+                    connection.writer().write(first)?
+                } else {
+                    let pieces = [IoSlice::new(first), IoSlice::new(second)];
+                    connection.writer().write_vectored(&pieces)?
+                };
+                if encrypted == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                self.owed.set(encrypted);
+            }
+            if !self.flush(connection, socket)? {
+                break;
+            }
             let counted = self.owed.get().min(whole - taken);
             self.owed.set(self.owed.get() - counted);
             taken += counted;
-            if taken == whole {
-                break;
-            }
-            let (first, second) = match taken.checked_sub(first.len()) {
-                None => (&first[taken..], second),
-                Some(of_second) => (&second[of_second..], &[][..]),
-            };
-            let encrypted = if second.is_empty() {
-                connection.writer().write(first)?
-            } else {
-                let pieces = [IoSlice::new(first), IoSlice::new(second)];
-                connection.writer().write_vectored(&pieces)?
-            };
-            if encrypted == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            self.owed.set(encrypted);
         }
         Ok(taken)
     }
