@@ -119,7 +119,8 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
       const session = dial(name)
       const still = Array.from({ length: 40 }, () => {
         const upload = session.request({ ':method': 'POST', ':path': '/api/still' })
-        upload.write(script)
+        // More than both engines hold of it; Node's client has room for 10 MB of all.
+        upload.write(script.slice(0, 150_000))
         return upload
       })
       await vi.waitUntil(() => handled.length === 40)
