@@ -184,7 +184,7 @@ impl Stream {
     /// The same before the stream is closed, which says it by itself where nothing is encrypted.
     pub fn end_at_close(&self) {
         if let Some(session) = &self.session {
-            session.end(&self.socket);
+            session.end_at_close(&self.socket);
         }
     }
 }

@@ -175,9 +175,18 @@ impl Session {
 
     /// Tells the client that nothing more comes, behind what is written.
     pub fn end(&self, socket: &Socket) {
+        self.say_end(socket, Close::Soon);
+    }
+
+    /// The same before the socket is closed, which ends it.
+    pub fn end_at_close(&self, socket: &Socket) {
+        self.say_end(socket, Close::Done);
+    }
+
+    fn say_end(&self, socket: &Socket, close: Close) {
         if self.close.get() == Close::No {
             let connection = &mut *self.connection.borrow_mut();
-            self.close.set(Close::Soon);
+            self.close.set(close);
             connection.send_close_notify();
             // Where the client is gone, there is nobody to tell.
             let _ = self.flush(connection, socket);
