@@ -6,6 +6,7 @@ mod frames;
 mod heads;
 mod node;
 mod piece;
+mod quiet;
 mod waiting;
 mod wire;
 
@@ -14,6 +15,7 @@ use std::io;
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -30,6 +32,7 @@ use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::{Node, Sender};
 use crate::http2::piece::{Payload, Piece};
+use crate::http2::quiet::Quiet;
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
 use crate::link::BREATHS;
@@ -88,12 +91,14 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         return Ok(true);
     };
     let ping_pong = session.ping_pong();
+    let quiet = Quiet::new();
     let mut streams = Streams {
         thread,
         connection,
         session,
         ping_pong,
         flow,
+        quiet: quiet.clone(),
         bodies: Bodies::default(),
         exchanges: JoinSet::new(),
         nodes: Vec::new(),
@@ -104,7 +109,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         held: None,
         is_over: false,
     };
-    poll_fn(|cx| streams.poll(cx)).await
+    poll_fn(|cx| quiet.poll(cx, |cx| streams.poll(cx))).await
 }
 
 /// The streams of a session.
@@ -114,6 +119,7 @@ struct Streams<'a> {
     session: Session<Wire<&'a Stream>, Piece>,
     ping_pong: Option<PingPong>,
     flow: Rc<Flow>,
+    quiet: Arc<Quiet>,
     bodies: Bodies,
     /// Those that Node answers.
     exchanges: JoinSet<Option<Unsent>>,
@@ -129,6 +135,9 @@ struct Streams<'a> {
     held: Option<(Duration, u64)>,
     is_over: bool,
 }
+
+/// A request, and what answers it.
+type Asked = (Request<RecvStream>, SendResponse<Piece>);
 
 /// A request for which there were no descriptors yet.
 struct Unsent {
@@ -178,7 +187,7 @@ impl Streams<'_> {
     /// Says whether the session is over.
     fn poll_session(&mut self, cx: &mut Context, now: Duration) -> bool {
         loop {
-            while let Poll::Ready(accepted) = self.session.poll_accept(cx) {
+            while let Poll::Ready(accepted) = self.poll_accept(cx) {
                 let Some(Ok((request, respond))) = accepted else {
                     return true;
                 };
@@ -203,6 +212,12 @@ impl Streams<'_> {
                 return false;
             }
         }
+    }
+
+    /// What has woken the task until now is dealt with here, or behind it.
+    fn poll_accept(&mut self, cx: &mut Context) -> Poll<Option<Result<Asked, h2::Error>>> {
+        self.quiet.deal();
+        self.session.poll_accept(cx)
     }
 
     /// Answers a request, or has it answered.

@@ -1,0 +1,104 @@
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Wakes a task, but not for what happens in its own poll and is dealt with there: h2 wakes whoever polls a session for each
+/// answer that it is given.
+pub struct Quiet {
+    task: Mutex<Waker>,
+    is_polled: AtomicBool,
+    is_woken: AtomicBool,
+}
+
+impl Quiet {
+    /// Of no task yet.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            task: Mutex::new(Waker::noop().clone()),
+            is_polled: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
+        })
+    }
+
+    /// Polls something, and wakes its task if it was woken meanwhile since somebody last dealt with that.
+    pub fn poll<Output>(
+        self: &Arc<Self>,
+        cx: &Context,
+        poll: impl FnOnce(&mut Context) -> Poll<Output>,
+    ) -> Poll<Output> {
+        self.task().clone_from(cx.waker());
+        self.is_polled.store(true, SeqCst);
+        let result = poll(&mut Context::from_waker(&Waker::from(self.clone())));
+        self.is_polled.store(false, SeqCst);
+        if self.is_woken.swap(false, SeqCst) {
+            cx.waker().wake_by_ref();
+        }
+        result
+    }
+
+    /// All that has woken the task in this poll is looked at after this.
+    pub fn deal(&self) {
+        self.is_woken.store(false, SeqCst);
+    }
+
+    fn task(&self) -> MutexGuard<'_, Waker> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Quiet {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_woken.store(true, SeqCst);
+        // Where the poll has ended meanwhile, one of both sees it.
+        if !self.is_polled.load(SeqCst) && self.is_woken.swap(false, SeqCst) {
+            self.task().wake_by_ref();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counter(AtomicUsize);
+
+    impl Wake for Counter {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    #[test]
+    fn wakes_for_what_is_not_dealt_with_in_the_poll() {
+        let counter = Arc::new(Counter::default());
+        let waker = Waker::from(counter.clone());
+        let cx = Context::from_waker(&waker);
+        let quiet = Quiet::new();
+        let mut kept = None;
+        for (is_woken, is_dealt_with, expected) in
+            [(false, false, 0), (true, true, 0), (true, false, 1)]
+        {
+            let _ = quiet.poll(&cx, |cx| {
+                if is_woken {
+                    cx.waker().wake_by_ref();
+                    cx.waker().wake_by_ref();
+                }
+                if is_dealt_with {
+                    quiet.deal();
+                }
+                kept = Some(cx.waker().clone());
+                Poll::<()>::Pending
+            });
+            assert_eq!(counter.0.load(SeqCst), expected);
+        }
+        kept.expect("it was polled").wake();
+        assert_eq!(counter.0.load(SeqCst), 2, "at once between polls");
+    }
+}
