@@ -106,3 +106,55 @@ impl Pump {
         Poll::Ready(Ok(()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::thread::spawn;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::testing::{LIMITS, on_thread};
+    use crate::thread::READ_BUFFER;
+
+    const MUCH: usize = 100 * TURN;
+
+    /// A connection over TCP: of one that is fast, the system holds more than a turn.
+    fn connected() -> (TcpStream, Stream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
+        let address = listener.local_addr().expect("it has one");
+        let end = TcpStream::connect(address).expect("somebody listens");
+        let (socket, _) = listener.accept().expect("it is in the queue");
+        socket.set_nonblocking(true).expect("it is a socket");
+        let stream = Stream::new(socket.into()).expect("it can be watched");
+        (end, stream)
+    }
+
+    #[test]
+    fn gives_others_their_turn_though_more_can_be_moved() {
+        on_thread(LIMITS, async |_, _| {
+            let ((mut source, from), (mut sink, to)) = (connected(), connected());
+            let writing = spawn(move || source.write_all(&vec![b'x'; MUCH]));
+            let reading = spawn(move || sink.read_exact(&mut vec![0; MUCH]));
+            let mut pump = Pump::new(MUCH as u64);
+            let mut buffer = vec![0; READ_BUFFER];
+            loop {
+                let before = pump.moved();
+                let way = (&from, &to);
+                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, way, &mut buffer))).await;
+                let moved = pump.moved() - before;
+                assert!(moved < (TURN + READ_BUFFER) as u64, "{moved}");
+                if stop.is_ready() {
+                    break;
+                }
+                // Others have it, while more comes.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            for other in [writing, reading] {
+                other.join().expect("it ends").expect("it is open");
+            }
+        });
+    }
+}

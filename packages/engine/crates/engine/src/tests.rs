@@ -4,12 +4,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
+use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use crate::copier::Copier;
 use crate::event::Event;
+use crate::limits::RESTED;
 use crate::shared::{Answers, Limits};
 use crate::testing::{
     BODY, HEAD, HIT, LAST_HIT, LIMITS, MISS, SHORT, answer, client, handed, on_thread, read,
@@ -424,6 +426,82 @@ fn closes_what_is_idle_and_what_nobody_reads() {
             tokio::time::sleep(SHORT).await;
         }
         drop(unread);
+    });
+}
+
+#[test]
+fn closes_no_idle_connection_before_its_time() {
+    let limits = Limits {
+        keep_alive: 4 * SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _| {
+        let clients = (0..5_u32).map(|number| {
+            let thread = thread.clone();
+            tokio::task::spawn_local(async move {
+                let mut client = client(&thread, HEAD).await;
+                assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
+                // At different times between two looks of the sweep.
+                tokio::time::sleep(number * SHORT / 5).await;
+                client.write_all(HEAD.as_bytes()).await.expect("it is open");
+                assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
+                let answered = Instant::now();
+                read_all(&mut client).await;
+                answered.elapsed()
+            })
+        });
+        for client in clients.collect::<Vec<_>>() {
+            let idle = client.await.expect("it reads");
+            assert!(idle >= limits.keep_alive, "{idle:?}");
+        }
+    });
+}
+
+#[test]
+fn gives_a_whole_head_no_time_while_it_waits_for_descriptors() {
+    on_thread(LIMITS, async |thread, events| {
+        thread.note_shortage();
+        let _client = client(thread, MISS).await;
+        let phase = || thread.all()[0].phase.get();
+        while phase() == Phase::Fresh {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(phase(), Phase::Node);
+        handed(events).await;
+    });
+}
+
+#[test]
+fn gives_up_links_that_rest_while_clients_cannot_be_accepted() {
+    let limits = Limits {
+        checking_interval: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, events| {
+        let mut client = client(thread, MISS).await;
+        let (id, mut node) = handed(events).await;
+        read(&mut node, MISS.len()).await;
+        answer(&mut node, (thread, id, 6), "answer").await;
+        assert_eq!(read(&mut client, 6).await, "answer");
+        let begun = Instant::now();
+        while !thread.links.borrow().is_empty() {
+            thread.shared.crowd.note();
+            tokio::time::sleep(SHORT).await;
+        }
+        assert!(begun.elapsed() >= RESTED - 2 * SHORT, "it was in use");
+        assert_eq!(read_all(&mut node).await, "");
+        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        assert_ne!(handed(events).await.0, id);
+    });
+}
+
+#[test]
+fn opens_no_link_for_empty_lines_alone() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut client = client(thread, "\r\n\r\n").await;
+        client.shutdown().await.expect("it is open");
+        assert_eq!(read_all(&mut client).await, "");
+        assert!(events.try_recv().is_err());
     });
 }
 
