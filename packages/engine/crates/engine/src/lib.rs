@@ -7,6 +7,7 @@
 mod alarm;
 mod binding;
 mod body_file;
+mod complaint;
 mod copier;
 mod credentials;
 mod deal;

@@ -1,6 +1,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::alarm::Alarm;
+use crate::complaint::Complaints;
 use crate::deal::{Arrival, Counted};
 use crate::event::{Event, Refused};
 use crate::http2::{Heads, Waiting};
@@ -22,20 +23,10 @@ use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::worker::BREATH;
 
+pub use crate::complaint::Complaint;
+
 /// Bytes that are read at once: one buffer for all connections of a thread.
 pub const READ_BUFFER: usize = 64 * 1024;
-/// Between two complaints of one kind.
-const COMPLAINTS: Duration = Duration::from_secs(1);
-
-/// What operators are to know of.
-#[derive(Clone, Copy)]
-pub enum Complaint {
-    /// Requests do not reach Node.
-    NoWayToNode,
-    /// Clients are not accepted.
-    NoRoomForClients,
-}
-
 /// What the connections of one thread have in common.
 pub struct Thread {
     /// What all threads have in common.
@@ -62,7 +53,7 @@ pub struct Thread {
     pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
-    complained: [Cell<Option<Instant>>; 2],
+    complaints: Complaints,
     /// When there were no descriptors for a way to Node.
     short: Cell<Option<Instant>>,
     /// The next number, and the distance to the one after: a link's number says its thread.
@@ -133,7 +124,7 @@ impl Thread {
             links: RefCell::default(),
             started: Instant::now(),
             now: Cell::default(),
-            complained: Default::default(),
+            complaints: Complaints::default(),
             short: Cell::default(),
             next: Cell::new(number + threads),
             threads,
@@ -199,21 +190,9 @@ impl Thread {
         let _ = connection.abort.set(task.abort_handle());
     }
 
-    /// Says on standard error what fails, and why; once a second, however often it does.
+    /// Tells operators what fails, and why.
     pub fn complain(&self, complaint: Complaint, error: &io::Error) {
-        let place = &self.complained[complaint as usize];
-        if place.get().is_some_and(|last| last.elapsed() < COMPLAINTS) {
-            return;
-        }
-        place.set(Some(Instant::now()));
-        let line = match complaint {
-            Complaint::NoWayToNode => {
-                format!("requests get 502, for the engine does not reach Node: {error}")
-            }
-            Complaint::NoRoomForClients => format!("new clients have to wait: {error}"),
-        };
-        // Whoever reads may be slow. Where nobody does, nobody is to know.
-        tokio::task::spawn_blocking(move || writeln!(io::stderr(), "serve-dist: {line}"));
+        self.complaints.make(complaint, error);
     }
 
     /// Whether a way to Node may be opened: not in the breath after there were no descriptors for one.
