@@ -1,21 +1,24 @@
 use std::cell::Cell;
-use std::net::Shutdown;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
+use std::os::unix::net::UnixStream as StdUnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use crate::copier::Copier;
-use crate::event::Event;
+use crate::event::{Event, Handed};
 use crate::limits::RESTED;
-use crate::shared::{Answers, Limits};
+use crate::listen::{Address, Listener};
+use crate::shared::{Answers, Limits, Shared};
 use crate::testing::{
-    BODY, HEAD, HIT, LAST_HIT, LIMITS, MISS, SHORT, answer, client, handed, on_thread, read,
-    read_all, run,
+    BODY, HEAD, HIT, LAST_HIT, LIMITS, LONG, MISS, SHORT, answer, answers, client, handed,
+    on_thread, read, read_all, run,
 };
 use crate::thread::{Connection, Phase, Thread};
 use crate::unbroken::unbroken;
@@ -533,6 +536,41 @@ fn says_close_and_closes_while_it_drains() {
                 .contains("\r\nConnection: close\r\n")
         );
     });
+}
+
+#[test]
+fn gives_answers_their_time_though_it_is_to_stop_twice() {
+    let (sender, events) = channel();
+    let tell = Box::new(move |event| sender.send(event).is_ok());
+    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, tell));
+    shared.answers.store(Arc::new(answers()));
+    let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("there is a port");
+    let (_, port) = listener.address().expect("it has an address");
+    shared.start(listener, 1, Box::new(())).expect("it begins");
+
+    let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+    client.write_all(MISS.as_bytes()).expect("it is open");
+    let Ok(Event::Handed(Handed { id, end, .. })) = events.recv() else {
+        panic!("another event came first");
+    };
+    let (ended, all_ended) = channel();
+    for _ in 0..2 {
+        let ended = ended.clone();
+        shared.drain(LONG, Box::new(move || ended.send(()).unwrap_or_default()));
+    }
+    let mut node = StdUnixStream::from(end);
+    node.set_nonblocking(false).expect("it is a socket");
+    node.read_exact(&mut [0; MISS.len()]).expect("it comes");
+    // A thread that stops at once has ended by then.
+    let _ = all_ended.recv_timeout(SHORT);
+    node.write_all(b"late").expect("the link is open");
+    shared.done(id, 4);
+    let mut said = String::new();
+    client.read_to_string(&mut said).expect("it is open");
+    assert_eq!(said, "late");
+    drop((client, node));
+    assert_eq!(all_ended.recv_timeout(LONG), Ok(()));
 }
 
 #[test]

@@ -57,7 +57,8 @@ async fn run(thread: &Rc<Thread>, door: Option<Door>, mut commands: UnboundedRec
     if let Some(grace_period) = grace_period {
         tokio::select! {
             biased;
-            _ = obey(thread, &mut commands) => {}
+            // It is stopping already: only an end at once ends that.
+            () = async { while obey(thread, &mut commands).await.is_some() {} } => {}
             () = drain(thread, door, grace_period) => {}
         }
     }
