@@ -96,7 +96,10 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     const others = await takeAll(started)
     expect([await statusOf(files, '/'), await statusOf(files, '/none')]).toEqual([200, 502])
     expect(await files.rest()).toHaveLength(0)
-    expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/)
+    // It is written beside the answers.
+    await vi.waitFor(() =>
+      expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/),
+    )
     for (const { socket } of others) socket.destroy()
     expect((await rawRequest(started.port, { target: '/none' })).status).toBe(404)
   })
