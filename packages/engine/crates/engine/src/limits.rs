@@ -1,3 +1,4 @@
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::shared::{Limits, Shared};
@@ -7,6 +8,8 @@ use crate::thread::{Connection, Phase, Thread};
 pub const LINK_IDLE: Duration = Duration::from_secs(60);
 /// How long a way to Node has been idle before a client that waits in the system's queue is more important.
 pub const RESTED: Duration = Duration::from_secs(1);
+/// How long a client has to read the end of its last answer before bytes that it still sends reset the connection.
+pub const LINGER: Duration = Duration::from_secs(1);
 const LONGEST_SWEEP: Duration = Duration::from_secs(1);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
@@ -26,8 +29,10 @@ pub async fn sweep(thread: &Thread) {
                 connection.alarm.ring();
             }
         }
-        if idle_time < LINK_IDLE {
-            discard_idle_links(thread, idle_time);
+        if thread.shared.shortage.is_recent() {
+            discard_idle_links(thread);
+        } else if thread.shared.crowd.is_recent() {
+            discard_rested_links(thread);
         }
     }
 }
@@ -52,7 +57,8 @@ fn check(thread: &Thread, connection: &Connection) {
             }
             // There is room for it, as nothing else is under way.
             let _ = connection.stream.try_write(&thread.shared.timeout_answer);
-            connection.end();
+            connection.stream.end();
+            connection.enter(Phase::Lingering, thread);
         }
         // What it waits since may be a sweep too early, and its next request may have just come.
         Phase::Idle
@@ -62,6 +68,7 @@ fn check(thread: &Thread, connection: &Connection) {
             connection.end();
         }
         Phase::Sending if waited >= limits.socket => connection.destroy(),
+        Phase::Lingering if waited >= LINGER => connection.end(),
         Phase::Streams => connection.alarm.look(thread.now()),
         Phase::Idle => discard_idle_link(connection, LINK_IDLE),
         _ => {}
@@ -79,10 +86,25 @@ pub fn idle_time_of_links(shared: &Shared) -> Duration {
     }
 }
 
-/// Gives back the descriptors of ways to Node that no request has needed for so long.
-pub fn discard_idle_links(thread: &Thread, time: Duration) {
+/// Gives back the descriptors of ways to Node that no request needs.
+pub fn discard_idle_links(thread: &Thread) {
     for connection in thread.all() {
-        discard_idle_link(&connection, time);
+        discard_idle_link(&connection, Duration::ZERO);
+    }
+}
+
+/// The same for clients that wait, who would take all that comes free: the way that was used last is left to Node's requests.
+pub fn discard_rested_links(thread: &Thread) {
+    let all = thread.all();
+    let last = all.iter().max_by_key(|connection| {
+        let link = connection.link.borrow();
+        let idle = link.as_ref().filter(|link| !link.busy.get());
+        idle.map(|link| link.idle_since.get())
+    });
+    for connection in &all {
+        if !last.is_some_and(|last| Rc::ptr_eq(last, connection)) {
+            discard_idle_link(connection, RESTED);
+        }
     }
 }
 

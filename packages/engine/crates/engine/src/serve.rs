@@ -2,12 +2,12 @@ use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::ready;
-use std::time::Duration;
 
 use serve_dist_core::{Answer, Parts, RequestEnd, Step, decide};
 
 use crate::body_file::LARGE;
 use crate::http2;
+use crate::limits::LINGER;
 use crate::relay::{After, relay};
 use crate::send::{Body, Rest, await_turn, has_had_turn, write, write_both};
 use crate::shared::Answers;
@@ -20,8 +20,6 @@ const COPIED: usize = 4096;
 const TOGETHER: usize = 32 * 1024;
 /// What a new connection of TCP sends at once: ten segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10 * 1460;
-/// How long a client has to read the end of its last answer before bytes that it still sends reset the connection.
-const LINGER: Duration = Duration::from_secs(1);
 
 const UNREACHABLE: &[u8] =
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -36,6 +34,8 @@ enum Next {
     HandOver(usize, RequestEnd),
     /// The last answer is sent; the client may not know that yet.
     Close,
+    /// The last answer is sent, as the rest of a head came too late.
+    Refused,
     /// The client sends nothing more.
     End,
 }
@@ -105,6 +105,7 @@ async fn serve_requests(
                     && !connection.stream.has_unread();
                 return Ok(thread.draining.get() || !is_over);
             }
+            Next::Refused => return Ok(true),
             Next::End => return Ok(false),
         };
         if let Some(rest) = rest {
@@ -124,6 +125,10 @@ async fn read(
     poll_fn(|cx| {
         let buffer = &mut thread.buffer.borrow_mut();
         let count = ready!(connection.stream.poll_read(cx, buffer))?;
+        if connection.phase.get() == Phase::Lingering {
+            // Its time was over meanwhile.
+            return Ok((None, Next::Refused)).into();
+        }
         let read = &buffer[..count];
         if count == 0 {
             // A head without its end is Node's to refuse; empty lines are of no head.

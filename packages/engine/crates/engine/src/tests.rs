@@ -382,6 +382,23 @@ fn refuses_a_head_that_takes_too_long() {
 }
 
 #[test]
+fn resets_no_client_that_sends_on_after_its_head_took_too_long() {
+    let limits = Limits {
+        headers: SHORT,
+        ..LIMITS
+    };
+    on_thread(limits, async |thread, _| {
+        let mut client = client(thread, "GET /a HT").await;
+        assert_eq!(read(&mut client, 17).await, "HTTP/1.1 408 \r\n\r\n");
+        for byte in "TP".bytes() {
+            client.write_all(&[byte]).await.expect("it is open");
+            tokio::time::sleep(SHORT).await;
+        }
+        assert_eq!(read_all(&mut client).await, "");
+    });
+}
+
+#[test]
 fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
     let limits = Limits {
         headers: SHORT,
@@ -475,26 +492,34 @@ fn gives_a_whole_head_no_time_while_it_waits_for_descriptors() {
 }
 
 #[test]
-fn gives_up_links_that_rest_while_clients_cannot_be_accepted() {
+fn gives_up_links_that_rest_while_clients_cannot_be_accepted_but_the_last_one() {
     let limits = Limits {
         checking_interval: SHORT,
         ..LIMITS
     };
     on_thread(limits, async |thread, events| {
-        let mut client = client(thread, MISS).await;
-        let (id, mut node) = handed(events).await;
-        read(&mut node, MISS.len()).await;
-        answer(&mut node, (thread, id, 6), "answer").await;
-        assert_eq!(read(&mut client, 6).await, "answer");
+        let mut asked = Vec::new();
+        for _ in 0..3 {
+            let mut client = client(thread, MISS).await;
+            let (id, mut node) = handed(events).await;
+            read(&mut node, MISS.len()).await;
+            answer(&mut node, (thread, id, 6), "answer").await;
+            assert_eq!(read(&mut client, 6).await, "answer");
+            asked.push((client, node));
+            tokio::time::sleep(2 * SHORT).await;
+        }
         let begun = Instant::now();
-        while !thread.links.borrow().is_empty() {
+        while begun.elapsed() < RESTED + 5 * SHORT {
             thread.shared.crowd.note();
             tokio::time::sleep(SHORT).await;
         }
-        assert!(begun.elapsed() >= RESTED - 2 * SHORT, "it was in use");
-        assert_eq!(read_all(&mut node).await, "");
+        let (mut client, mut node) = asked.pop().expect("there are three");
         client.write_all(MISS.as_bytes()).await.expect("it is open");
-        assert_ne!(handed(events).await.0, id);
+        assert_eq!(read(&mut node, MISS.len()).await, MISS);
+        for (_client, mut node) in asked {
+            assert_eq!(read_all(&mut node).await, "");
+        }
+        assert!(events.try_recv().is_err(), "nothing more was handed over");
     });
 }
 

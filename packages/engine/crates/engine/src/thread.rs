@@ -205,7 +205,7 @@ impl Thread {
         self.shared.shortage.note();
         if self.may_open_link() {
             self.short.set(Some(Instant::now()));
-            discard_idle_links(self, Duration::ZERO);
+            discard_idle_links(self);
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::deal::{Door, Seat};
 use crate::drain::drain;
-use crate::limits::{RESTED, discard_idle_links, sweep};
+use crate::limits::{discard_idle_links, discard_rested_links, sweep};
 use crate::listen::Listener;
 use crate::shared::{Command, Shared};
 use crate::thread::{Complaint, Thread, unix_time};
@@ -94,7 +94,7 @@ async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
         // Others have their turn while many come, and who waits for a way to Node comes first.
         tokio::task::coop::consume_budget().await;
         while thread.shared.shortage.is_recent() {
-            discard_idle_links(thread, Duration::ZERO);
+            discard_idle_links(thread);
             tokio::time::sleep(BREATH).await;
         }
         let Ok(mut guard) = door.listener().readable().await else {
@@ -114,7 +114,7 @@ async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
             Err(error) => {
                 thread.complain(Complaint::NoRoomForClients, &error);
                 thread.shared.crowd.note();
-                discard_idle_links(thread, RESTED);
+                discard_rested_links(thread);
                 tokio::time::sleep(BREATH).await;
             }
         }
