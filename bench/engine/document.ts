@@ -36,7 +36,7 @@ A target is judged where what was measured is farther from the mark than \`serve
 turns in each round: \`itself\` is the farther end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 %
 decides nothing; below 5, none. What is on its mark or on the better side of it is met.
 
-Rounds end early only after ${looks.join(', ')}: where the interval of the ratio to what the mark allows (99 %, so that all looks together
+The rounds of a target end early only after ${looks.join(', ')}: where the interval of the ratio to what the mark allows (99 %, so that all looks together
 are wrong in 5 %) lies 10 % or more from 1 on one side, and farther than the engine is from itself.
 
 ${targetTable(report)}

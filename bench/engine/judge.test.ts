@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../serve/report/report.ts'
 import { reportOf, voidRow } from '../serve/report/report-of.ts'
-import { judge } from './judge.ts'
+import { isAbout, isDecided, judge } from './judge.ts'
 import type { Target } from './targets.ts'
 
 const workload = 'bundles50k'
@@ -55,5 +55,33 @@ describe('judge', () => {
     })
     expect(judge(rows, alone, workload)).toMatchObject({ shares: [0.5, 0.5, 0.5], resolution: 0 })
     expect(judge(late, alone, workload).resolution).toBe(0.75)
+  })
+})
+
+describe('isAbout', () => {
+  test('names both servers of a ratio, and the second turn of the first', () => {
+    const names = ['native', 'node', 'native-again', 'nginx']
+    expect(names.filter((name) => isAbout(perSecond, name))).toEqual(['native', 'node', 'native-again'])
+  })
+
+  test('names the server alone where it is beside nothing', () => {
+    const { beside: _, ...alone } = perSecond
+    expect(['native', 'node', 'native-again'].filter((name) => isAbout(alone, name))).toEqual(['native'])
+  })
+})
+
+function ten(rate: number): readonly number[] {
+  return Array.from({ length: 10 }, () => rate)
+}
+
+describe('isDecided', () => {
+  test('is true of what lies far from the mark after ten rounds, though another target goes on', () => {
+    const { rows } = reportOf({ native: ten(200), node: ten(100), nginx: ten(190), 'native-again': ten(200) })
+    expect(isDecided(rows, perSecond, workload)).toBe(true)
+    expect(isDecided(rows, { ...perSecond, beside: 'nginx' }, workload)).toBe(false)
+  })
+
+  test('is true where a server has no numbers', () => {
+    expect(isDecided([...reportOf({ native: 100 }).rows, voidRow('node')], perSecond, workload)).toBe(true)
   })
 })

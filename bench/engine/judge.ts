@@ -1,7 +1,7 @@
 import type { Row, Sample } from '../serve/report/report.ts'
 import { median } from '../serve/statistics.ts'
 import { shareOfMark, type Target, valueOf } from './targets.ts'
-import { estimate, resolutionOf } from './verdict.ts'
+import { estimate, isSettled, resolutionOf } from './verdict.ts'
 
 /** What is added to the name of a server that takes a second turn in each round. */
 export const again = '-again'
@@ -37,6 +37,18 @@ export function judge(rows: readonly Row[], target: Target, workload: string): J
       return isOf && row.void !== undefined ? [`${row.server}: ${row.void}`] : []
     }),
   }
+}
+
+/** Whether a target needs the rounds of a server: those of the engine, of what it is beside, and of the engine once more. */
+export function isAbout({ server, beside }: Target, name: string): boolean {
+  if (beside === undefined) return name === server
+  return [server, beside, server + again].includes(name)
+}
+
+/** Whether no further round would change what is said of a target, or there is nothing to say. */
+export function isDecided(rows: readonly Row[], target: Target, workload: string): boolean {
+  const { shares, resolution, voids } = judge(rows, target, workload)
+  return voids.length > 0 || isSettled(shares, resolution)
 }
 
 /** How far the server that takes two turns is from itself. */

@@ -13,15 +13,13 @@ import { again } from './judge.ts'
 export interface Part {
   readonly workload: Workload
   readonly servers: readonly ServerDefinition[]
-  /** The workload alone is measured in so few rounds. */
-  readonly mostRounds?: number
   /** Whether servers are started for each round: memory is that of a first load, and some keep the core busy. */
   readonly isFresh?: boolean
   /** Processes of each server; servers and load generator then share all cores. */
   readonly workers?: number
 }
 
-/** Whose differences are small: they take part in every round, and the engine twice. */
+/** Whose differences are small: the engine has two turns in each round. */
 const [native, nginx, node, h2o] = [
   definitionOf('serve-dist-native'),
   definitionOf('nginx'),
@@ -29,8 +27,7 @@ const [native, nginx, node, h2o] = [
   definitionOf('h2o'),
 ]
 const close = [native, nginx, twice(native)]
-const besideUs = [node, definitionOf('sirv')]
-const others = ['static-web-server', 'h2o', 'bun-routes'].map(definitionOf)
+const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-routes'].map(definitionOf)
 
 const [lightNative, lightNode] = withApplication('ssr', 'light-application')
 const blocked = withApplication('blocked', 'blocking-application')
@@ -39,7 +36,7 @@ const blocked = withApplication('blocked', 'blocking-application')
 export const parts: readonly Part[] = [
   ...choose(allWorkloads, ['answer', 'arena-static'])
     .filter(({ name }) => name !== 'answer-blocked')
-    .map((workload) => ({ workload, servers: [...close, ...besideUs, ...others] })),
+    .map((workload) => ({ workload, servers: [...close, ...peers] })),
   ...[answerTls, answerHttp2, arenaStaticHttp2, answerHandshake].map((workload) => ({
     workload,
     servers: [...close, node, h2o],
@@ -50,28 +47,14 @@ export const parts: readonly Part[] = [
     workload,
     // The one that nothing blocks shows what the load generator and the core add.
     servers: [...blocked, lightNative],
-    mostRounds: 5,
     isFresh: true,
   })),
   ...choose(allWorkloads, ['zipf']).map((workload) => ({
     workload,
     servers: [...close, node],
-    mostRounds: 5,
     isFresh: true,
   })),
 ]
-
-/** Whether a server takes part in the first rounds only: nothing is near it. */
-export function isPeer(name: string | undefined): boolean {
-  return [...besideUs, ...others].some((peer) => peer.name === name)
-}
-
-/** In how many rounds a server takes part at most. */
-export function roundsOf(name: string, peerRounds: number): number {
-  if (!isPeer(name)) return Number.POSITIVE_INFINITY
-  // No target is beside the others.
-  return besideUs.some((peer) => peer.name === name) ? peerRounds : Math.ceil(peerRounds / 2)
-}
 
 function definitionOf(name: string): ServerDefinition {
   const definition = allServers.find((server) => server.name === name)

@@ -3,14 +3,14 @@ import { type CheckedAndStarted, type MeasureOptions, startAndCheck } from '../s
 import { addTo, emptyRow } from '../serve/measure/run-rounds.ts'
 import type { FoundServer } from '../serve/peers/server-definition.ts'
 import type { Row } from '../serve/report/report.ts'
-import { judge } from './judge.ts'
-import { isPeer, type Part, roundsOf } from './plan.ts'
+import { isAbout, isDecided } from './judge.ts'
+import type { Part } from './plan.ts'
 import { targets } from './targets.ts'
-import { isSettled } from './verdict.ts'
 
 /** How the rounds of a workload are run. */
 export interface PartOptions extends MeasureOptions {
   readonly rounds: number
+  /** Of servers that no target is about. */
   readonly peerRounds: number
   readonly onProgress: (step: string, server: string) => void
 }
@@ -22,8 +22,8 @@ const roundsOfProcess = 5
 const shortWarmUp = 0.2
 
 /**
- * Measures servers at one workload in turn, round after round (A B C A B C …), until each had its rounds or further
- * ones would change no verdict.
+ * Measures servers at one workload in turn, round after round (A B C A B C …), each until it had its rounds or further
+ * ones would change no verdict of it.
  */
 export async function runPart(
   part: Part,
@@ -41,15 +41,17 @@ export async function runPart(
   const measuring = { ...options, ...sharing, seconds }
   const rows = new Map<string, Row>()
   const started = new Map<string, CheckedAndStarted>()
-  const most = Math.min(rounds, part.mostRounds ?? rounds)
+  // What is decided stays so: of a server that left and came back, nobody would know which rounds were whose.
+  let undecided = targets.filter(({ workloads }) => workloads.includes(name))
   try {
-    for (let round = 1; round <= most; round += 1) {
-      if (isDecided(name, [...rows.values()], round <= peerRounds)) break
+    for (let round = 1; round <= rounds; round += 1) {
+      undecided = undecided.filter((target) => !isDecided([...rows.values()], target, name))
       if (part.isFresh === true || round % roundsOfProcess === 1) await stopAll(started)
       for (const [server, found] of servers) {
         const row = rows.get(server) ?? emptyRow(server, found.version, name, options.connections)
-        if (row.void !== undefined || round > roundsOf(server, peerRounds)) continue
-        onProgress(`round ${round} of ${most}: ${name}`, server)
+        const isWanted = round <= peerRounds || undecided.some((target) => isAbout(target, server))
+        if (row.void !== undefined || !isWanted) continue
+        onProgress(`round ${round} of ${rounds}: ${name}`, server)
         const taken = await addTo(row, async () => {
           const kept = started.get(server)
           if (kept !== undefined) return kept.measure(Math.min(shortWarmUp, options.warmUpSeconds))
@@ -65,16 +67,6 @@ export async function runPart(
     await stopAll(started)
   }
   return [...rows.values()]
-}
-
-/** Whether no target at this workload needs another round. Those beside peers have theirs in the first rounds. */
-function isDecided(workload: string, rows: readonly Row[], isPeersTurn: boolean): boolean {
-  const own = targets.filter(({ workloads, beside }) => workloads.includes(workload) && !isPeer(beside))
-  if (isPeersTurn || own.length === 0) return false
-  return own.every((target) => {
-    const { shares, resolution, voids } = judge(rows, target, workload)
-    return voids.length > 0 || isSettled(shares, resolution)
-  })
 }
 
 async function stopAll(started: Map<string, CheckedAndStarted>): Promise<void> {

@@ -15,8 +15,10 @@ import type { ServerDefinition } from '../serve/peers/server-definition.ts'
 import { readMachine, readSaved, saveReport } from '../serve/report/report.ts'
 import { print } from '../start/measure-start.ts'
 import { engineDocument, type EngineReport, type Piece } from './document.ts'
-import { type Part, parts, roundsOf } from './plan.ts'
+import { isAbout } from './judge.ts'
+import { type Part, parts } from './plan.ts'
 import { runPart } from './run-part.ts'
+import { targets } from './targets.ts'
 
 interface Options {
   readonly workloads: readonly string[]
@@ -42,8 +44,8 @@ const options = new Command('bench:engine')
   .option('--workloads <names>', 'which workloads; by default all', namesOf(allWorkloads), [])
   .option('--servers <names>', 'which servers; by default all', namesOf(allServers), [])
   .option('--connections <n>', 'at once', positive, 64)
-  .option('--rounds <n>', 'at most, of what is close', positive, 30)
-  .option('--peer-rounds <n>', 'of the others', positive, 5)
+  .option('--rounds <n>', 'at most, of servers that a target is about', positive, 30)
+  .option('--peer-rounds <n>', 'of the others', positive, 3)
   .option('--duration <s>', 'seconds of load in a round', Number, 1.5)
   .option('--warm-up <s>', 'seconds of load behind the start of a server', Number, 1)
   .option('--server-cores <cores>', 'cores of the server, as taskset takes them', '0')
@@ -101,10 +103,12 @@ function mostMinutes(
   isChosen: (server: ServerDefinition) => boolean,
   { rounds, peerRounds, duration, warmUp }: Pick<Options, 'rounds' | 'peerRounds' | 'duration' | 'warmUp'>,
 ): number {
-  const seconds = chosen.map(({ workload, servers, mostRounds = rounds, isFresh = false }) => {
+  const seconds = chosen.map(({ workload, servers, isFresh = false }) => {
     const turn = Math.max(duration, workload.leastSeconds ?? 0) + 0.5 + (warmUp + 1) * (isFresh ? 1 : 0.2)
-    const most = Math.min(rounds, mostRounds)
-    const turns = servers.filter(isChosen).map(({ name }) => Math.min(most, roundsOf(name, peerRounds)))
+    const own = targets.filter(({ workloads }) => workloads.includes(workload.name))
+    const turns = servers.filter(isChosen).map(({ name }) => {
+      return own.some((target) => isAbout(target, name)) ? rounds : Math.min(rounds, peerRounds)
+    })
     return turns.reduce((sum, count) => sum + count, 0) * turn
   })
   return Math.ceil(seconds.reduce((sum, part) => sum + part, 0) / 60)
