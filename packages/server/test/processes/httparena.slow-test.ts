@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type ConnectionOptions } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { loadEngine } from '@serve-dist/engine'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { dialTls } from '../support/dial-tls.ts'
 import { freePort } from '../support/free-port.ts'
@@ -42,33 +43,47 @@ const staleWindow = 30_000
 
 let data: string
 let ports: readonly [plain: number, tls: number, h2: number]
+let said: string
 let stop: () => Promise<number | null>
 
-beforeAll(async () => {
-  data = await temporaryDirectory()
-  ports = [await freePort(), await freePort(), await freePort()]
-  await Promise.all([mkdir(join(data, 'static')), mkdir(join(data, 'bin'))])
-  await Promise.all(names.map(writeWithVariants))
-  await symlink(bin, join(data, 'bin/serve-dist'))
-  const { cert, key } = await writeCertificate()
-  await Promise.all([copyFile(cert, join(data, 'server.crt')), copyFile(key, join(data, 'server.key'))])
-  const dockerfile = await readFile(join(entry, 'Dockerfile'), 'utf8')
-  const [command = '', ...args]: string[] = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
-  const path = [join(data, 'bin'), process.env['PATH']].join(delimiter)
-  const env = { ...process.env, PATH: path, DATA: data, CERTS: data, PORTS: ports.join() }
-  const child = spawn(command, args, { cwd: entry, env, stdio: 'ignore' })
-  stop = async () => {
-    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
-    return child.exitCode
-  }
-  await vi.waitFor(async () => {
-    for (const port of ports) (await openConnection(port)).socket.destroy()
-  }, staleWindow)
-}, 40_000)
+// Both, whichever engine the suite is run over.
+const engines = typeof loadEngine() === 'string' ? ['node'] : ['node', 'native']
 
-afterAll(() => stop())
+describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
+  beforeAll(async () => {
+    data = await temporaryDirectory()
+    ports = [await freePort(), await freePort(), await freePort()]
+    await Promise.all([mkdir(join(data, 'static')), mkdir(join(data, 'bin'))])
+    await Promise.all(names.map(writeWithVariants))
+    await symlink(bin, join(data, 'bin/serve-dist'))
+    const { cert, key } = await writeCertificate()
+    await Promise.all([copyFile(cert, join(data, 'server.crt')), copyFile(key, join(data, 'server.key'))])
+    const dockerfile = await readFile(join(entry, 'Dockerfile'), 'utf8')
+    const [command = '', ...args]: string[] = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
+    const path = [join(data, 'bin'), process.env['PATH']].join(delimiter)
+    const own = { PATH: path, DATA: data, CERTS: data, PORTS: ports.join(), SERVE_DIST_ENGINE: engine }
+    const env = { ...process.env, ...own }
+    const child = spawn(command, args, { cwd: entry, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    stop = async () => {
+      if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
+      return child.exitCode
+    }
+    await vi.waitFor(async () => {
+      for (const port of ports) (await openConnection(port)).socket.destroy()
+    }, staleWindow)
+  }, 40_000)
 
-describe('deploy/httparena', () => {
+  afterAll(() => stop())
+
+  test('says of each of its servers that this engine answers', async () => {
+    const all = [engine, engine, engine]
+    await vi.waitFor(() => expect(said.match(/(?<=engine: )\w+/g)).toEqual(all))
+  })
+
   test('names profiles that there are, a type that may hold files in memory, and a version of Node', async () => {
     const meta: unknown = JSON.parse(await readFile(join(entry, 'meta.json'), 'utf8'))
     expect(meta).toMatchObject({ type: 'infrastructure', tests: ['static-tls', 'static-h2'], enabled: true })
