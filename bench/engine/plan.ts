@@ -1,12 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { answerHandshake, answerHttp2, answerTls, pages, pagesOfWorkers } from '../serve/load/answer-sizes.ts'
-import { arenaStaticHttp2 } from '../serve/load/arena.ts'
+import { arenaStaticHttp2, arenaStaticTls } from '../serve/load/arena.ts'
 import { workloads as allWorkloads } from '../serve/load/workloads.ts'
 import type { Workload } from '../serve/load/workload.ts'
 import { choose } from '../serve/option-values.ts'
 import { serveDist } from '../serve/peers/find-server.ts'
 import type { ServerDefinition } from '../serve/peers/server-definition.ts'
 import { servers as allServers } from '../serve/peers/servers.ts'
+import { socketFloor } from '../serve/peers/socket-floor.ts'
 import { again } from './judge.ts'
 
 /** A workload, and who takes turns at it. */
@@ -29,6 +30,9 @@ const [native, nginx, node, h2o] = [
 const close = [native, nginx, twice(native)]
 const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-routes'].map(definitionOf)
 
+/** Where it shows what the system takes; for more than one answer, and for others than GET, it has none. */
+const atFloor = new Set(['answer-450b', 'answer-3k', 'answer-14k', 'answer-26k', 'answer-304'])
+
 const [lightNative, lightNode] = withApplication('ssr', 'light-application')
 const blocked = withApplication('blocked', 'blocking-application')
 
@@ -36,8 +40,11 @@ const blocked = withApplication('blocked', 'blocking-application')
 export const parts: readonly Part[] = [
   ...choose(allWorkloads, ['answer', 'arena-static'])
     .filter(({ name }) => name !== 'answer-blocked')
-    .map((workload) => ({ workload, servers: [...close, ...peers] })),
-  ...[answerTls, answerHttp2, arenaStaticHttp2, answerHandshake].map((workload) => ({
+    .map((workload) => {
+      const floor = atFloor.has(workload.name) ? [socketFloor] : []
+      return { workload, servers: [...close, ...peers, ...floor] }
+    }),
+  ...[answerTls, arenaStaticTls, answerHttp2, arenaStaticHttp2, answerHandshake].map((workload) => ({
     workload,
     servers: [...close, node, h2o],
   })),

@@ -37,6 +37,13 @@ export const arenaStatic: Workload = {
   prepare: prepareArena,
 }
 
+/** The same over TLS, as HttpArena's `static-tls` has it. */
+export const arenaStaticTls: Workload = {
+  name: 'arena-static-tls',
+  title: "20 files of 3 to 300 KB in turn, HTTP/1.1 over TLS, as HttpArena's static-tls",
+  prepare: async () => ({ ...(await prepareArena()), tls: 'http/1.1' }),
+}
+
 /** The same over HTTP/2, with as many streams as HttpArena's `static-h2` has. */
 export const arenaStaticHttp2: Workload = {
   name: 'arena-static-h2',

@@ -52,11 +52,11 @@ export async function startServer(
 ): Promise<StartedServer> {
   const port = await findFreePort()
   const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
-  const accept = workload.requests[0]?.accept ?? []
-  const { directory } = workload
+  const { directory, requests } = workload
+  const accept = requests[0]?.accept ?? []
   const tls = workload.tls === undefined ? undefined : await tlsFiles()
   const launch = await server
-    .launch({ directory, port, workers, scratch, tls, accept })
+    .launch({ directory, port, workers, scratch, tls, accept, requests })
     .catch((error: unknown) => {
       throw new VoidRow(`cannot be started: ${endOf(String(error))}`, { cause: error })
     })

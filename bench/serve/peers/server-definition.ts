@@ -1,3 +1,4 @@
+import type { WorkloadRequest } from '../load/workload.ts'
 import type { TlsFiles } from '../tls-files.ts'
 
 /** What a server needs to start. */
@@ -13,6 +14,8 @@ export interface LaunchInput {
   readonly tls?: TlsFiles | undefined
   /** The codings that the workload asks for, for servers that do not negotiate. */
   readonly accept: readonly string[]
+  /** What will be asked for, for a server that knows no other answers. */
+  readonly requests: readonly WorkloadRequest[]
 }
 
 /** A command to start, in the foreground. */
