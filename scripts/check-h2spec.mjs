@@ -1,8 +1,9 @@
-// `pnpm check:h2spec`: what h2spec says of HTTP/2, ours and that of Node alone. We must not be worse.
+// `pnpm check:h2spec`: what h2spec says of HTTP/2, that of both engines and that of Node alone. We must not be worse.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { judgedEngines } from './judges/judged-engines.mjs'
 import { writeSites } from './judges/write-sites.mjs'
 import { runCommand } from './run-command.mjs'
 import { startProgram } from './start-program.mjs'
@@ -16,6 +17,7 @@ const bare = fileURLToPath(new URL('judges/bare-http2.mjs', import.meta.url))
 const repeats = 10
 
 /** @typedef {{ name: string, port: string }} JudgedServer */
+/** @typedef {import('./start-program.mjs').RunningProgram} RunningProgram */
 /** @typedef {Map<string, 'passed' | 'failed' | 'skipped'>} Results By the section and what is asked. */
 
 await installH2spec()
@@ -25,19 +27,24 @@ try {
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
   const { spa } = await writeSites(directory, bin)
   const ofOurs = [bin, spa, '--port', '0', '--tls-cert', cert, '--tls-key', key]
-  const running = await Promise.all(
-    [ofOurs, [...ofOurs, '--memory-budget', '0'], [bare, cert, key]].map((args) =>
-      startProgram([process.execPath, ...args]),
-    ),
-  )
-  const [held, streamed, node] = ['ours', 'ours streamed', 'Node alone'].map((name, index) => ({
-    name,
-    port: running[index]?.url.port ?? '',
-  }))
-  if (held === undefined || streamed === undefined || node === undefined) throw new Error('three servers')
+  /** @type {RunningProgram[]} */
+  const running = []
+  /** @param {string} name @param {string[]} args @returns {Promise<JudgedServer>} */
+  const start = async (name, ...args) => {
+    const started = await startProgram([process.execPath, ...args])
+    running.push(started)
+    return { name, port: started.url.port }
+  }
+  const node = await start('Node alone', bare, cert, key)
+  const ours = []
+  for (const engine of judgedEngines()) {
+    const ofEngine = [...ofOurs, '--engine', engine]
+    ours.push(await start(`engine ${engine}`, ...ofEngine))
+    ours.push(await start(`engine ${engine} streamed`, ...ofEngine, '--memory-budget', '0'))
+  }
   const ofNode = await judge(node)
   for (const name of failuresOf(ofNode)) console.log(`  Node alone fails: ${name}`)
-  for (const server of [held, streamed]) {
+  for (const server of ours) {
     const worse = failuresOf(await judge(server)).filter((name) => ofNode.get(name) !== 'failed')
     for (const name of worse) await compare(server, node, name)
   }

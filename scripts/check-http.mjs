@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadEngine } from '../packages/engine/dist/index.js'
+import { judgedEngines } from './judges/judged-engines.mjs'
 import { writeSites } from './judges/write-sites.mjs'
 import { runCommand } from './run-command.mjs'
 import { startProgram } from './start-program.mjs'
@@ -15,29 +15,18 @@ const python = await installJudges()
 const directory = await mkdtemp(join(tmpdir(), 'serve-dist-judges-'))
 try {
   const { spa, mpa } = await writeSites(directory, bin)
-  const serve = (/** @type {string[]} */ ...args) =>
-    startProgram([
-      process.execPath,
-      bin,
-      '--engine',
-      'node',
-      ...args,
-      '--port',
-      '0',
-      '--immutable',
-      'assets/**',
-    ])
-  const servers = [await serve(spa), await serve(spa, '--memory-budget', '0'), await serve(mpa)]
-  const ofEngine = ['--engine', 'native']
-  if (hasEngine()) servers.push(await serve(spa, ...ofEngine), await serve(mpa, ...ofEngine))
-  const [held = '', streamed = '', pages = '', native, nativePages = ''] = servers.map(({ url }) => url.port)
-  await hear('REDbot and httplint, bodies from memory', 'redbot_judge.py', held, pages)
-  await hear('REDbot and httplint, bodies streamed', 'redbot_judge.py', streamed, pages)
-  await hear('hypothesis and h11, bodies from memory', 'fuzz.py', held)
-  await hear('hypothesis and h11, bodies streamed', 'fuzz.py', streamed)
-  if (native !== undefined) {
-    await hear('REDbot and httplint, the native engine', 'redbot_judge.py', native, nativePages)
-    await hear('hypothesis and h11, the native engine', 'fuzz.py', native)
+  const servers = []
+  for (const engine of judgedEngines()) {
+    const given = ['--engine', engine, '--port', '0', '--immutable', 'assets/**']
+    const serve = (/** @type {string[]} */ ...args) =>
+      startProgram([process.execPath, bin, ...given, ...args])
+    const started = [await serve(spa), await serve(spa, '--memory-budget', '0'), await serve(mpa)]
+    servers.push(...started)
+    const [held = '', streamed = '', pages = ''] = started.map(({ url }) => url.port)
+    await hear(`REDbot and httplint, engine ${engine}, bodies from memory`, 'redbot_judge.py', held, pages)
+    await hear(`REDbot and httplint, engine ${engine}, bodies streamed`, 'redbot_judge.py', streamed, pages)
+    await hear(`hypothesis and h11, engine ${engine}, bodies from memory`, 'fuzz.py', held)
+    await hear(`hypothesis and h11, engine ${engine}, bodies streamed`, 'fuzz.py', streamed)
   }
   const ends = await Promise.all(servers.map((server) => server.stop()))
   const isWhole = ends.every(({ exitCode, errors }) => exitCode === 0 && errors === '')
@@ -47,13 +36,6 @@ try {
   )
 } finally {
   await rm(directory, { recursive: true, force: true })
-}
-
-/** Whether the native engine can be judged, too. */
-function hasEngine() {
-  const engine = loadEngine()
-  if (typeof engine === 'string') console.log(`⚠ The native engine is not judged: ${engine}`)
-  return typeof engine !== 'string'
 }
 
 /**
