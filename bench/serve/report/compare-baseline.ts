@@ -74,13 +74,13 @@ export function findFailures(report: Report, comparisons: readonly Comparison[])
     reason === undefined ? [] : [`${workload}, ${server}: void, ${reason}`],
   )
   const falls = comparisons
-    .filter(({ row }) => row.server === 'serve-dist')
+    .filter(({ row }) => row.server.startsWith('serve-dist'))
     .flatMap(({ row, ratioChanges }) =>
       ratioChanges
         .filter(({ factor, isNoise: isHidden }) => factor < lowestRatioChange && !isHidden)
         .map(
           ({ reference, factor }) =>
-            `${row.workload}: the ratio to ${reference} is ${factor.toFixed(2)} of what it was`,
+            `${row.workload}, ${row.server}: the ratio to ${reference} is ${factor.toFixed(2)} of what it was`,
         ),
     )
   return [...voids, ...falls]
