@@ -20,13 +20,16 @@ const waiting = Math.max(4, Math.ceil(availableParallelism() * 1.5))
 const computing = availableParallelism()
 const runtimes = 'packages/server/test/hosts/runtimes.http-test.ts'
 const overEngines = [
+  'check/check-site',
   'connections/{broken-off,connection,malformed-requests,smuggling}',
+  'environment/environment-{looks,module,processes,values}',
   'http/!(any-manifest|cloned-site|send-oracle)',
   'native/*',
   'hosts/{failing-applications,hosts,ssr,upgrades}',
-  'operations/{access-log,ops-server,reload-script,watched,watched-http2}',
-  'processes/{command,descriptors,process,reload-triggers,stop,workers}',
-  'store/{deltas,from-store}',
+  'operations/{access-log,observe-refusals,ops-server,reload-script,start-primary-operations,watched,watched-http2}',
+  'processes/{ask-worker,command,copied-builds,descriptors,early-signals,framework-folders,own-deltas,process,reload-triggers,stop,workers}',
+  'speed/file-system-calls',
+  'store/{delta-workers,deltas,from-s3,from-store,stages,stalled-s3,store-command,store-workers}',
   'tls/*',
 ]
 const measuring = 'packages/server/test/speed/*.http-test.ts'

@@ -13,6 +13,7 @@ import { runCheck } from '../support/run-check.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 
 const script = compressibleText(20_000)
 const files = {
@@ -109,7 +110,7 @@ describe('serve-dist check of a site', () => {
       const folder = await temporaryDirectory()
       const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
       await publishDeltas(place.store, now, { 'assets/main-2.js': [old] })
-      const server = await serve({ ...place, port: 0, gracePeriod: 100 })
+      const server = await serve({ ...place, port: 0, gracePeriod: 100, engine: testedEngine })
       onTestFinished(() => server.close())
       return { url: server.url, build: await buildFixture(now, hashed) }
     }

@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
+import { childOf } from '../support/children-of.ts'
 import { freePort } from '../support/free-port.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 import { readValues } from './read-values.ts'
 
 const environment: RuntimeEnvironment = {
@@ -30,8 +31,10 @@ const alone = ['--port', '0']
 const two = [...alone, '--workers', '2']
 
 let directory: string
+let processes: readonly string[]
 beforeAll(async () => {
   directory = await buildFixture(files, { environment })
+  processes = await twoProcesses()
 })
 
 async function writeEnvFile(text: string): Promise<string> {
@@ -195,7 +198,14 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
   test('agree on new values, by a reload and where one that died is replaced', async () => {
     const file = await writeEnvFile('API_URL=one\n')
     const opsPort = await freePort()
-    const command = spawnCommand([directory, ...two, '--env-file', file, '--ops', `127.0.0.1:${opsPort}`])
+    const command = spawnCommand([
+      directory,
+      ...processes,
+      '--env-file',
+      file,
+      '--ops',
+      `127.0.0.1:${opsPort}`,
+    ])
     const { port } = await command.listening
     const readiness = async (): Promise<unknown> =>
       JSON.parse((await rawRequest(opsPort, { target: '/readyz' })).body.toString())
@@ -259,11 +269,10 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
 
   test('serve on where one dies and the file is wrong by then', async () => {
     const file = await writeEnvFile('API_URL=one\n')
-    const command = spawnCommand([directory, ...two, '--env-file', file])
+    const command = spawnCommand([directory, ...processes, '--env-file', file])
     const { port } = await command.listening
     await writeFile(file, 'LIMIT=secret\n')
-    const [victim = 0] = await childrenOf(command.child.pid)
-    process.kill(victim, 'SIGKILL')
+    process.kill(await childOf(command.child.pid), 'SIGKILL')
     await vi.waitFor(() => expect(command.complaints()).toContain('SD_ENVIRONMENT_INVALID'), patience)
     expect(await valuesOf(port)).toEqual([{ API_URL: 'one', LIMIT: 10 }])
     await writeFile(file, 'API_URL=two\n')
@@ -291,7 +300,7 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
         while (!fs.existsSync(${JSON.stringify(marker)})) Atomics.wait(cell, 0, 0, 10)
         fs.writeFileSync(${JSON.stringify(file)}, 'API_URL=two\\n')
       }`
-    const command = spawnCommand([directory, ...two, '--env-file', file], {
+    const command = spawnCommand([directory, ...processes, '--env-file', file], {
       nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
     })
     const { port } = await command.listening

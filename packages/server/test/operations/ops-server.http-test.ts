@@ -14,6 +14,7 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { deployInto } from '../support/deploy-into.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -197,6 +198,7 @@ describe('/readyz', () => {
       ...place,
       port: 0,
       storeInterval: 100,
+      engine: testedEngine,
       operations,
       site: { onWarning() {} },
     })

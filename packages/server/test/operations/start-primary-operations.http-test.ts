@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
+import { childOf, childrenOf } from '../support/children-of.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { freePort } from '../support/free-port.ts'
 import { openConnection } from '../support/open-connection.ts'
@@ -11,9 +11,12 @@ import { parseMetrics } from '../support/parse-metrics.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 
 let directory: string
+let two: readonly string[]
 beforeAll(async () => {
+  two = await twoProcesses()
   directory = await buildFixture({ 'index.html': compressibleText(5000) })
 })
 
@@ -26,10 +29,8 @@ async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
 describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
   test('sums over workers, and their logs are lines of one log', async () => {
     const opsPort = await freePort()
-    const command = spawnCommand([
-      directory,
-      ...`--port 0 --workers 2 --access-log json --ops 127.0.0.1:${opsPort}`.split(' '),
-    ])
+    const flags = `--access-log json --ops 127.0.0.1:${opsPort}`.split(' ')
+    const command = spawnCommand([directory, ...two, ...flags])
     const { port, line } = await command.listening
     let said = ''
     command.child.stdout?.on('data', (text: string) => {
@@ -65,8 +66,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
 
     // What a worker has not written yet would end with it.
     await vi.waitFor(() => expect(said.match(/^\{.*\n/gm)).toHaveLength(600))
-    const [first] = await childrenOf(command.child.pid)
-    process.kill(first ?? 0, 'SIGKILL')
+    process.kill(await childOf(command.child.pid), 'SIGKILL')
     expect((await rawRequest(opsPort, { target: '/readyz' })).status).toBe(200)
     await vi.waitFor(async () => {
       expect(await childrenOf(command.child.pid)).toHaveLength(2)
@@ -131,8 +131,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
         if (cluster.isWorker && existsSync(${JSON.stringify(sign)})) throw new Error('no numbers')
         return await getMetricsAsJSON.call(this)
       }`
-    const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')
-    const command = spawnCommand([directory, ...flags], {
+    const command = spawnCommand([directory, ...two, '--ops', `127.0.0.1:${opsPort}`], {
       nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
     })
     const { port } = await command.listening

@@ -10,6 +10,7 @@ import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import type { StartedServer } from '../support/start-server.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** Far more than a stop may take that waits for nobody; far less than the grace period. */
@@ -26,7 +27,7 @@ interface StartOptions {
 }
 
 async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
-  const server = await serve({ directory, port: 0, gracePeriod, site: { largestBody } })
+  const server = await serve({ directory, port: 0, gracePeriod, engine: testedEngine, site: { largestBody } })
   return { ...server, port: Number(new URL(server.url).port) }
 }
 

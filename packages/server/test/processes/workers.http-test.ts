@@ -15,22 +15,19 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { testedEngine } from '../support/tested-engine.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 100 }
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
-/** Beside an application workers are processes, whichever engine answers. */
-let processes = two
+let processes: readonly string[]
 
 let directory: string
 beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-  if (testedEngine === 'node') return
-  const nothing = await writeModule('export default (request, response, next) => next()')
-  processes = [...two, '--ssr', nothing]
+  processes = await twoProcesses()
 })
 
 async function stop({ child, exited }: RunningCommand): Promise<number | null> {

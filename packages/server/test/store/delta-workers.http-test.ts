@@ -9,6 +9,8 @@ import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { testedEngine } from '../support/tested-engine.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 50 }
@@ -48,7 +50,7 @@ const plain = [`200 zstd whole, ${both}`]
 describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with deltas', () => {
   test('sends them by every worker, after a swap and a crash as well', async () => {
     const { store, storeCache } = await makeStore()
-    const words = ['--store', store, '--store-cache', storeCache, '--port', '0', '--workers', '2']
+    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses())]
     const command = spawnCommand(words)
     const { port } = await command.listening
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(delta)
@@ -71,17 +73,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
 
   test('sends none by any worker with --no-deltas', async () => {
     const { store, storeCache } = await makeStore()
-    const words = [
-      '--store',
-      store,
-      '--store-cache',
-      storeCache,
-      '--port',
-      '0',
-      '--workers',
-      '2',
-      '--no-deltas',
-    ]
+    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses()), '--no-deltas']
     const command = spawnCommand(words)
     const { port } = await command.listening
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(['200 zstd whole, Accept-Encoding'])
@@ -96,6 +88,7 @@ describe('serve with deltas over HTTP/2', () => {
       ...(await makeStore()),
       port: 0,
       gracePeriod: 100,
+      engine: testedEngine,
       tls: await writeCertificate(),
     })
     onTestFinished(() => server.close())

@@ -9,6 +9,7 @@ import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { publishTo } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -31,6 +32,7 @@ async function start(store: string, storeCache: string): Promise<Started> {
     storeInterval: 50,
     port: 0,
     gracePeriod: 100,
+    engine: testedEngine,
     site: { largestBody: 1024, openFiles: 0, onWarning: (text) => warnings.push(text) },
     handler: { onProblem: () => {} },
   })

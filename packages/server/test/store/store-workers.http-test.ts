@@ -15,6 +15,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -65,7 +66,7 @@ async function makeFolder(): Promise<{
   const store = join(folder, 'store')
   await publishTo(store, first)
   await deployTo(store, second)
-  const words = ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0', '--workers', '2']
+  const words = ['--store', store, '--store-cache', join(folder, 'cache'), ...(await twoProcesses())]
   return { store, folder, words }
 }
 
@@ -95,8 +96,8 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
 
     async function start(store: string, flags: readonly string[]): Promise<RunningCommand> {
       const cache = join(await temporaryDirectory(), 'cache')
-      const words = `--store ${store} --store-cache ${cache} --port 0 --workers 2 --largest-body 1000`
-      const command = spawnCommand([...words.split(' '), ...flags], { env: environment })
+      const words = `--store ${store} --store-cache ${cache} --largest-body 1000`.split(' ')
+      const command = spawnCommand([...words, ...(await twoProcesses()), ...flags], { env: environment })
       await command.listening
       return command
     }

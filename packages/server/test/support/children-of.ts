@@ -6,6 +6,13 @@ export async function childrenOf(processId: number | undefined): Promise<number[
   return text.split(' ').filter(Boolean).map(Number)
 }
 
+/** One of them; an error where there is none, for a signal to process 0 would end the tests. */
+export async function childOf(processId: number | undefined): Promise<number> {
+  const [child] = await childrenOf(processId)
+  if (child === undefined) throw new Error(`process ${processId} has started no other`)
+  return child
+}
+
 /** Whether there is such a process, and it has not ended. */
 export async function isAlive(processId: number): Promise<boolean> {
   const status = await readFile(`/proc/${processId}/stat`, 'utf8').catch(() => '')

@@ -1,10 +1,10 @@
 import { expect, vi } from 'vitest'
-import { childrenOf } from './children-of.ts'
+import { childOf, childrenOf } from './children-of.ts'
 
 /** Kills a worker of a primary, and waits until there are as many as before without it. */
 export async function replaceWorker(primary: number | undefined): Promise<void> {
   const before = await childrenOf(primary)
-  const [victim = 0] = before
+  const victim = await childOf(primary)
   process.kill(victim, 'SIGKILL')
   await vi.waitFor(
     async () => {

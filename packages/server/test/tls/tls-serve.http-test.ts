@@ -15,6 +15,7 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
 let directory: string
@@ -122,7 +123,7 @@ describe('serve over TLS', () => {
 })
 
 async function freePort(): Promise<number> {
-  const server = await serve({ directory, port: 0 })
+  const server = await serve({ directory, port: 0, engine: testedEngine })
   await server.close()
   return Number(new URL(server.url).port)
 }
@@ -130,7 +131,7 @@ async function freePort(): Promise<number> {
 describe('redirects to HTTPS', () => {
   test('come from a port of their own, whatever is asked for, and end with the server', async () => {
     const redirectPort = await freePort()
-    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     const tlsPort = new URL(server.url).port
     const host = `example.org:${redirectPort}`
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -148,7 +149,7 @@ describe('redirects to HTTPS', () => {
 
   test('lead to the port of HTTPS while the server stops, too', async () => {
     const redirectPort = await freePort()
-    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     const tlsPort = new URL(server.url).port
     const host = `example.org:${redirectPort}`
     const [late, idle] = [await openConnection(redirectPort), await openConnection(redirectPort)]
@@ -165,7 +166,13 @@ describe('redirects to HTTPS', () => {
   test('are for hosts that are served alone, where these are listed', async () => {
     const redirectPort = await freePort()
     const allowHosts = ['example.org']
-    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort }, allowHosts })
+    const server = await serve({
+      directory,
+      port: 0,
+      engine: testedEngine,
+      tls: { ...files, redirectPort },
+      allowHosts,
+    })
     const statuses = await Promise.all(
       ['example.org', 'evil.example'].map(async (host) => {
         const response = await rawRequest(redirectPort, { fields: { Host: host } })
@@ -179,7 +186,13 @@ describe('redirects to HTTPS', () => {
   test('take the host of a target in absolute form (RFC 9112 §3.2.2), and no fragment', async () => {
     const redirectPort = await freePort()
     const allowHosts = ['example.org']
-    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort }, allowHosts })
+    const server = await serve({
+      directory,
+      port: 0,
+      engine: testedEngine,
+      tls: { ...files, redirectPort },
+      allowHosts,
+    })
     const tlsPort = new URL(server.url).port
     const answerTo = async (target: string, Host: string): Promise<unknown[]> => {
       const response = await rawRequest(redirectPort, { target, fields: { Host } })
@@ -195,7 +208,7 @@ describe('redirects to HTTPS', () => {
 
   test('are refused to a request whose host could be another one', async () => {
     const redirectPort = await freePort()
-    const server = await serve({ directory, port: 0, tls: { ...files, redirectPort } })
+    const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     for (const host of ['example.org@evil.example', 'example.org/', '']) {
       const response = await rawRequest(redirectPort, { fields: { Host: host } })
       expect([host, response.status, response.field('Location')]).toEqual([host, 400, undefined])
