@@ -130,7 +130,10 @@ describe('one build of examples/spa under two environments at once', () => {
             url.href,
           )
         expect([await askInWorker(own.api), await askInWorker(other.api)]).toEqual([own.name, 'blocked'])
-        expect(violations).toEqual([expect.stringMatching(`^connect-src ${other.api.url.href}`)])
+        // The page tells of one after the worker has its answer.
+        await expect
+          .poll(() => violations)
+          .toEqual([expect.stringMatching(`^connect-src ${other.api.url.href}`)])
       },
     )
 

@@ -88,7 +88,7 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
     const plugins = [photographer(project), serveDist({ exclude: ['words.txt'] })]
     await build(project.config({ plugins, base: '/app/' }))
     // As where nobody has built before.
-    await rm(join(project.root, 'node_modules'), { recursive: true })
+    await rm(join(project.root, 'node_modules'), { recursive: true, maxRetries: 5 })
     const killed = await readdir(join(project.root, 'killed'))
     expect(killed).toHaveLength(4)
     for (const folder of killed) {
