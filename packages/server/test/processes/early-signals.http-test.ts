@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { replaceSignalListeners } from '../../src/serve/replace-signal-listeners.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { twoProcesses } from '../support/two-processes.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -43,11 +44,12 @@ describe.skipIf(process.platform === 'win32')('a signal during the boot', () => 
     Object.entries(phases)
       .flatMap(([phase, source]) => [[], ['--workers', '2']].map((flags) => ({ phase, source, flags })))
       .filter(({ phase, flags }) => phase !== 'as workers start' || flags.length > 0),
-  )('ends the command $phase, $flags', async ({ source, flags }) => {
+  )('ends the command $phase, $flags', async ({ phase, source, flags }) => {
+    const words = phase === 'as workers start' ? await twoProcesses() : ['--port', '0', ...flags]
     const preload = `${stop}; ${source}`
     const isOfPrimary = `if (process.env.SERVE_DIST_WORKER === undefined) await import(${JSON.stringify(dataUrl(preload))})`
     const begin = performance.now()
-    const command = spawnCommand([directory, '--port', '0', ...flags], {
+    const command = spawnCommand([directory, ...words], {
       nodeOptions: ['--import', dataUrl(isOfPrimary)],
     })
     const { code } = await command.exited

@@ -5,6 +5,7 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { countFileSystemCalls } from '../support/count-file-system-calls.ts'
 import type { Connection } from '../support/open-connection.ts'
 import { formatRequest, type RawRequest } from '../support/raw-request.ts'
+import { isNative } from '../support/tested-engine.ts'
 
 const repetitions = 20
 const script = compressibleText(300_000)
@@ -70,6 +71,7 @@ describe('answering', () => {
     )
     const readsOfOne = Math.ceil(script.length / chunkSize)
     // A look at the open file before its first byte, and one before its last: nothing is opened or closed.
-    expect(streamed).toBe(idle + (readsOfOne + 2) * repetitions)
+    // The native engine has Node send the first, and sends the others itself, past JavaScript.
+    expect(streamed).toBe(idle + (readsOfOne + 2) * (isNative ? 1 : repetitions))
   })
 })
