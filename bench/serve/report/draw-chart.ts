@@ -1,4 +1,4 @@
-import { medianOf, ratioTo } from './ratios.ts'
+import { isOwn, medianOf, ratioTo } from './ratios.ts'
 import { describeRun, type Report, type Row } from './report.ts'
 
 const width = 760
@@ -40,7 +40,7 @@ export function drawChart(report: Report, rows: readonly Row[]): string {
     const ratio = ratioTo('sirv', row, rows)
     const times = ratio === undefined ? '' : ` (${ratio.toFixed(1)} × sirv)`
     return `  <text class="label" x="${labelWidth - 10}" y="${y + 15}">${escapeText(`${row.server} ${row.version}`)}</text>
-  <rect class="${row.server === 'serve-dist' ? 'bar ours' : 'bar'}" x="${labelWidth}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" rx="2" />
+  <rect class="${isOwn(row.server) ? 'bar ours' : 'bar'}" x="${labelWidth}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" rx="2" />
   <text x="${(labelWidth + length + 8).toFixed(1)}" y="${y + 15}">${Math.round(rate).toLocaleString('en')}${times}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">

@@ -17,8 +17,17 @@ function withSamples(row: Row, changed: Partial<Sample>): Row {
 describe('formatRatios', () => {
   test('has a line for each load of ours, with ratios within the rounds', () => {
     expect(formatRatios(report).replaceAll(/ +/g, ' ')).toContain(
-      '| Five bundles | 64 | 0.80 | 4.00 | 8.00 | – | – | 0.40 | 2.0 | 2.0 (sirv) |',
+      '| Five bundles | serve-dist | 64 | 0.80 | 4.00 | 8.00 | – | – | 0.40 | 2.0 | 2.0 (sirv) |',
     )
+  })
+
+  test('has a line for each engine that was measured', () => {
+    const text = formatRatios(reportOf({ 'serve-dist-native': 4000, 'serve-dist-node': 1000, nginx: 2000 }))
+    const lines = text.matchAll(/serve-dist-(\w+) .* (\d\.\d\d) \|.*\|.*\|/g)
+    expect(Array.from(lines, ([, engine, ratio]) => [engine, ratio])).toEqual([
+      ['native', '2.00'],
+      ['node', '0.50'],
+    ])
   })
 
   test('says how many rounds there were, and which command', () => {
@@ -34,7 +43,7 @@ describe('formatRatios', () => {
       .filter(({ server }) => server !== 'sirv')
       .map((row) => (row.server === 'nginx' ? withSamples(row, { cpuShare: 0.5 }) : row))
     expect(formatRatios({ ...report, rows: [...rows, voidRow('sirv')] }).replaceAll(/ +/g, ' ')).toContain(
-      '| Five bundles | 64 | 0.80 | void | 8.00 | – | – | 0.40* | 2.0 | 2.0 (express) |',
+      '| Five bundles | serve-dist | 64 | 0.80 | void | 8.00 | – | – | 0.40* | 2.0 | 2.0 (express) |',
     )
   })
 })

@@ -1,5 +1,5 @@
 import { markdownTable } from 'markdown-table'
-import { isSameLoad, medianOf, ratioTo } from './ratios.ts'
+import { isOwn, isSameLoad, medianOf, ratioTo } from './ratios.ts'
 import { describeRun, type Report, type Row } from './report.ts'
 
 /** Servers that ours is compared with, in the order of the columns. */
@@ -28,13 +28,14 @@ const busy = 0.8
 export function formatRatios(report: Report): string {
   const headings = [
     'workload',
+    'server',
     'connections',
     ...compared.map((name) => `× ${name}`),
     'p99 ms',
     'lowest p99 of another Node server',
   ]
-  const lines = report.rows.filter(({ server }) => server === 'serve-dist').map((row) => lineOf(row, report))
-  const align = headings.map((_, column) => (column === 0 ? 'l' : 'r'))
+  const lines = report.rows.filter(({ server }) => isOwn(server)).map((row) => lineOf(row, report))
+  const align = headings.map((_, column) => (column < 2 ? 'l' : 'r'))
   return `${markdownTable([headings, ...lines], { align })}\n\n${originOf(report)}`
 }
 
@@ -42,6 +43,7 @@ function lineOf(row: Row, { rows, titles }: Report): readonly string[] {
   const others = rows.filter((other) => isSameLoad(row, other))
   return [
     titles[row.workload] ?? row.workload,
+    row.server,
     String(row.connections),
     ...compared.map((name) => ratioCell(name, row, others)),
     row.void === undefined ? medianOf(row, 'p99Milliseconds').toFixed(1) : 'void',

@@ -38,3 +38,10 @@ export function requestRates(row: Row): readonly number[] {
 export function medianOf({ samples }: Row, quantity: keyof Sample): number {
   return median(samples.map((sample) => sample[quantity]))
 }
+
+const own: ReadonlySet<string> = new Set(['serve-dist', 'serve-dist-native', 'serve-dist-node'])
+
+/** Whether it is our command as people start it, with an engine by name or not. */
+export function isOwn(server: string): boolean {
+  return own.has(server)
+}
