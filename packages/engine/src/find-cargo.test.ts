@@ -24,6 +24,24 @@ describe.skipIf(process.platform === 'win32')('whyNoCargo', () => {
     expect(await reason()).toBe('undefined')
   })
 
+  test('is that no cargo is here, or an old one', async () => {
+    await program('cargo', `printf 'release: 1.87.9\\nhost: x86_64-unknown-linux-gnu\\n'`)
+    expect(await reason()).toMatch(/^cargo 1\.87\.9 is older than 1\.\d+$/)
+    await rm(join(folder, 'cargo'))
+    expect(await reason()).toMatch(/^there is no cargo here \(Rust 1\.\d+ or newer\)$/)
+  })
+
+  test('is that the crates are not here, and there is no network', async () => {
+    await program(
+      'cargo',
+      `case $1 in
+        -vV) printf 'release: 9.0.0\\nhost: x86_64-unknown-linux-gnu\\n' ;;
+        fetch) echo 'error: failed to download' >&2; exit 101 ;;
+      esac`,
+    )
+    expect(await reason()).toBe('its crates are not here and cannot be fetched')
+  })
+
   test('is that cc cannot link, or is not there', async () => {
     await program('cc', 'echo "ld: cannot find crti.o"; exit 1')
     expect(await reason()).toBe('no C compiler works here (cc)')

@@ -1,8 +1,9 @@
 import { type EngineBinding, type EngineListener, type EngineOptions, loadEngine } from '@serve-dist/engine'
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { mkdir, rename, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, statfs, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -11,11 +12,13 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { deployInto } from '../support/deploy-into.ts'
+import { memoryGroup } from '../support/memory-group.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { formatRequest, type RawRequest, rawRequest } from '../support/raw-request.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer, type StartedServer } from '../support/start-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -220,6 +223,27 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     expect(await wrongBodies(await startCopyingTo([disk]))).toEqual([])
     expect(openCopies(copiedBytes)).toHaveLength(1)
   })
+
+  test('of twice as many bytes as memory may have are served', async () => {
+    const count = 30
+    const names = Array.from({ length: count }, (_unused, index) => `${index}.bin`)
+    const build = await buildFixture(
+      Object.fromEntries(names.map((name) => [name, randomBytes(10 * megabyte)])),
+    )
+    const group = await memoryGroup((count / 2) * 10 * megabyte)
+    if (group === undefined) {
+      console.log('no memory can be limited here: left out')
+      return
+    }
+    const command = spawnCommand([build, '--engine', 'native', '--port', '0'], { group: group.processes })
+    const { port } = await command.listening
+    for (const target of [...names, ...names].map((name) => `/${name}`)) {
+      const response = await rawRequest(port, { target })
+      expect([target, isWhole(response, await readFile(join(build, target)))]).toEqual([target, true])
+    }
+    command.child.kill('SIGTERM')
+    expect([(await command.exited).code, await group.killed()]).toEqual([0, 0])
+  }, 60_000)
 
   test.each([
     ['from memory', []],

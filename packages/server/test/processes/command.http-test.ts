@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { manifestPath } from '@serve-dist/manifest'
@@ -14,6 +15,7 @@ import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { isNative } from '../support/tested-engine.ts'
 
 const files = { 'index.html': 'page', 'app.js': compressibleText(5000) }
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -50,6 +52,22 @@ describe('serve-dist', () => {
     expect((await command.listening).line).toContain(' in memory · engine: node · http')
     expect(await stop(command)).toBe(0)
   })
+
+  test.skipIf(!isNative || process.platform !== 'linux' || availableParallelism() < 2)(
+    'takes the native engine in front of an application where that has a core beside it',
+    async () => {
+      const application = join(await temporaryDirectory(), 'application.mjs')
+      await writeFile(application, 'export default (request, response, next) => next()')
+      const env = { SERVE_DIST_ENGINE: 'auto' }
+      const words = [directory, '--port', '0', '--ssr', application]
+      const engines = [spawnCommand(words, { env, cores: '0' }), spawnCommand(words, { env, cores: '0,1' })]
+      const lines = await Promise.all(engines.map(async ({ listening }) => (await listening).line))
+      expect(lines).toEqual([
+        expect.stringContaining(' · engine: node (not with --ssr on one core) · '),
+        expect.stringContaining(' · engine: native (2 threads) · '),
+      ])
+    },
+  )
 
   test('refuses the native engine beside what it cannot do', async () => {
     // As a program has it that another one has started as a worker of its cluster.

@@ -40,6 +40,10 @@ export interface SpawnCommandOptions {
   readonly inherited?: number
   /** How many files it may open. */
   readonly descriptors?: number
+  /** What limits it: a control group's file that takes the ids of processes. */
+  readonly group?: string
+  /** The cores that it may use, as taskset takes them. */
+  readonly cores?: string
   /** The id of the user, and of the group, that it runs as; only root may say so. */
   readonly user?: number
 }
@@ -58,11 +62,13 @@ afterAll(() => {
 
 /** Starts the command `serve-dist` as it was built. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
-  const { cwd, env, node = process.execPath, nodeOptions = [], descriptors, user } = options
+  const { cwd, env, node = process.execPath, nodeOptions = [], descriptors, group, cores, user } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
   const limited =
     descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
-  const command = [...limited, node, ...nodeOptions, bin, ...args]
+  const grouped = group === undefined ? [] : ['/bin/sh', '-c', `echo $$ > ${group}; exec "$@"`, 'sh']
+  const pinned = cores === undefined ? [] : ['taskset', '--cpu-list', cores]
+  const command = [...grouped, ...limited, ...pinned, node, ...nodeOptions, bin, ...args]
   const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
   const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, rest, {
