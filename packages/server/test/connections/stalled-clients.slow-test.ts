@@ -1,4 +1,3 @@
-import { loadEngine } from '@serve-dist/engine'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
@@ -7,13 +6,13 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
 import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+import { hasNative } from '../support/tested-engine.ts'
 
 // The command as it is, with its real limits: so these take as long as the limits do, all at once.
 const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
 const { headersTimeout, socketTimeout, connectionsCheckingInterval } = connectionLimits
 const patience = 6 * socketTimeout
-const hasNative = typeof loadEngine() !== 'string'
 
 async function start(flags: readonly string[] = []): Promise<SoakCommand> {
   return startSoakCommand([await buildFixture({ 'index.html': 'page', 'large.bin': large }), ...flags])

@@ -9,6 +9,7 @@ import { frameTypes, openRawHttp2, uint32 } from '../support/open-raw-http2.ts'
 import { formatRequest } from '../support/raw-request.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { incompressibleBytes } from '../support/soak/soak-sites.ts'
+import { hasNative } from '../support/tested-engine.ts'
 
 const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
@@ -36,6 +37,12 @@ const readers: Readonly<Record<string, (port: number) => Promise<Socket>>> = {
   },
 }
 
+const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
+  ['from memory', []],
+  ['streamed', ['--largest-body', '1m']],
+  ['by the native engine', ['--engine', 'native']],
+]
+
 async function openMany(count: number, open: () => Promise<Socket>): Promise<Socket[]> {
   const sockets: Socket[] = []
   while (sockets.length < count) {
@@ -46,10 +53,9 @@ async function openMany(count: number, open: () => Promise<Socket>): Promise<Soc
 
 describe.skipIf(process.platform !== 'linux')('the command, over TLS', () => {
   test.each(
-    Object.entries(readers).flatMap(([name, open]) => [
-      [name, 'from memory', [], open] as const,
-      [name, 'streamed', ['--largest-body', '1m'], open] as const,
-    ]),
+    Object.entries(readers).flatMap(([name, open]) =>
+      ways.slice(0, hasNative ? 3 : 2).map(([how, flags]) => [name, how, flags, open] as const),
+    ),
   )('%s that stall cost less than 200 MB: %s', async (name, how, flags, open) => {
     const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
     const { cert, key } = await writeCertificate()

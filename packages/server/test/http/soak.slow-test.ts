@@ -6,15 +6,20 @@ import { soakConnection } from '../support/soak/soak-connection.ts'
 import { createModel, type SoakModel } from '../support/soak/soak-model.ts'
 import { createRandom } from '../support/soak/soak-random.ts'
 import { soakSites } from '../support/soak/soak-sites.ts'
+import { hasNative } from '../support/tested-engine.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
 const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 100)
 const connections = 6
 
-const cases = Object.entries(soakSites).flatMap(([name, site]) => [
-  [`${name}, from memory`, site, []] as const,
-  [`${name}, streamed`, site, ['--memory-budget', '0']] as const,
-])
+const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
+  ['from memory', []],
+  ['streamed', ['--memory-budget', '0']],
+  ['by the native engine', ['--engine', 'native']],
+]
+const cases = Object.entries(soakSites).flatMap(([name, site]) =>
+  ways.slice(0, hasNative ? 3 : 2).map(([how, flags]) => [`${name}, ${how}`, site, flags] as const),
+)
 
 // Descriptors are counted in /proc, and signals carry the questions.
 describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=${seed})`, () => {

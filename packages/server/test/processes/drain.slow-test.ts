@@ -9,6 +9,7 @@ import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { supervise } from '../support/supervise.ts'
+import { hasNative } from '../support/tested-engine.ts'
 
 const restarts = 50
 const files = {
@@ -44,8 +45,8 @@ function socketsOf({ sockets }: Agent): Socket[] {
 }
 
 /** An instance with a port of its own, and the connections that a balancer keeps to it. */
-async function launch(): Promise<Instance> {
-  const command = spawnCommand([directory, '--port', '0', '--largest-body', '512k'])
+async function launch(engine: string): Promise<Instance> {
+  const command = spawnCommand([directory, '--port', '0', '--largest-body', '512k', '--engine', engine])
   const { port } = await command.listening
   return { command, port, agent: new Agent({ keepAlive: true }) }
 }
@@ -95,63 +96,78 @@ async function askOverHttp2(port: number, target: string): Promise<void> {
   }
 }
 
-describe.skipIf(process.platform === 'win32').each([
-  ['one process each', restarts, [], false],
-  ['two workers each', 20, ['--workers', '2'], false],
-  ['one process each, over TLS by HTTP/2', 20, [], true],
-])('restarts of two instances under load, %s: %d', (_what, times, args, isSecure) => {
-  test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
-    const { cert, key } = await writeCertificate()
-    const tls = isSecure ? ['--tls-cert', cert, '--tls-key', key] : []
-    const supervisor = await supervise([directory, '--largest-body', '512k', ...args, ...tls])
-    let instances = [await supervisor.start(), await supervisor.start()]
-    const clients = startClients(8, (target) =>
-      isSecure ? askOverHttp2(supervisor.port, target) : ask(supervisor.port, target, false),
-    )
-    const codes = new Set<number>()
-    for (let restart = 0; restart < times; restart += 1) {
-      const [oldest = 0, ...others] = instances
-      codes.add(await supervisor.stop(oldest))
-      instances = [...others, await supervisor.start()]
-    }
-    await clients.stop()
-    for (const instance of instances) codes.add(await supervisor.stop(instance))
-    expect(clients.failures).toEqual([])
-    expect([...codes]).toEqual([0])
-    expect(clients.answered()).toBeGreaterThan(10 * times)
-  })
-})
+const cases: readonly (readonly [how: string, times: number, flags: readonly string[], isSecure: boolean])[] =
+  [
+    ['one process each', restarts, [], false],
+    ['two workers each', 20, ['--workers', '2'], false],
+    ['one process each, over TLS by HTTP/2', 20, [], true],
+  ]
+const nativeCases: typeof cases = [
+  ['one native engine each', restarts, ['--engine', 'native'], false],
+  ['one native engine each, over TLS by HTTP/2', 20, ['--engine', 'native'], true],
+]
+
+describe.skipIf(process.platform === 'win32').each([...cases, ...(hasNative ? nativeCases : [])])(
+  'restarts of two instances under load, %s: %d',
+  (_what, times, args, isSecure) => {
+    test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
+      const { cert, key } = await writeCertificate()
+      const tls = isSecure ? ['--tls-cert', cert, '--tls-key', key] : []
+      const supervisor = await supervise([directory, '--largest-body', '512k', ...args, ...tls])
+      let instances = [await supervisor.start(), await supervisor.start()]
+      const clients = startClients(8, (target) =>
+        isSecure ? askOverHttp2(supervisor.port, target) : ask(supervisor.port, target, false),
+      )
+      const codes = new Set<number>()
+      for (let restart = 0; restart < times; restart += 1) {
+        const [oldest = 0, ...others] = instances
+        codes.add(await supervisor.stop(oldest))
+        instances = [...others, await supervisor.start()]
+      }
+      await clients.stop()
+      for (const instance of instances) codes.add(await supervisor.stop(instance))
+      expect(clients.failures).toEqual([])
+      expect([...codes]).toEqual([0])
+      expect(clients.answered()).toBeGreaterThan(10 * times)
+    })
+  },
+)
 
 describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two instances under load`, () => {
-  test('fail no request of a balancer that keeps connections, and gives nothing new to the one that goes', async () => {
-    const first = await launch()
-    const rotation = [first, await launch()]
-    const clients = startClients(8, async (target, client) => {
-      const instance = rotation[client % rotation.length] ?? first
-      await ask(instance.port, target, instance.agent)
-    })
-    const codes = new Set<number | null>()
-    for (let restart = 0; restart < restarts; restart += 1) {
-      const going = rotation.shift()
-      if (going === undefined) throw new TypeError('nobody serves')
-      // What it was given has to leave this process before: connections that are still made, requests on others.
-      await vi.waitUntil(() => !socketsOf(going.agent).some(({ connecting }) => connecting), { interval: 1 })
-      await nextTurn()
-      // Now there are answers in every state, and connections that wait.
-      going.command.child.kill('SIGTERM')
-      const { code } = await going.command.exited
-      codes.add(code)
-      rotation.push(await launch())
-    }
-    await clients.stop()
-    for (const { command, agent } of rotation) {
-      agent.destroy()
-      command.child.kill('SIGTERM')
-      const { code } = await command.exited
-      codes.add(code)
-    }
-    expect(clients.failures).toEqual([])
-    expect([...codes]).toEqual([0])
-    expect(clients.answered()).toBeGreaterThan(10 * restarts)
-  })
+  test.each(hasNative ? ['node', 'native'] : ['node'])(
+    'fail no request of a balancer that keeps connections, and gives nothing new to the one that goes: %s',
+    async (engine) => {
+      const first = await launch(engine)
+      const rotation = [first, await launch(engine)]
+      const clients = startClients(8, async (target, client) => {
+        const instance = rotation[client % rotation.length] ?? first
+        await ask(instance.port, target, instance.agent)
+      })
+      const codes = new Set<number | null>()
+      for (let restart = 0; restart < restarts; restart += 1) {
+        const going = rotation.shift()
+        if (going === undefined) throw new TypeError('nobody serves')
+        // What it was given has to leave this process before: connections that are still made, requests on others.
+        await vi.waitUntil(() => !socketsOf(going.agent).some(({ connecting }) => connecting), {
+          interval: 1,
+        })
+        await nextTurn()
+        // Now there are answers in every state, and connections that wait.
+        going.command.child.kill('SIGTERM')
+        const { code } = await going.command.exited
+        codes.add(code)
+        rotation.push(await launch(engine))
+      }
+      await clients.stop()
+      for (const { command, agent } of rotation) {
+        agent.destroy()
+        command.child.kill('SIGTERM')
+        const { code } = await command.exited
+        codes.add(code)
+      }
+      expect(clients.failures).toEqual([])
+      expect([...codes]).toEqual([0])
+      expect(clients.answered()).toBeGreaterThan(10 * restarts)
+    },
+  )
 })

@@ -17,6 +17,7 @@ import { spawnCommand } from '../support/spawn-command.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startSwapClients, type SwapClients } from '../support/swap-clients.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { hasNative } from '../support/tested-engine.ts'
 
 /** Each is a publish and a rollback. */
 const turns = 10
@@ -86,13 +87,19 @@ async function finish(how: string, clients: SwapClients, kinds: number): Promise
   expect.soft(Object.keys(clients.answers), how).toHaveLength(kinds)
 }
 
+const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
+  ['of one process', []],
+  ['of one process, streamed', ['--largest-body', '50']],
+  ['of two workers', ['--workers', '2']],
+  ['of two workers, streamed', ['--workers', '2', '--largest-body', '50']],
+]
+const nativeWays: typeof ways = [
+  ['of the native engine', ['--engine', 'native', '--workers', '2']],
+  ['of the native engine, streamed', ['--engine', 'native', '--largest-body', '50']],
+]
+
 describe.skipIf(process.platform !== 'linux')('publish and rollback under full load', () => {
-  test.each([
-    ['of one process', []],
-    ['of one process, streamed', ['--largest-body', '50']],
-    ['of two workers', ['--workers', '2']],
-    ['of two workers, streamed', ['--workers', '2', '--largest-body', '50']],
-  ])('tear and fail no answer %s', async (how, flags) => {
+  test.each(hasNative ? [...ways, ...nativeWays] : ways)('tear and fail no answer %s', async (how, flags) => {
     const { place, builds, change } = await twoBuilds()
     const { store, storeCache } = place
     const command = spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags])

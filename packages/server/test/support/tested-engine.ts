@@ -5,5 +5,8 @@ import { type EngineChoice, engineChoices } from '../../src/native/engine-choice
 export const testedEngine: EngineChoice =
   engineChoices.find((choice) => choice === process.env['SERVE_DIST_ENGINE']) ?? 'auto'
 
+/** Whether there is a native one here. */
+export const hasNative: boolean = typeof loadEngine() !== 'string'
+
 /** Whether the native one is tested: where there is none, `auto` is Node's. */
-export const isNative: boolean = testedEngine !== 'node' && typeof loadEngine() !== 'string'
+export const isNative: boolean = testedEngine !== 'node' && hasNative
