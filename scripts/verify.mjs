@@ -37,14 +37,14 @@ const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
 
-/** The suite over the native engine, where that was compiled or installed; where it should have been, and in CI, it fails. */
+/** The suite over the native engine, where that was compiled or installed; where it should have been, and on GitHub's runners, it fails. */
 async function testsOfEngine() {
   const { loadEngine } = await import('../packages/engine/dist/index.js')
   const engine = loadEngine()
   if (typeof engine !== 'string') return ['http-native']
   const { whyNoCargo } = await import('../packages/engine/find-cargo.mjs')
   const isCompiled = (await whyNoCargo()) === undefined
-  const isWanted = isCompiled || (process.env['CI'] !== undefined && process.platform !== 'win32')
+  const isWanted = isCompiled || (process.env['GITHUB_ACTIONS'] !== undefined && process.platform !== 'win32')
   if (isCompiled) console.error(`The native engine was compiled and does not load: ${engine}`)
   else console.log(`The suite is not run over the native engine: ${engine}`)
   // Without an addon there is no such project, which is an error.
