@@ -1,5 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { answerHandshake, answerHttp2, answerTls, pages, pagesOfWorkers } from '../serve/load/answer-sizes.ts'
+import {
+  answerHandshake,
+  answerHttp2,
+  answerTls,
+  pages,
+  pagesOfWorkers,
+  renderedPagesOfWorkers,
+} from '../serve/load/answer-sizes.ts'
 import { arenaStaticHttp2, arenaStaticTls } from '../serve/load/arena.ts'
 import { workloads as allWorkloads } from '../serve/load/workloads.ts'
 import type { Workload } from '../serve/load/workload.ts'
@@ -34,6 +41,7 @@ const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-route
 const atFloor = new Set(['answer-450b', 'answer-3k', 'answer-14k', 'answer-26k', 'answer-304'])
 
 const [lightNative, lightNode] = withApplication('ssr', 'light-application')
+const [renderingNative, renderingNode] = withApplication('ssr', 'rendering-application')
 const blocked = withApplication('blocked', 'blocking-application')
 
 /** Everything that the targets are about. */
@@ -50,6 +58,11 @@ export const parts: readonly Part[] = [
   })),
   { workload: pages, servers: [lightNative, lightNode, twice(lightNative)] },
   { workload: pagesOfWorkers, servers: [lightNative, lightNode, twice(lightNative)], workers: 2 },
+  {
+    workload: renderedPagesOfWorkers,
+    servers: [renderingNative, renderingNode, twice(renderingNative)],
+    workers: 2,
+  },
   ...choose(allWorkloads, ['answer-blocked']).map((workload) => ({
     workload,
     // The one that nothing blocks shows what the load generator and the core add.

@@ -62,7 +62,7 @@ export const targets: readonly Target[] = [
   {
     ...pages,
     title: 'pages of two workers',
-    workloads: ['page-workers'],
+    workloads: ['page-workers', 'rendered-workers'],
     quantity: 'requestsPerSecond',
     kind: 'at least',
     mark: 0.95,

@@ -94,6 +94,13 @@ export const pagesOfWorkers: Workload = {
   prepare: preparePages,
 }
 
+/** The same of an application that renders for each (`rendering-application`). */
+export const renderedPagesOfWorkers: Workload = {
+  name: 'rendered-workers',
+  title: 'a page that is rendered, with --workers 2, servers and load generator on all cores',
+  prepare: preparePages,
+}
+
 /** Files beside pages of an application that holds the JavaScript thread up (`blocking-application`). */
 export const answerWhileBlocked: Workload = {
   name: 'answer-blocked',

@@ -68,7 +68,8 @@ fn check(thread: &Thread, connection: &Connection) {
             connection.end();
         }
         Phase::Sending if waited >= limits.socket => connection.destroy(),
-        Phase::Lingering if waited >= LINGER => connection.end(),
+        // What it waits since may be a sweep too early here, too.
+        Phase::Lingering if waited >= LINGER + interval_of(limits) => connection.end(),
         Phase::Streams => connection.alarm.look(thread.now()),
         Phase::Idle => discard_idle_link(connection, LINK_IDLE),
         _ => {}

@@ -154,7 +154,8 @@ impl Flow {
             }
         };
         self.note_sent(written);
-        if result.is_ready() {
+        // What a failed write leaves is never sent, and its answers do not count as whole.
+        if matches!(result, Poll::Ready(Ok(()))) {
             self.give_back(&mut out);
         } else {
             out.drain(..written);
