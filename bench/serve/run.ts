@@ -15,7 +15,7 @@ import { compareBaseline, findFailures, formatComparisons } from './report/compa
 import { drawChart } from './report/draw-chart.ts'
 import { formatRatios } from './report/format-ratios.ts'
 import { formatTable } from './report/format-table.ts'
-import { isSameLoad } from './report/ratios.ts'
+import { isOwn, isSameLoad } from './report/ratios.ts'
 import { readMachine, readSaved, type Report, type Row, saveReport } from './report/report.ts'
 import { median } from './statistics.ts'
 
@@ -96,7 +96,7 @@ function printTables(report: Report): void {
     print(`\n${report.titles[workload] ?? workload} (${workload}), ${connections} connections\n`)
     print(formatTable(rows))
   }
-  const hasOurs = report.rows.some(({ server }) => server === 'serve-dist')
+  const hasOurs = report.rows.some(({ server }) => isOwn(server))
   if (hasOurs) print(`\nRatios of serve-dist\n\n${formatRatios(report)}`)
 }
 
