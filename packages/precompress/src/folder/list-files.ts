@@ -1,5 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type fastGlobType from 'fast-glob'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import {
   buildNotFound,
@@ -107,8 +109,8 @@ async function allNames(folder: string): Promise<string[]> {
  * `.well-known` is served, and the one rule for the others is `pathProblem`.
  */
 export async function matchingNames(folder: string, { include, exclude }: FilePatterns): Promise<string[]> {
-  // It takes 60 ms of CPU to load.
-  const { default: fastGlob } = await import('fast-glob')
+  // It takes 60 ms of CPU to load. By `import()`, Node 22.23 gives a module without functions beside some other loading.
+  const fastGlob: typeof fastGlobType = createRequire(import.meta.url)('fast-glob')
   // A name matches itself, whatever `(1)` in it would mean as a pattern.
   const withNames = (patterns: readonly string[]): string[] =>
     patterns.flatMap((pattern) => [pattern, fastGlob.escapePath(pattern)])

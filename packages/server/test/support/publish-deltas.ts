@@ -80,6 +80,7 @@ export async function publishDeltas(
   for (const bytes of blobs) await store.put(blobKey(sha256Of(bytes)), bytes)
   const manifest = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
   await store.put(deltasKey(manifest.buildId), Buffer.from(stringifyDeltas(document)))
-  const { id } = await publish(directory, store)
+  // Of a Node that can make deltas, there would be real ones, too.
+  const { id } = await publish(directory, store, { makesDeltas: false })
   return await readGeneration(store, id)
 }

@@ -99,6 +99,8 @@ async fn serve_requests(
                 }
             }
             Next::Close => {
+                // What a client still sends resets the connection, and would take with it what has not left.
+                connection.stream.end_where_plain();
                 // Who has asked for the end sends nothing more (RFC 9112 §9.6). If it does, what left at once is read before.
                 let is_over = connection.stream.taken() <= INITIAL_WINDOW
                     && pending.is_empty()

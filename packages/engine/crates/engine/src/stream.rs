@@ -181,6 +181,13 @@ impl Stream {
         }
     }
 
+    /// The same where nothing is encrypted: what is encrypted has an end of its own, which leaves first.
+    pub fn end_where_plain(&self) {
+        if self.session.is_none() {
+            self.socket.end();
+        }
+    }
+
     /// The same before the stream is closed, which says it by itself where nothing is encrypted.
     pub fn end_at_close(&self) {
         if let Some(session) = &self.session {

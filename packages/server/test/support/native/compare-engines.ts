@@ -73,8 +73,10 @@ async function differenceOf(
 function endsAmidAnswer(text: string): boolean {
   const last = text.slice(Math.max(0, text.lastIndexOf('HTTP/1.1 ')))
   const head = last.indexOf('\r\n\r\n')
-  const length = Number(/\r\nContent-Length: (\d+)/.exec(last)?.[1] ?? 0)
-  return last !== '' && (head === -1 || last.length - head - 4 < length)
+  if (head === -1) return last !== ''
+  const [fields, body] = [last.slice(0, head), last.slice(head + 4)]
+  if (/\r\nTransfer-Encoding: chunked/.test(fields)) return !/^0\r\n(?:[^\r]+\r\n)*\r\n/m.test(body)
+  return body.length < Number(/\r\nContent-Length: (\d+)/.exec(fields)?.[1] ?? 0)
 }
 
 function isEnd(one: Received, other: Received): boolean {
