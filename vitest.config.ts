@@ -32,6 +32,8 @@ const overEngines = [
   'store/{delta-workers,deltas,from-s3,from-store,stages,stalled-s3,store-command,store-workers}',
   'tls/*',
 ]
+/** What a browser shows may take a while on a machine that does other work as well. */
+const patient = { poll: { timeout: 15_000, interval: 100 } }
 const measuring = 'packages/server/test/speed/*.http-test.ts'
 const soaking =
   'packages/server/test/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,swap-builds,rollback}.slow-test.ts'
@@ -194,6 +196,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           env,
+          expect: patient,
           setupFiles,
           include: ['e2e/tests/*.test.ts'],
           globalSetup: 'e2e/src/global-setup.ts',
@@ -209,6 +212,7 @@ export default defineConfig({
           // What takes long to build, other runtimes and versions, and real proxies.
           name: 'e2e-more',
           env,
+          expect: patient,
           setupFiles,
           include: ['e2e/more/*.test.ts', 'e2e/tests/{every-file,chromium-codings}.test.ts'],
           globalSetup: 'e2e/src/global-setup.ts',
@@ -224,6 +228,7 @@ export default defineConfig({
           // Each file installs and builds the example of one framework; SERVE_DIST_FRAMEWORKS=all adds older versions.
           name: 'frameworks',
           env,
+          expect: patient,
           setupFiles,
           include: ['e2e/frameworks/*.test.ts'],
           globalSetup: 'e2e/frameworks/support/global-setup.ts',
