@@ -155,7 +155,8 @@ describe('close', () => {
       const outcomes = await connectWhileStopping(server, server.port)
       expect(outcomes.filter((outcome) => outcome !== '200' && outcome !== 'ECONNREFUSED')).toEqual([])
       // Threads of the native engine hear of it a moment later, on a busy machine after the last of them.
-      if (!isNative) expect([0, 1, 2, 3]).toContain(outcomes.indexOf('ECONNREFUSED'))
+      const answered = outcomes.filter((outcome) => outcome === '200')
+      expect(answered.length).toBeLessThanOrEqual(isNative ? outcomes.length : 3)
     },
   )
 
