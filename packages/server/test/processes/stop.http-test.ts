@@ -150,13 +150,14 @@ describe('close', () => {
 
   test.skipIf(process.platform !== 'linux')(
     'refuses connections that come in the same moment, but for one or two, and resets none',
+    // Threads of the native engine hear of the stop a moment later: on a busy machine they may have answered all by then.
+    { retry: isNative ? 2 : 0 },
     async () => {
       const server = await start()
       const outcomes = await connectWhileStopping(server, server.port)
-      expect(outcomes.filter((outcome) => outcome !== '200' && outcome !== 'ECONNREFUSED')).toEqual([])
-      // Threads of the native engine hear of it a moment later, on a busy machine after the last of them.
-      const answered = outcomes.filter((outcome) => outcome === '200')
-      expect(answered.length).toBeLessThanOrEqual(isNative ? outcomes.length : 3)
+      // The native engine has stopped listening before the first of them comes.
+      expect(new Set([...outcomes, '200'])).toEqual(new Set(['200', 'ECONNREFUSED']))
+      expect(outcomes.indexOf('ECONNREFUSED')).toBeLessThanOrEqual(3)
     },
   )
 

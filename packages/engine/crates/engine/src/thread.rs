@@ -27,6 +27,7 @@ pub use crate::complaint::Complaint;
 
 /// Bytes that are read at once: one buffer for all connections of a thread.
 pub const READ_BUFFER: usize = 64 * 1024;
+
 /// What the connections of one thread have in common.
 pub struct Thread {
     /// What all threads have in common.
