@@ -136,7 +136,7 @@ describe('refuseChanged', () => {
       if (!isOver) setImmediate(count)
     }
     setImmediate(count)
-    await refuseChanged(folder, files, { ...none, variants: new Map(), stamps: new Map() })
+    await refuseChanged(folder, files, { ...none, variants: new Map() })
     isOver = true
     expect(turns).toBeGreaterThan(5)
   })

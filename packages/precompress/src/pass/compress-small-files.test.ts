@@ -26,7 +26,7 @@ async function die(): Promise<never> {
 }
 
 function startDeadThread(): EncodeThread {
-  return { encodeTimed: die, compressBatch: die, end: async () => {} }
+  return { encodeFile: die, compressBatch: die, end: async () => {} }
 }
 
 /** Calls back once, when so many files are done. */

@@ -2,7 +2,7 @@ import { reasonOf, OperatorError } from '@serve-dist/manifest'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { FileFailure } from '../encode/compress-batch.ts'
 import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
-import { AbandonedError } from '../encode/create-encode-queue.ts'
+import { AbandonedError } from '../encode/open-encoder.ts'
 import type { Progress } from '@serve-dist/manifest/terminal'
 
 /** What came of all files of a pass. */

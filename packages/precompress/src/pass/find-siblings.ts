@@ -87,12 +87,12 @@ export function addForeignVariants(
   })
 }
 
-/** One warning for all files that stand where variants would go. */
-export function describeStrangers(strangers: Siblings['strangers']): string[] {
+/** Warns once of all files that stand where variants would go. */
+export function warnOfStrangers(strangers: Siblings['strangers'], warn: (message: string) => void): void {
   const [first] = strangers
-  if (first === undefined) return []
+  if (first === undefined) return
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
-  return [
+  warn(
     `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
-  ]
+  )
 }

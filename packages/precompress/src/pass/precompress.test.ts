@@ -105,26 +105,6 @@ describe('precompress', () => {
     expect(await readFolder(folder)).not.toContain('drafts/x.html.br')
   })
 
-  test('shares no more memory with its threads than `bytesInFlight`, however many files pass through it', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `${index}.js`)
-    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, script.repeat(20) + name])))
-    const bytesInFlight = 200_000
-    let bytesShared = 0
-    const construct = (target: typeof SharedArrayBuffer, [length]: [number]): SharedArrayBuffer => {
-      bytesShared += length
-      return new target(length)
-    }
-    vi.stubGlobal('SharedArrayBuffer', new Proxy(SharedArrayBuffer, { construct }))
-    try {
-      const { encodings } = await precompress(folder, { bytesInFlight, cache: false })
-      expect(encodings).toBe(36)
-    } finally {
-      vi.unstubAllGlobals()
-    }
-    expect(bytesShared).toBeLessThanOrEqual(bytesInFlight)
-    expect(bytesShared).toBeGreaterThan(0)
-  })
-
   test('takes a build with several pages for one without a fallback', async () => {
     const folder = await makeFolder({ 'index.html': page, 'about.html': page })
     expect((await precompress(folder)).manifest.appType).toBe('mpa')

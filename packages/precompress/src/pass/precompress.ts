@@ -9,11 +9,10 @@ import {
 } from '../cache/encoding-cache.ts'
 import { pruneCache } from '../cache/prune-cache.ts'
 import { type Encode, encode } from '../codecs/encode.ts'
-import { codecMemory } from '../codecs/encoding-cost.ts'
+import { memoryFor } from '../codecs/encoding-cost.ts'
 import { availableCodings } from '../codecs/zstd-encoder.ts'
 import { buildManifest, contentTime, type KnownOfFiles } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
-import { writeFailure } from '../commit/create-stager.ts'
 import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
 import { refuseChanged } from '../commit/refuse-changed.ts'
 import { openEncoder } from '../encode/open-encoder.ts'
@@ -27,9 +26,10 @@ import type { PolicyNeed } from '../record/build-record.ts'
 import type { PolicyCheck } from '../policies/create-policy-check.ts'
 import { findNeeds } from '../policies/find-needs.ts'
 import { joinNeeds } from '../policies/join-needs.ts'
+import { caseTwins } from './case-twins.ts'
 import { compressFiles } from './compress-files.ts'
 import { describePages } from './describe-pages.ts'
-import { addForeignVariants, describeStrangers, findSiblings } from './find-siblings.ts'
+import { addForeignVariants, findSiblings, warnOfStrangers } from './find-siblings.ts'
 
 /** What a pass did. */
 export interface PrecompressReport {
@@ -53,7 +53,7 @@ export interface PrecompressReport {
   readonly durationMs: number
 }
 
-/** What a pass works with; tests hand in others. */
+/** What a pass encodes and writes with; tests replace it. */
 export interface PassTools {
   readonly encode: Encode
   readonly startThread: () => EncodeThread
@@ -61,6 +61,12 @@ export interface PassTools {
 }
 
 export const passTools: PassTools = { encode, startThread: startEncodeThread, disk }
+
+/** What earlier builds recorded about the files of a folder. */
+export interface RecordedFacts extends KnownOfFiles {
+  /** What a `Content-Security-Policy` must name. */
+  readonly needs?: readonly PolicyNeed[]
+}
 
 /**
  * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
@@ -81,43 +87,35 @@ export async function runPass(
   directory: string,
   options: PrecompressOptions,
   tools: PassTools,
-  { needs: recorded = [], ...known }: KnownOfFiles & { readonly needs?: readonly PolicyNeed[] } = {},
+  { needs: recorded = [], ...known }: RecordedFacts = {},
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
-  const { signal } = settings
-  signal?.throwIfAborted()
+  settings.signal?.throwIfAborted()
   const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
   const warnings = new Set<string>()
   const warn = (message: string): void => {
-    if (warnings.has(message)) return
+    if (!warnings.has(message)) settings.onWarning(message)
     warnings.add(message)
-    settings.onWarning(message)
   }
 
   // 1. List every file, without the variants of our own earlier passes, and look at what others compressed.
   const folder = await openFolder(directory)
+  const cache = openCache(folder, settings, warn)
   const before = await readEarlierBuild(folder, warn)
   const listed = await listFiles(folder, { patterns: settings, variants: before.variants, warn })
-  const cache = openCache(folder, settings, warn)
   const siblings = await findSiblings(listed, { ...settings, folder, cache })
-  for (const message of describeStrangers(siblings.strangers)) warn(message)
   const earlier = adoptVariants(before, siblings.ours)
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
-  warnOfCaseTwins(files, warn)
+  warnOfStrangers(siblings.strangers, warn)
+  warnOfNames(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
 
-  // 2. Describe and encode each file from one read; keep what pays, written aside.
-  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
-  const failOfWriting = (error: unknown): never => {
-    throw writeFailure(folder, error)
-  }
-  const writer = await openBuildWriter(folder, earlier, {
-    durable: settings.durable,
-    disk: tools.disk,
-  }).catch(failOfWriting)
+  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: memoryFor(settings.bytesInFlight) })
+  const writer = await openBuildWriter(folder, earlier, { durable: settings.durable, disk: tools.disk })
   try {
-    signal?.throwIfAborted()
+    // 2. Describe and encode each file from one read; keep what pays, written aside.
+    settings.signal?.throwIfAborted()
     const { files: encoded, cacheHits } = await compressFiles(files, {
       ...settings,
       codings: availableCodings(settings.codings, warn),
@@ -129,8 +127,10 @@ export async function runPass(
       occupied: siblings.occupied,
       warn,
     })
-    signal?.throwIfAborted()
+    settings.signal?.throwIfAborted()
     const compressed = addForeignVariants(encoded, siblings.foreign)
+
+    // 3. Find what pages link to, and what the policies that are sent must name.
     const described = compressed.map(({ file }) => file)
     const needs = [...recorded, ...(await findNeeds(folder, described))]
     const policy = joinNeeds(needs)
@@ -138,19 +138,15 @@ export async function runPass(
     const pages = await describePages(compressed, { ...settings, folder, check })
     check?.finish(warn)
 
-    // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
+    // 4. Compare with the disk again: a file that changed meanwhile fails the pass.
     await refuseChanged(folder, compressed, earlier)
-    signal?.throwIfAborted()
+    settings.signal?.throwIfAborted()
 
-    // 4. Commit: the variants into their places, the manifest last.
-    const manifest = buildManifest(
-      pages,
-      { ...settings, policy, ...known },
-      { ...time, earlier: earlier.manifest },
-    )
-    const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
+    // 5. Commit: the variants into their places, the manifest last.
+    const facts = { ...settings, policy, ...known }
+    const manifest = buildManifest(pages, facts, { ...time, earlier: earlier.manifest })
+    const { written, removed } = await writer.commit(manifest)
     prune(cache, settings.cacheSize)
-    const { results: encodings, milliseconds: codecMs } = encoder.work
     return {
       directory: folder,
       manifest,
@@ -158,8 +154,8 @@ export async function runPass(
       removed,
       written,
       cacheHits,
-      encodings,
-      codecMs,
+      encodings: encoder.work.results,
+      codecMs: encoder.work.milliseconds,
       policyNeeds: check === undefined ? [] : needs,
       durationMs: performance.now() - startedAt,
     }
@@ -192,33 +188,22 @@ function openCache(
   return directory === undefined ? noCache : openEncodingCache({ directory, warn })
 }
 
-function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
-  return include === undefined && exclude === undefined
-    ? 'it holds no file that can be served'
-    : '"include" and "exclude" leave no file in the build'
-}
-
 /** Runs in the background; a later pass prunes what this one cannot. */
 function prune(cache: EncodingCache, size: number): void {
   if (cache.directory === undefined) return
   void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
 }
 
-function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {
+function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
+  return include === undefined && exclude === undefined
+    ? 'it holds no file that can be served'
+    : '"include" and "exclude" leave no file in the build'
+}
+
+function warnOfNames(files: readonly ListedFile[], warn: (message: string) => void): void {
   for (const twins of caseTwins(files.map(({ path }) => path))) {
     warn(
       `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
     )
   }
-}
-
-/** Groups of paths that are one path where the file system takes upper and lower case for the same. */
-export function caseTwins(paths: readonly string[]): string[][] {
-  const groups = new Map<string, string[]>()
-  for (const path of paths) {
-    // Such file systems (APFS, NTFS) take composed and decomposed letters for the same too.
-    const folded = path.normalize('NFC').toLowerCase()
-    groups.set(folded, [...(groups.get(folded) ?? []), path])
-  }
-  return [...groups.values()].filter((group) => group.length > 1)
 }
