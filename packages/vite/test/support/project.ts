@@ -4,10 +4,13 @@ import { dirname, join } from 'node:path'
 import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
 import type { InlineConfig } from 'vite'
 import { onTestFinished } from 'vitest'
+import { createRecordingLogger, type RecordingLogger } from './recording-logger.ts'
 
 /** A project of Vite in a temporary folder that lasts as long as its test. */
 export interface Project {
   readonly root: string
+  /** Keeps what Vite and the plugin log. */
+  readonly logger: RecordingLogger
   write(path: string, content: string | Uint8Array): Promise<void>
   read(path: string): Promise<string>
   /** Every file below a folder, relative to it, sorted. */
@@ -22,8 +25,10 @@ export async function createProject(files: Record<string, string | Uint8Array>):
   const root = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-vite-')))
   // The cache is pruned when a pass is over already.
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+  const logger = createRecordingLogger()
   const project: Project = {
     root,
+    logger,
     async write(path, content) {
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), content)
@@ -41,7 +46,7 @@ export async function createProject(files: Record<string, string | Uint8Array>):
       const { files: described } = await project.manifest(folder)
       return Object.fromEntries(described.map(({ path, cache }) => [path, cache]))
     },
-    config: (config) => ({ root, configFile: false, logLevel: 'silent', ...config }),
+    config: (config) => ({ root, configFile: false, logLevel: 'silent', customLogger: logger, ...config }),
   }
   for (const [path, content] of Object.entries({ 'package.json': '{}', ...files })) {
     await project.write(path, content)
