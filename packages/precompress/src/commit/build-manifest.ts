@@ -125,12 +125,10 @@ export interface ContentTime {
  *
  * @throws {@link OperatorError} when the variable is set and is not a whole number of seconds.
  */
-export function contentTime(
-  sourceDateEpoch: string | undefined,
-  clock: () => number = Date.now,
-): ContentTime {
+export function contentTime(): ContentTime {
+  const sourceDateEpoch = process.env['SOURCE_DATE_EPOCH']
   if (sourceDateEpoch === undefined || sourceDateEpoch === '') {
-    return { now: isoSeconds(clock()), isFixed: false }
+    return { now: isoSeconds(Date.now()), isFixed: false }
   }
   if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
     throw new OperatorError('SD_OPTION_INVALID', [

@@ -27,21 +27,11 @@ describe('fontsOfStyle', () => {
     expect(fontsOfStyle(css)).toEqual([])
   })
 
+  // Quadratic time would be hours.
   test.each([
-    ['blocks without an end', (size: number) => '@font-face{src:url("'.repeat(size)],
-    ['a name without an end', (size: number) => `@font-face{src:url(${'a'.repeat(20 * size)}`],
-  ])('takes time in proportion to hostile text: %s', (_what, textOf) => {
-    // Sixteen times the text: quadratic time would be 256 times as long.
-    expect(fastest(textOf(32_000))).toBeLessThan(64 * fastest(textOf(2000)))
+    ['blocks without an end', '@font-face{src:url("'.repeat(100_000)],
+    ['a name without an end', `@font-face{src:url(${'a'.repeat(2_000_000)}`],
+  ])('reads hostile text to its end: %s', (_what, css) => {
+    expect(fontsOfStyle(css)).toEqual([])
   })
 })
-
-/** Milliseconds of the round that was disturbed least. */
-function fastest(css: string): number {
-  const rounds = Array.from({ length: 9 }, () => {
-    const started = performance.now()
-    fontsOfStyle(css)
-    return performance.now() - started
-  })
-  return Math.min(...rounds)
-}

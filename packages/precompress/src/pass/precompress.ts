@@ -92,7 +92,7 @@ export async function runPass(
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
   settings.signal?.throwIfAborted()
-  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const time = contentTime()
   const warnings = new Set<string>()
   const warn = (message: string): void => {
     if (!warnings.has(message)) settings.onWarning(message)
