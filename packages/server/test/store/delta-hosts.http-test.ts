@@ -1,7 +1,7 @@
 import express from 'express'
 import { describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
-import { openLiveSite } from '../../src/load/open-live-site.ts'
+import { openLiveSite } from '../../src/live/open-live-site.ts'
 import type { Site } from '../../src/site/site.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'

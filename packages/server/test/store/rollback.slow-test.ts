@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { openStore, publish, readGeneration, rollback } from '@serve-dist/store'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openLiveSite } from '../../src/load/open-live-site.ts'
+import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
