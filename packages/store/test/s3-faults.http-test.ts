@@ -14,6 +14,7 @@ import { keysIn, objectAt } from './support/read-store.ts'
 import type { Fault, SeenRequest } from './support/start-fault-proxy.ts'
 import { s3Environment, type S3Right, s3Settings, type S3User } from './support/start-s3.ts'
 import { startFaultyS3 } from './support/start-faulty-s3.ts'
+import { expectRefusal } from '../../server/test/support/expect-refusal.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -91,10 +92,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       const store = await open(await s3.bucket())
       const before = await swapHistory(store, await readHead(store), next, swaps)
       proxy.fail((seen) => (isSwap(seen) ? { reset: 'before' } : undefined))
-      await expect(publish((await makeVersion(1)).directory, store)).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(/^s3:\S+: cannot put current\.json \([^()]+\)$/),
-      })
+      await expectRefusal(
+        publish((await makeVersion(1)).directory, store),
+        'SD_STORE_UNAVAILABLE',
+        /^s3:\S+: cannot put current\.json \([^()]+\)$/,
+      )
       expect(await readHead(store)).toMatchObject({ version: before?.version })
     })
 
@@ -107,12 +109,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
         return isAway ? { reset: 'after' } : undefined
       })
       const build = await makeVersion(1)
-      await expect(publish(build.directory, store)).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(
-          /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
-        ),
-      })
+      await expectRefusal(
+        publish(build.directory, store),
+        'SD_STORE_UNAVAILABLE',
+        /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
+      )
       proxy.fail()
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
     })
@@ -150,12 +151,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ status: 503 }))
     const requests = await requestsOf(async () => {
-      await expect(store.read('current.json')).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(
-          /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
-        ),
-      })
+      await expectRefusal(
+        store.read('current.json'),
+        'SD_STORE_UNAVAILABLE',
+        /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
+      )
     })
     expect(requests).toHaveLength(7)
   })

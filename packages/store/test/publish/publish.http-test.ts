@@ -18,6 +18,7 @@ import { blobKey, currentKey, generationKey, layoutVersion, stringifyHistory } f
 import { type MadeBuild, makeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
 import { storeOf } from '../support/open-stores.ts'
 import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
 const [first, second, third] = await makeVersions()
 
@@ -183,10 +184,7 @@ describe('publish', () => {
   test('refuses a folder without a manifest, and one whose build is not finished, with the cure', async () => {
     const store = await storeOf()
     const bare = await writeFixture({ 'index.html': 'page' })
-    await expect(publish(bare, store)).rejects.toMatchObject({
-      code: 'SD_MANIFEST_MISSING',
-      message: expect.stringContaining('serve-dist compress'),
-    })
+    await expectRefusal(publish(bare, store), 'SD_MANIFEST_MISSING', 'serve-dist compress')
     await expect(publish(join(bare, 'none'), store)).rejects.toMatchObject({ code: 'SD_BUILD_NOT_FOUND' })
     const { directory } = await makeVersion(9)
     await writeFile(join(directory, pendingPath), '{}')
@@ -199,10 +197,11 @@ describe('publish', () => {
     const { directory } = await makeVersion(9)
     await rm(join(directory, 'photo.png'))
     await appendFile(join(directory, 'assets/vendor.js'), '//')
-    await expect(publish(directory, store)).rejects.toMatchObject({
-      code: 'SD_MANIFEST_MISMATCH',
-      message: expect.stringMatching(/2 files.*vendor\.js: has .* bytes.*photo\.png: is missing/s),
-    })
+    await expectRefusal(
+      publish(directory, store),
+      'SD_MANIFEST_MISMATCH',
+      /2 files.*vendor\.js: has .* bytes.*photo\.png: is missing/s,
+    )
     expect(await keysIn(store, '')).toEqual([])
   })
 
@@ -213,10 +212,7 @@ describe('publish', () => {
       const { directory } = await makeVersion(9, { 'large.bin': Buffer.alloc(3_000_000, 'a') })
       const { size } = await stat(join(directory, name))
       await writeFile(join(directory, name), Buffer.alloc(size, 'x'))
-      await expect(publish(directory, store)).rejects.toMatchObject({
-        code: 'SD_MANIFEST_MISMATCH',
-        message: expect.stringContaining(name),
-      })
+      await expectRefusal(publish(directory, store), 'SD_MANIFEST_MISMATCH', name)
       expect(await keysIn(store, 'generations/')).toEqual([])
       const digests = (await manifestOf(directory)).files.filter(({ path }) => path === name)
       const there = await keysIn(store, 'blobs/')
@@ -247,10 +243,7 @@ describe('publish', () => {
         },
       }
     }
-    await expect(publish(second.directory, await between(third))).rejects.toMatchObject({
-      code: 'SD_STORE_CONFLICT',
-      message: expect.stringContaining(third.id),
-    })
+    await expectRefusal(publish(second.directory, await between(third)), 'SD_STORE_CONFLICT', third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
     await publish(second.directory, await between(first), { isForced: true })
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id, third.id, first.id])
@@ -294,10 +287,7 @@ describe('publish', () => {
 
   test('refuses, as all that changes a store, an endpoint that ignores conditions, unless nobody else does', async () => {
     const store: StoreBackend = { ...(await storeOf(first)), honoursConditions: async () => false }
-    await expect(publish(second.directory, store)).rejects.toMatchObject({
-      code: 'SD_STORE_UNCONDITIONAL',
-      message: expect.stringContaining('--single-publisher'),
-    })
+    await expectRefusal(publish(second.directory, store), 'SD_STORE_UNCONDITIONAL', '--single-publisher')
     const alone = { isSinglePublisher: true }
     expect(await publish(second.directory, store, alone)).toMatchObject({ replaced: first.id })
     for (const change of [
@@ -339,10 +329,11 @@ describe('publish', () => {
   test('refuses a store in the folder of the build', async () => {
     const { directory } = await makeVersion(9)
     for (const place of [directory, join(directory, 'store')]) {
-      await expect(publish(directory, await openStore(place))).rejects.toMatchObject({
-        code: 'SD_OPTION_INVALID',
-        message: expect.stringContaining('which the next build empties'),
-      })
+      await expectRefusal(
+        publish(directory, await openStore(place)),
+        'SD_OPTION_INVALID',
+        'which the next build empties',
+      )
     }
     expect(await publish(directory, await openStore(`${directory}-store/`))).toMatchObject({
       isDryRun: false,
