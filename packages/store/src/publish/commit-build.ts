@@ -16,7 +16,7 @@ import type { Build, SourceBlob } from './read-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /** What a commit goes by. */
-export interface CommitInput {
+interface CommitInput {
   readonly build: Build
   readonly head: Head
   readonly listed: ListedObjects

@@ -29,14 +29,15 @@ export async function objectAt(
   return object
 }
 
-async function bytesAt(store: StoreBackend, key: string): Promise<Buffer | undefined> {
+async function bytesAt(store: StoreBackend, key: string): Promise<Uint8Array | undefined> {
   const object = await store.read(key)
   return typeof object === 'object' ? await buffer(object.body) : undefined
 }
 
 /** The text of an object, if it is in a store. */
 export async function textAt(store: StoreBackend, key: string): Promise<string | undefined> {
-  return (await bytesAt(store, key))?.toString()
+  const bytes = await bytesAt(store, key)
+  return bytes && new TextDecoder().decode(bytes)
 }
 
 async function historyOf(store: StoreBackend): Promise<History | undefined> {
