@@ -1,8 +1,7 @@
-import type { Manifest } from '@serve-dist/manifest'
 import { describeReload } from './describe-reload.ts'
-import type { JoinedSite } from './join-site.ts'
-import type { EarlierBuild } from './keep-earlier.ts'
-import { loadBuild, type LoadedBuild } from './load-build.ts'
+import type { JoinedSite } from '../load/join-site.ts'
+import type { EarlierBuild } from '../load/keep-earlier.ts'
+import { loadBuild, type LoadedBuild } from '../load/load-build.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { shareLook } from '../files/share-look.ts'
@@ -14,12 +13,13 @@ import {
   type SiteHolder,
   type StoredBytes,
 } from '../site/site.ts'
-import { loadDefaults, resolveLiveSiteOptions, type LiveSiteOptions } from './load-options.ts'
-import { type BuildPlace, openSource } from './open-source.ts'
+import { loadDefaults, resolveLiveSiteOptions, type LiveSiteOptions } from '../load/load-options.ts'
+import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { PrepareOutcome, ReloadOutcome } from './reload-outcome.ts'
 import { problemsOf } from './problems-of.ts'
-import { type StoreOptions, withoutStore } from './store-options.ts'
-import { followBuilds, type WatchedBuilds } from './watch-build.ts'
+import { type StoreOptions, withoutStore } from '../load/store-options.ts'
+import type { WatchedBuilds } from '../load/watched-builds.ts'
+import { followBuilds } from './watch-build.ts'
 
 /** A site that another build can take the place of. */
 export interface LiveSite extends SiteHolder {
@@ -149,22 +149,12 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     source.noteServed?.(served.site.buildId)
     const kept = new Set(filesOf(served.kept))
     retireFiles(filesOf([before.build, ...before.kept]).filter((stored) => !kept.has(stored)))
-    makeDeltas(before.build.manifest)
   }
 
   function serveNow(build: LoadedBuild): void {
     follower?.swap(build.site)
     served = build
     live.current = build.site
-  }
-
-  /** The next swap stops it, and so does the end. */
-  function makeDeltas(replaced: Manifest): void {
-    const { build: current, kept, site } = served
-    const room = resolved.memoryBudget - site.summary.bytesInMemory
-    source.makeDeltas?.({ replaced, current, kept, room }, (deltas) =>
-      putInPlace(() => served.withDeltas(deltas, served.kept)),
-    )
   }
 
   /** The same build, with other things beside it; they are joined anew where others joined meanwhile. */
