@@ -75,9 +75,9 @@ const suites: readonly TestOptions[] = [
   suite('soak', [soaking], { fileParallelism: false, testTimeout: 240_000 }),
   suite('build', allBuilds, { env: { ...shared.env, SERVE_DIST_VITES: '8' } }),
   suite('vites', allBuilds, {
-    env: { ...shared.env, SERVE_DIST_VITES: '6,7' },
-    // Run the newest only, or none.
-    exclude: without('**/{preview-black-box,policies}.build-test.ts'),
+    env: { ...shared.env, SERVE_DIST_VITES: '6,7', SERVE_DIST_PAGES: '200' },
+    // It takes the newest only.
+    exclude: without('**/preview-black-box.build-test.ts'),
   }),
   endToEnd('e2e', ['e2e/tests/*.test.ts'], {
     provide: { exampleNames: ['spa', 'multi-page'] },
