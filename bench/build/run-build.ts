@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -33,9 +33,11 @@ export async function runBuild({ contender, tree, kept }: BuildRun): Promise<Bui
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const outDir = join(folder, 'dist')
   const changed = contender.isChanged === true ? await chunkToChange(tree) : undefined
-  const cache = join(folder, 'cache')
-  const parameters = [JSON.stringify(contender), tree, outDir, cache]
+  // The plugin keeps its cache next to the nearest package.json above the output.
+  const cache = join(folder, 'node_modules/.cache/serve-dist')
+  const parameters = [JSON.stringify(contender), tree, outDir, join(folder, 'vite')]
   try {
+    await writeFile(join(folder, 'package.json'), '{}')
     if (contender.isWarm === true && !(await takeCache(kept, cache))) {
       await runProgram(parameters, join(folder, 'cost.json'))
     }
