@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { count, dictionariesOf, type Manifest, reasonOf } from '@serve-dist/manifest'
+import { count, type DeltaCoding, dictionariesOf, type Manifest, reasonOf } from '@serve-dist/manifest'
 import {
   availableDeltaCodings,
   type DeltaAnswer,
-  type DeltaCoding,
   type DeltaPair,
   type DeltaThread,
   dictionaryGenerations,
