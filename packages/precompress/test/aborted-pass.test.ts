@@ -26,7 +26,7 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     const folder = await makeFolder(files)
     const controller = new AbortController()
     const options = { cache: false, signal: controller.signal }
-    const pass = runPass(folder, options, { ...passTools, startThread })
+    const pass = runPass(folder, options, { tools: { ...passTools, startThread } })
     const failure = pass.catch((error: unknown) => error)
     await vi.waitUntil(() => failures.size > 0)
     controller.abort(reason)

@@ -78,9 +78,12 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     )
   })
 
-  test('is preloaded by pages that need it at once, and announced with them', async () => {
+  test("is preloaded by pages that need it at once, announced with them, and an entry of Vite's manifest", async () => {
     const project = await createProject(site)
-    await build(project, { plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } })
+    await build(project, {
+      plugins: [serveDist(options)],
+      build: { rollupOptions: pagesOf(project), manifest: true },
+    })
     const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js" />'
     const page = await project.read('dist/index.html')
     expect(page.indexOf(link)).toBeGreaterThan(page.indexOf('<meta'))
@@ -103,6 +106,15 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     const linked = manifest.files.filter(({ links = [] }) => links.some(({ path }) => path === module?.path))
     expect(linked.map(({ path }) => path)).toEqual(['index.html'])
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
+
+    // Backends follow the imports of Vite's own manifest.
+    const ofVite: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
+      JSON.parse(await project.read('dist/.vite/manifest.json'))
+    expect(Object.values(ofVite).map(({ file }) => file)).toContain('serve-dist-env.js')
+    const followed = Object.values(ofVite).flatMap(({ imports = [], dynamicImports = [] }) =>
+      imports.concat(dynamicImports),
+    )
+    expect(followed.filter((key) => !(key in ofVite))).toEqual([])
   })
 
   test('is preloaded after the import map of a page: older browsers take no later one', async () => {
@@ -114,21 +126,6 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
       const built = await project.read('dist/index.html')
       expect(built.indexOf('type="importmap"')).toBeLessThan(built.indexOf('rel="modulepreload"'))
     }
-  })
-
-  test("is an entry of Vite's own manifest, whose imports backends follow", async () => {
-    const project = await createProject(site)
-    await build(project, {
-      plugins: [serveDist(options)],
-      build: { rollupOptions: pagesOf(project), manifest: true },
-    })
-    const manifest: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
-      JSON.parse(await project.read('dist/.vite/manifest.json'))
-    expect(Object.values(manifest).map(({ file }) => file)).toContain('serve-dist-env.js')
-    const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) =>
-      imports.concat(dynamicImports),
-    )
-    expect(followed.filter((key) => !(key in manifest))).toEqual([])
   })
 
   test('is announced by the server where pages preload nothing', async () => {

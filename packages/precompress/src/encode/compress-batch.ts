@@ -4,7 +4,7 @@ import { createStager, type StagedVariant, type StagingArea } from '../commit/cr
 import type { OwnVariants } from '../commit/read-earlier-build.ts'
 import { encode } from '../codecs/encode.ts'
 import { loadFile } from '../folder/describe-file.ts'
-import { noCache, openEncodingCache } from '../cache/encoding-cache.ts'
+import { openEncodingCache } from '../cache/encoding-cache.ts'
 
 /** Small files that are handed over together: a message for each would cost as much as encoding 500 bytes. */
 export interface FileBatch {
@@ -47,7 +47,7 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   const warnings: string[] = []
   const stager = createStager(area, name)
   const warn = (message: string): void => void warnings.push(message)
-  const cache = directory === undefined ? noCache : openEncodingCache({ directory, warn })
+  const cache = openEncodingCache({ directory, warn })
   let bytes: Uint8Array = new Uint8Array()
   const context: FileContext = {
     folder: area.folder,

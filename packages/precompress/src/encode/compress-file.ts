@@ -123,20 +123,20 @@ async function encodeVariant(
   { encode, ours, stage }: FileContext,
 ): Promise<Encoding> {
   const bytes = await encode(file, coding)
-  if (!pays(coding, file.size, bytes.length)) return { coding, size: bytes.length }
+  if (!isWorthKeeping(coding, file.size, bytes.length)) return { coding, size: bytes.length }
   const claim = { path: variantPath(file.path, coding), sha256: digestOf(bytes) }
   if (ours.get(claim.path)?.sha256 !== claim.sha256) await stage(claim, bytes)
   return { coding, size: bytes.length, kept: { sha256: claim.sha256, bytes: async () => bytes } }
 }
 
-/** Below this share of the original's size a variant costs more (disk, memory, caches) than it brings. */
+/** Below this share of the original's size, a variant costs more disk, memory and cache than it saves. */
 const smallestSaving = 0.05
 
 /**
  * Whether a variant is worth keeping: it saves more bytes than the fields that it adds to every response,
  * and at least 5 % of the original.
  */
-export function pays(coding: ContentCoding, originalSize: number, encodedSize: number): boolean {
+export function isWorthKeeping(coding: ContentCoding, originalSize: number, encodedSize: number): boolean {
   const saved = originalSize - encodedSize
   const addedFields = `Content-Encoding: ${coding}\r\nVary: Accept-Encoding\r\n`
   return saved > addedFields.length && saved >= originalSize * smallestSaving

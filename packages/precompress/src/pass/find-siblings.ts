@@ -1,12 +1,18 @@
-import { contentCodings, isCompressible, type ManifestVariant, mediaTypeOf } from '@serve-dist/manifest'
+import {
+  contentCodings,
+  forEachAtOnce,
+  isCompressible,
+  type ManifestVariant,
+  mediaTypeOf,
+} from '@serve-dist/manifest'
 import type { EncodingCache } from '../cache/encoding-cache.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
-import { pays } from '../encode/compress-file.ts'
+import { isWorthKeeping } from '../encode/compress-file.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import { decodesToOriginal } from './decodes-to-original.ts'
-import { byPath, type Candidate, findCandidates, judgeCandidates } from './find-candidates.ts'
+import { type Candidate, decodedAtOnce, findCandidates } from './find-candidates.ts'
 
 /** What lies beside files under the names of their variants, though no earlier pass is known to have put it there. */
 export interface Siblings {
@@ -44,7 +50,7 @@ export async function findSiblings(
   const foreign: ForeignVariant[] = []
   const strangers: Candidate<DescribedFile>[] = []
   const occupied = new Set<string>()
-  await judgeCandidates(candidates, async ({ file: { path }, original: of, coding }) => {
+  await forEachAtOnce(candidates, decodedAtOnce, async ({ file: { path }, original: of, coding }) => {
     const file = await describeIfPossible(folder, path)
     const original = await describeIfPossible(folder, of.path)
     if (file === undefined || original === undefined) return
@@ -58,7 +64,9 @@ export async function findSiblings(
       foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
     } else strangers.push(sibling)
   })
-  return { ours, foreign, strangers: byPath(strangers), occupied }
+  // In an order that does not depend on which was decoded first.
+  strangers.sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
+  return { ours, foreign, strangers, occupied }
 }
 
 /** What cannot be read fails the pass later, with all others. */
@@ -78,7 +86,7 @@ export function addForeignVariants(
     const more = foreign
       .filter(({ original }) => original.path === path && original.sha256 === sha256)
       .map(({ variant }) => variant)
-      .filter((variant) => pays(variant.coding, size, variant.size))
+      .filter((variant) => isWorthKeeping(variant.coding, size, variant.size))
     const variants = [...compressed.variants, ...more]
     return {
       ...compressed,

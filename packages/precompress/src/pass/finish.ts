@@ -16,7 +16,7 @@ import { findRecords, type FoundRecords } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
 import { leftOutBelow } from './left-out-below.ts'
-import { passTools, type PrecompressReport, runPass } from './precompress.ts'
+import { type PrecompressReport, runPass } from './precompress.ts'
 import { recallBuild } from './recall-build.ts'
 
 /** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
@@ -108,8 +108,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
       ...(immutable && { serving: { ...serving, immutable } }),
       ...recalled.options,
     },
-    passTools,
-    recalled.known,
+    { recorded: recalled.known },
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })

@@ -18,6 +18,8 @@ export interface Project {
   manifest(folder?: string): Promise<Manifest>
   /** The cache class of every file in the manifest, `i` for immutable. */
   classes(folder?: string): Promise<Record<string, string>>
+  /** The number of files of each cache class. */
+  classCounts(folder?: string): Promise<Record<string, number>>
   config(config: InlineConfig): InlineConfig
 }
 
@@ -45,6 +47,12 @@ export async function createProject(files: Record<string, string | Uint8Array>):
     async classes(folder = 'dist') {
       const { files: described } = await project.manifest(folder)
       return Object.fromEntries(described.map(({ path, cache }) => [path, cache]))
+    },
+    async classCounts(folder) {
+      const counts: Record<string, number> = {}
+      for (const cache of Object.values(await project.classes(folder)))
+        counts[cache] = (counts[cache] ?? 0) + 1
+      return counts
     },
     config: (config) => ({ root, configFile: false, logLevel: 'silent', customLogger: logger, ...config }),
   }
