@@ -11,11 +11,10 @@ import {
   manifestPath,
   parseManifest,
 } from '@serve-dist/manifest'
-import { openStore, readDeltas } from '@serve-dist/store'
+import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { choose, namesOf } from '../serve/option-values.ts'
-import { runProcess } from '../serve/run-process.ts'
 import { print } from '../start/measure-start.ts'
 import { applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
@@ -82,7 +81,7 @@ async function measure(name: string): Promise<void> {
   let before: Manifest | undefined
   for (const [state, title] of states.entries()) {
     const build = join(folders.join(''), String(state))
-    await runServeDist(['publish', build, '--store', place, '--delta-budget', '10m'])
+    await publish(build, await openStore(place), { deltaBudget: 600_000 })
     const serving = [options.command, '--store', place, '--store-cache', `${place}-cache`]
     visitor ??= await openVisitor(options.chromium, options.node, serving)
     const after = parseManifest(await readFile(join(build, manifestPath), 'utf8'))
@@ -92,10 +91,6 @@ async function measure(name: string): Promise<void> {
     before = after
   }
   await visitor?.close()
-}
-
-async function runServeDist(parameters: readonly string[]): Promise<void> {
-  await runProcess(options.node, [options.command, ...parameters])
 }
 
 async function report(title: string, { before, after, place }: Step, visit: Visit): Promise<void> {

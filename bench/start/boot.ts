@@ -80,7 +80,7 @@ const starts = {
 print('| files, of 2 kB each | bodies | reading alone | CPU ms | × reading | × without the starts |')
 print('| ------------------- | ------ | ------------: | -----: | --------: | -------------------: |')
 for (const { title, folder, hasManifest } of folders) {
-  const flags = ['--port', '0', ...(hasManifest ? [] : ['--no-manifest'])]
+  const flags = ['--port', '0', ...(hasManifest ? [] : ['--force'])]
   const contenders = [
     starts.reading,
     starts.serving,

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ServingRules } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { openStore, publish } from '@serve-dist/store'
 import { benchDirectory } from '../bench-directory.ts'
@@ -18,6 +19,15 @@ export const installMorePeers = 'to have it, npm install --prefix bench/more-pee
 /** Our own command, with flags. */
 export function serveDist(name: string, flags: readonly string[]): ServerDefinition {
   return ownCommand(name, async ({ directory }) => [directory, ...flags])
+}
+
+/** Our own command with rules in a configuration file. */
+export function serveDistByRules(name: string, rules: ServingRules): ServerDefinition {
+  return ownCommand(name, async ({ directory, scratch }) => {
+    const file = join(scratch, 'serve-dist.config.json')
+    await writeFile(file, JSON.stringify(rules))
+    return [directory, '--config', file]
+  })
 }
 
 /** Our own command from a store; of a kept build, a page alone is current. */

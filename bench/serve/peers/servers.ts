@@ -1,5 +1,12 @@
 import { cargoInstall, cargoProgram } from '../cargo-program.ts'
-import { configuredPeer, nodePeer, runtimePeer, serveDist, serveDistFromStore } from './find-server.ts'
+import {
+  configuredPeer,
+  nodePeer,
+  runtimePeer,
+  serveDist,
+  serveDistByRules,
+  serveDistFromStore,
+} from './find-server.ts'
 import { sveltekit, vinext } from './frameworks.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
@@ -9,7 +16,7 @@ export const servers: readonly ServerDefinition[] = [
   serveDist('serve-dist', []),
   serveDist('serve-dist-native', ['--engine', 'native']),
   serveDist('serve-dist-node', ['--engine', 'node']),
-  serveDist('serve-dist-smallest', ['--prefer', 'smallest']),
+  serveDistByRules('serve-dist-smallest', { prefer: 'smallest' }),
   serveDistFromStore('serve-dist-store', 'current'),
   serveDistFromStore('serve-dist-kept', 'kept'),
   nodePeer('sirv', 'sirv'),

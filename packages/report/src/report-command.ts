@@ -5,7 +5,6 @@ import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
 import type { Download } from './builds/returning-visitor.ts'
-import { parseNoise } from './compare/size-change.ts'
 import { type BuildReport, createReport } from './formats/create-report.ts'
 import { formatJson } from './formats/format-json.ts'
 import { formatMarkdown } from './formats/format-markdown.ts'
@@ -30,8 +29,6 @@ export interface ReportCommandOptions {
   readonly output?: string
   /** See `parseBudget`. @default [] */
   readonly budget?: readonly string[]
-  /** See `parseNoise`. @default '0.1%,64b' */
-  readonly noise?: string
 }
 
 /** A build out of a store, where the reader of a command line has no folder. */
@@ -60,7 +57,7 @@ export async function reportCommand(
   options: ReportCommandOptions = {},
   streams: ReportStreams = process,
 ): Promise<number> {
-  const { title, against, format = 'terminal', output, budget = [], noise } = options
+  const { title, against, format = 'terminal', output, budget = [] } = options
   const budgets = parseBudgets(budget)
   const published = typeof source === 'string' ? { build: await readBuild(source) } : source
   const { build, replaced, download }: PublishedBuild = published
@@ -68,7 +65,6 @@ export async function reportCommand(
   const report = createReport(build, {
     budgets,
     ...(title !== undefined && { title }),
-    ...(noise !== undefined && { noise: parseNoise(noise) }),
     ...(earlier !== undefined && { against: earlier }),
     ...(download !== undefined && { download }),
   })
