@@ -33,7 +33,7 @@ export default defineConfig([
       'hosts/fetch',
       'hosts/preview/vite',
       'index',
-      'load/compare-folder',
+      'judge/compare-folder',
       // Tests start it alone.
       'operations/access-log',
     ],
@@ -41,7 +41,7 @@ export default defineConfig([
       // What answers requests, for every host; and what listens, which only our own server loads.
       {
         name: 'site',
-        test: /server.src.(?:protocol|site|files|load|send).(?!refuse-|store-source|own-deltas)[a-z-]+\.ts$/,
+        test: /server.src.(?:protocol|site|files|judge|rules|load|live|send).(?!refuse-|store-source|own-deltas)[a-z-]+\.ts$/,
       },
       {
         name: 'server',

@@ -17,7 +17,7 @@ import { createProgressLine } from '@serve-dist/manifest/terminal'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
-import { refuseToPublish } from '../load/refuse-unlikely-folder.ts'
+import { refuseToPublish } from '../judge/refuse-unlikely-folder.ts'
 
 /**
  * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.

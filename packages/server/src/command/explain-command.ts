@@ -15,7 +15,7 @@ import { decideNotFound, fallbackFor } from '../site/decide.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import type { Site } from '../site/site.ts'
 import type { ExplainFlags } from './flags.ts'
-import { readRulesAsServed } from '../load/read-rules.ts'
+import { readRulesAsServed } from '../rules/read-rules.ts'
 
 /** Prints the answer to one request, and the steps that lead to it. */
 export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {

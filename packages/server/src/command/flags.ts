@@ -1,7 +1,7 @@
 import { type AppType, type Fallback, fallbacks } from '@serve-dist/manifest'
 import type { ReportFlags } from './report-command.ts'
 import { loadDefaults } from '../load/load-options.ts'
-import { type CspMode, cspModes } from '../load/read-rules.ts'
+import { type CspMode, cspModes } from '../rules/read-rules.ts'
 import { needlessWithStore } from '../load/store-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/engine-choice.ts'

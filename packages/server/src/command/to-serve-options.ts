@@ -1,6 +1,6 @@
 import { defined } from './defined.ts'
 import type { GivenFlags } from './flags.ts'
-import { readRules } from '../load/read-rules.ts'
+import { readRules } from '../rules/read-rules.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
 import { storeOf } from './served-store.ts'

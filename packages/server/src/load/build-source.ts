@@ -5,7 +5,7 @@ import type { StoredBuild, StoredDeltas } from '../site/kept-build.ts'
 import type { ManifestEntry, Site, StoredBytes, StoreView } from '../site/site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
-import type { WatchedBuilds } from './watch-build.ts'
+import type { WatchedBuilds } from './watched-builds.ts'
 
 /** Where builds are read from: a folder, in which one takes the place of another, or a store. */
 export interface BuildSource {

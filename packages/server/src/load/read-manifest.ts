@@ -59,7 +59,7 @@ async function describeFolder(
     throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
   }
   // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
-  const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
+  const { refuseUnlikelyFolder } = await import('../judge/refuse-unlikely-folder.ts')
   refuseUnlikelyFolder({ directory, root }, noManifest)
   const { describeDirectory } = await loadOptional(
     {
@@ -98,7 +98,7 @@ async function expectDirectory(root: string, { isStart }: ReadManifestOptions): 
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
   })
   if (found === undefined) {
-    const { describeOtherBuilds } = await import('./framework-output.ts')
+    const { describeOtherBuilds } = await import('../judge/framework-output.ts')
     const { problems } = buildNotFound(root)
     throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
   }

@@ -1,8 +1,8 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { describeReload } from './describe-reload.ts'
-import type { JoinedSite } from './join-site.ts'
-import type { EarlierBuild } from './keep-earlier.ts'
-import { loadBuild, type LoadedBuild } from './load-build.ts'
+import type { JoinedSite } from '../load/join-site.ts'
+import type { EarlierBuild } from '../load/keep-earlier.ts'
+import { loadBuild, type LoadedBuild } from '../load/load-build.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { shareLook } from '../files/share-look.ts'
@@ -14,12 +14,13 @@ import {
   type SiteHolder,
   type StoredBytes,
 } from '../site/site.ts'
-import { loadDefaults, resolveLiveSiteOptions, type LiveSiteOptions } from './load-options.ts'
-import { type BuildPlace, openSource } from './open-source.ts'
+import { loadDefaults, resolveLiveSiteOptions, type LiveSiteOptions } from '../load/load-options.ts'
+import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { PrepareOutcome, ReloadOutcome } from './reload-outcome.ts'
 import { problemsOf } from './problems-of.ts'
-import { type StoreOptions, withoutStore } from './store-options.ts'
-import { followBuilds, type WatchedBuilds } from './watch-build.ts'
+import { type StoreOptions, withoutStore } from '../load/store-options.ts'
+import type { WatchedBuilds } from '../load/watched-builds.ts'
+import { followBuilds } from './watch-build.ts'
 
 /** A site that another build can take the place of. */
 export interface LiveSite extends SiteHolder {

@@ -1,6 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
-import { isChanged } from './compare-folder.ts'
+import { isChanged } from '../judge/compare-folder.ts'
 import type { EnvironmentModule, EnvironmentSources, MadeEnvironment } from './make-environment-module.ts'
 
 /** A build that takes nothing from its environment needs none of that code. */

@@ -2,9 +2,9 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { loadSite } from './load-site.ts'
-import type { LoadSiteOptions } from './load-options.ts'
-import { openLiveSite } from './open-live-site.ts'
+import { loadSite } from '../load/load-site.ts'
+import type { LoadSiteOptions } from '../load/load-options.ts'
+import { openLiveSite } from '../live/open-live-site.ts'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 
 const page = { 'index.html': 'page', 'app.js': 'script' }

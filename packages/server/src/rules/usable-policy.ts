@@ -1,5 +1,4 @@
 import { type Manifest, OperatorError } from '@serve-dist/manifest'
-import type { SourceBuild } from './build-source.ts'
 import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/resolve-policy.ts'
 
 /**
@@ -9,7 +8,7 @@ import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/reso
  * a policy without the hashes of a page would block the page's own scripts.
  */
 export function usablePolicy(
-  { directory, cure }: Pick<SourceBuild, 'directory' | 'cure'>,
+  { directory, cure }: { readonly directory: string; readonly cure: string },
   manifest: Manifest,
   { needsEnvironment, ...sources }: PolicySources & { readonly needsEnvironment: boolean },
 ): SitePolicy | undefined {

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 import { changedFiles } from '../files/changed-files.ts'
-import { watchBuilds, watchedFolder } from './watch-build.ts'
+import { watchedFolder } from '../load/watched-builds.ts'
+import { watchBuilds } from './watch-build.ts'
 
 const interval = 100
 /** By then three tries were refused, and the fourth would come 800 ms after the last. */
