@@ -1,4 +1,5 @@
-import { forEachAtOnce, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { type Manifest, OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'
 import { readGeneration } from './read-documents.ts'

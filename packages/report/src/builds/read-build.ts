@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import {
   buildNotFound,
   buildUnfinished,
-  isMissing,
   type Manifest,
   manifestInvalid,
   manifestMissing,
@@ -12,8 +11,8 @@ import {
   parseManifest,
   pendingPath,
   recordPath,
-  reasonOf,
 } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /**
  * The manifest of a build, given the build's folder or a copy of its manifest.

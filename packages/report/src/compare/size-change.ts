@@ -1,4 +1,5 @@
-import { byteSizeOf, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { byteSizeOf } from '@serve-dist/foundation/text/byte-size'
 import { bySizeColumn, type BySizeColumn, type Sizes } from '../builds/sizes.ts'
 
 /** What a change means for who downloads it. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { count, dictionariesOf, type Manifest, reasonOf } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { dictionariesOf, type Manifest } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
   availableDeltaCodings,
   type DeltaAnswer,

@@ -1,4 +1,5 @@
-import { byteSizeForm, byteSizeOf, type ByteSize } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { type ByteSize } from '@serve-dist/manifest'
 import { loadDefaults, type ResolvedLoadSiteOptions } from './load-options.ts'
 import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
 

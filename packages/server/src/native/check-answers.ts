@@ -1,5 +1,5 @@
 import type { Engine } from '@serve-dist/engine'
-import { escapeMessage } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { decide } from '../site/decide.ts'
 import type { Answer, AnswerContent, Site } from '../site/site.ts'

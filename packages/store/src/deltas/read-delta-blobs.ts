@@ -1,4 +1,5 @@
-import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { StoreBackend, Stoppable } from '../backend.ts'
 import type { NamedBlob } from '../layout.ts'
 import { listDeltasObjects, type ObjectsOfBuilds } from '../list-generation-objects.ts'

@@ -1,4 +1,6 @@
-import { count, firstNames, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import { readDeltaBlobs } from '../deltas/read-delta-blobs.ts'
 import { generationKey, type History } from '../layout.ts'

@@ -1,4 +1,5 @@
-import { type Manifest, OperatorError, reasonOf, stringifyManifest } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { mostTries } from '../change-options.ts'
 import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
 import { type MadeDeltas, readSoundDeltas } from './make-deltas.ts'

@@ -4,9 +4,6 @@ import {
   buildNotFound,
   buildUnfinished,
   compressCommand,
-  count,
-  forEachAtOnce,
-  isMissing,
   type Manifest,
   manifestInvalid,
   manifestMissing,
@@ -14,10 +11,12 @@ import {
   OperatorError,
   parseManifest,
   pendingPath,
-  reasonOf,
   recordPath,
   variantPath,
 } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { NamedBlob } from '../layout.ts'
 
 /** A blob, and the file that has it. */
