@@ -1,4 +1,5 @@
-import { mismatch, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import type { History, NamedBlob } from '../layout.ts'
 import { withDefaults } from '../with-defaults.ts'
 
