@@ -1,5 +1,5 @@
 // `pnpm packaging`: what a user would install, looked at as they would get it.
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { publint } from 'publint'
@@ -55,11 +55,6 @@ async function problemsOfContents(/** @type {string} */ directory) {
   for (const protocol of ['workspace:', 'catalog:', '"source"']) {
     if (manifestText.includes(protocol)) problems.push(`its package.json still holds ${protocol}`)
   }
-  /** @type {Record<string, string>} */
-  const programs = manifest.bin ?? {}
-  for (const path of Object.values(programs)) {
-    problems.push(...(await problemsOfProgram(join(directory, path), path)))
-  }
   return problems
 }
 
@@ -82,16 +77,6 @@ async function problemsOfLeftovers(
   return built
     .filter((path) => path.endsWith('.d.ts') && !sources.includes(path.replace(/d\.ts$/, 'ts')))
     .map((path) => `dist/${path} has no source any more; delete the folder dist and build again`)
-}
-
-async function problemsOfProgram(/** @type {string} */ file, /** @type {string} */ path) {
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined) return [`the tarball has no ${path}, which is its bin`]
-  const problems = []
-  if (!text.startsWith('#!/usr/bin/env node\n')) problems.push(`${path} does not begin with a shebang`)
-  const { mode } = await stat(file)
-  if (process.platform !== 'win32' && (mode & 0o111) === 0) problems.push(`${path} is not executable`)
-  return problems
 }
 
 async function problemsOfPublint(/** @type {PackedPackage} */ { tarball }) {
