@@ -26,7 +26,10 @@ interface StartOptions {
   readonly largestBody?: number
 }
 
-async function start({ gracePeriod = longGracePeriod, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+async function start({
+  gracePeriod = longGracePeriod,
+  largestBody = 0,
+}: StartOptions = {}): Promise<StartedServer> {
   const server = await serve({ directory, port: 0, gracePeriod, engine: testedEngine, site: { largestBody } })
   return { ...server, port: Number(new URL(server.url).port) }
 }

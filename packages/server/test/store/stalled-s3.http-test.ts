@@ -15,7 +15,6 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const faulty = await startFaultyS3()
 afterAll(() => void vi.unstubAllEnvs())
 
-
 const first = { 'index.html': 'first', 'assets/large-1.bin': Buffer.alloc(300_000, 'abcdefg') }
 const second = { 'index.html': 'second', 'assets/large-2.bin': Buffer.alloc(300_000, 'hijklmn') }
 

@@ -34,7 +34,10 @@ interface StartOptions {
   readonly largestBody?: number
 }
 
-async function start({ gracePeriod = longGracePeriod, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+async function start({
+  gracePeriod = longGracePeriod,
+  largestBody = 0,
+}: StartOptions = {}): Promise<StartedServer> {
   const server = await serve({
     directory,
     port: 0,
@@ -190,7 +193,13 @@ describe('close, over TLS', () => {
     'over a unix socket, waits neither for one that does not begin nor for one that is done',
     async () => {
       const socket = join(await temporaryDirectory(), 'socket')
-      const server = await serve({ directory, socket, gracePeriod: longGracePeriod, tls, engine: testedEngine })
+      const server = await serve({
+        directory,
+        socket,
+        gracePeriod: longGracePeriod,
+        tls,
+        engine: testedEngine,
+      })
       const silent = connectTcp({ path: socket })
       await once(silent, 'connect')
       const idle = connectTls({ path: socket, rejectUnauthorized: false })
