@@ -98,4 +98,5 @@ export {
   manifestMissing,
   shellWord,
 } from './read-problems.ts'
+export { type BuildRetention, defaultRetention, isRetained } from './retention.ts'
 export { servedBase } from './served-base.ts'
