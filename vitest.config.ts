@@ -109,10 +109,10 @@ const source = {
 export default defineConfig({
   test: {
     projects: suites
-      .filter(({ name }) => hasEngine || !String(name).startsWith('http-native'))
-      .map((test, groupOrder) => ({
-        ...(String(test.globalSetup).startsWith('e2e/') ? {} : source),
-        test: { ...test, sequence: { groupOrder } },
-      })),
+      .filter(({ name }) => hasEngine || (name !== 'http-native' && name !== 'http-native-more'))
+      .map((test, groupOrder) => {
+        const sequenced = { test: Object.assign(test, { sequence: { groupOrder } }) }
+        return String(test.globalSetup).startsWith('e2e/') ? sequenced : Object.assign(sequenced, source)
+      }),
   },
 })

@@ -93,7 +93,7 @@ async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
     'warning',
     maps,
     (names) =>
-      `source maps (${names}) are public: everybody can read the sources; --source-maps deny keeps them from visitors`,
+      `source maps (${names}) are public: everybody can read the sources; sourceMaps: 'deny' in serve-dist.config.json keeps them from visitors`,
   )
 }
 

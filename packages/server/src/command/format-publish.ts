@@ -61,7 +61,7 @@ function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
         ]),
     ...(reused === 0 ? [] : [`${reused} of earlier builds`]),
     ...(tooLarge === 0 ? [] : [`${tooLarge} not small enough to keep`]),
-    ...(leftOut === 0 ? [] : [`${leftOut} left out, for the time was over (--delta-budget)`]),
+    ...(leftOut === 0 ? [] : [`${leftOut} left out because the time was over`]),
   ]
   return parts.length === 0 ? 'none to make' : parts.join('; ')
 }

@@ -16,7 +16,7 @@ import { writeOutcome } from './write-outcome.ts'
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
   const opened = await openGivenStore('publish', flags.store)
   const { store, library } = opened
-  const { keep, keepFor, keepBytes, concurrency, deltaBudget } = flags
+  const { keep, keepFor, keepBytes } = flags
   const line = createProgressLine(process.stderr, 'uploading')
   const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
@@ -27,8 +27,6 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
           ...(keepFor !== undefined && { age: keepFor }),
           ...(keepBytes !== undefined && { bytes: keepBytes }),
         },
-        concurrency,
-        deltaBudget,
         makesDeltas: flags.noDeltas !== true,
         isDryRun: flags.dryRun,
         isForced: flags.force,

@@ -55,7 +55,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
     `  ${count} not listed: ${firstNames(foremost(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
-    '  --unlisted warn starts without these files.',
+    '  --force starts without these files.',
   ])
 }
 

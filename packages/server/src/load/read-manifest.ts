@@ -44,9 +44,6 @@ export async function readManifest(root: string, options: ReadManifestOptions): 
   await expectDirectory(root, options)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) return await describeFolder(root, options)
-  if (options.isStart && options.noManifest) {
-    options.onWarning(`${root}: --no-manifest has no effect, because the folder has one (${manifestPath})`)
-  }
   try {
     return parseManifest(text)
   } catch (error) {
