@@ -90,4 +90,5 @@ export {
   manifestMissing,
   shellWord,
 } from './read-problems.ts'
+export { type BuildRetention, defaultRetention, isRetained } from './retention.ts'
 export { servedBase } from './served-base.ts'

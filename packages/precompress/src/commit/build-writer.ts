@@ -25,7 +25,7 @@ import {
 } from './create-stager.ts'
 import {
   claimsOf,
-  type EarlierBuild,
+  type FolderState,
   readEarlierBuild,
   readRecords,
   type Records,
@@ -63,7 +63,7 @@ export interface BuildWriterOptions {
 
 export async function openBuildWriter(
   folder: string,
-  earlier: EarlierBuild,
+  earlier: FolderState,
   { durable, disk }: BuildWriterOptions,
 ): Promise<BuildWriter> {
   const area = createStagingArea(folder, durable)
@@ -174,7 +174,7 @@ async function withdraw(folder: string, { manifest, claims }: Records): Promise<
 }
 
 /** Whether a manifest stands, and everything that it names has the same bytes in the next. */
-function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): boolean {
+function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): boolean {
   const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
   return (
     manifestText !== undefined &&

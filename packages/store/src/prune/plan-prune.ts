@@ -8,7 +8,7 @@ import { withOnly } from '../history/next-history.ts'
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { type GenerationBlobs, type ReadBuilds, readBuilds } from '../read-builds.ts'
-import type { ChangePlan } from './plan-and-delete.ts'
+import type { ChangePlan } from './swap-and-delete.ts'
 
 /** What a prune goes by. */
 export interface PruneLimits {

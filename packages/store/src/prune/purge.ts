@@ -10,8 +10,9 @@ import { blobKey, generationKey, generationsPrefix, type History, type HistoryRo
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import { observeStore, type ObservedStore } from '../observe-store.ts'
 import { readBuilds } from '../read-builds.ts'
-import { type ChangePlan, planAndDelete } from './plan-and-delete.ts'
+import { planAndDelete } from './plan-and-delete.ts'
 import { type Pruned, prunedOf } from './pruned.ts'
+import type { ChangePlan } from './swap-and-delete.ts'
 
 /** What a purge did, or would do. */
 export interface PurgeSummary extends Pruned {

@@ -16,9 +16,8 @@ const workLength = 30_000
 const tryLength = 50_000
 
 /** What a history becomes, and which objects no row of it names. */
-export interface Change {
-  readonly head: Head
-  readonly next: History
+export interface ChangePlan {
+  readonly history: History
   /** In the order of their deletion. */
   readonly keys: readonly string[]
 }
@@ -61,7 +60,7 @@ interface HeldHead {
  */
 export async function swapAndDelete(
   store: ObservedStore,
-  { head, next, keys }: Change,
+  { head, history: next, keys }: ChangePlan & Pick<HeldHead, 'head'>,
   options: DeleteOptions,
 ): Promise<Deletion | undefined> {
   if (keys.length === 0) {
@@ -77,7 +76,7 @@ export async function swapAndDelete(
 
 async function deleteObjects(
   store: ObservedStore,
-  { keys, ...first }: HeldHead & Pick<Change, 'keys'>,
+  { keys, ...first }: HeldHead & Pick<ChangePlan, 'keys'>,
   options: DeleteOptions,
 ): Promise<Deletion> {
   const { concurrency, signal } = options
