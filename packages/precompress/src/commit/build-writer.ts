@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
-import { flushFolder } from '@serve-dist/manifest/flush-folder'
+import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import { interimManifest } from './build-manifest.ts'
 import {
@@ -25,10 +25,10 @@ import {
 } from './create-stager.ts'
 import {
   claimsOf,
-  type EarlierBuild,
   type FolderState,
   readEarlierBuild,
-  readFolderState,
+  readStateFiles,
+  type StateFiles,
   stringifyJournal,
   type VariantClaim,
 } from './read-earlier-build.ts'
@@ -61,7 +61,7 @@ export interface BuildWriterOptions {
 
 export async function openBuildWriter(
   folder: string,
-  earlier: EarlierBuild,
+  earlier: FolderState,
   { durable, disk }: BuildWriterOptions,
 ): Promise<BuildWriter> {
   const area = createStagingArea(folder, durable)
@@ -146,7 +146,7 @@ export async function openBuildWriter(
  * @throws {@link OperatorError} when the folder cannot be written to.
  */
 export async function markUnfinished(directory: string): Promise<void> {
-  const state = await readFolderState(directory)
+  const state = await readStateFiles(directory)
   if (state.manifestText === undefined && state.isUnfinished) return
   try {
     mkdirSync(directory, { recursive: true })
@@ -166,7 +166,7 @@ export async function removeVariants(directory: string): Promise<void> {
 }
 
 /** Places a journal of what is known, then removes the manifest. */
-async function withdraw(folder: string, { manifest, claims }: FolderState): Promise<void> {
+async function withdraw(folder: string, { manifest, claims }: StateFiles): Promise<void> {
   const area = createStagingArea(folder, true)
   openStaging(area)
   await placeText(area, pendingPath, stringifyJournal({ replaces: manifest, variants: claims }), realDisk)
@@ -176,7 +176,7 @@ async function withdraw(folder: string, { manifest, claims }: FolderState): Prom
 }
 
 /** Whether a manifest stands, and everything that it names has the same bytes in the next. */
-function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): boolean {
+function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): boolean {
   const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
   return (
     manifestText !== undefined &&

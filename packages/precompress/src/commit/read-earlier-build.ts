@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
-  reasonOf,
   type Manifest,
   manifestPath,
   parseManifest,
@@ -64,8 +63,8 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** What earlier passes left in the folder. */
-export interface EarlierBuild {
+/** The files that earlier compressions left in a folder. */
+export interface FolderState {
   /** The last manifest that was complete, even when a later pass was killed after retiring it. */
   readonly manifest: Manifest | undefined
   /** The text of `manifest.json` as it stands on the disk. */
@@ -86,20 +85,20 @@ export type OwnVariants = ReadonlyMap<string, FileDigest>
 export async function readEarlierBuild(
   folder: string,
   warn: (message: string) => void,
-): Promise<EarlierBuild> {
-  const { claims, ...state } = await readFolderState(folder, warn)
+): Promise<FolderState> {
+  const { claims, ...state } = await readStateFiles(folder, warn)
   return { ...state, variants: await keepTrueClaims(folder, claims) }
 }
 
 /** What the manifest and the journal of a folder say, whether it is still true or not. */
-export interface FolderState extends Omit<EarlierBuild, 'variants'> {
+export interface StateFiles extends Omit<FolderState, 'variants'> {
   readonly claims: readonly VariantClaim[]
 }
 
-export async function readFolderState(
+export async function readStateFiles(
   folder: string,
   warn: (message: string) => void = () => {},
-): Promise<FolderState> {
+): Promise<StateFiles> {
   const [current, journal] = await Promise.all([
     readState(folder, manifestPath, parseManifest, warn),
     readState(folder, pendingPath, parseJournal, warn),
@@ -113,7 +112,7 @@ export async function readFolderState(
 }
 
 /** With more variants that are ours. */
-export function adoptVariants(earlier: EarlierBuild, ours: readonly DescribedFile[]): EarlierBuild {
+export function adoptVariants(earlier: FolderState, ours: readonly DescribedFile[]): FolderState {
   return {
     ...earlier,
     variants: new Map([...earlier.variants, ...ours.map((file) => [file.path, file] as const)]),

@@ -1,11 +1,6 @@
-import {
-  type ContentCoding,
-  firstNames,
-  forEachAtOnce,
-  isCompressible,
-  mediaTypeOf,
-  variantPath,
-} from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'

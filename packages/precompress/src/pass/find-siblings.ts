@@ -1,10 +1,5 @@
-import {
-  contentCodings,
-  forEachAtOnce,
-  isCompressible,
-  type ManifestVariant,
-  mediaTypeOf,
-} from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { contentCodings, isCompressible, type ManifestVariant, mediaTypeOf } from '@serve-dist/manifest'
 import type { EncodingCache } from '../cache/encoding-cache.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import { isWorthKeeping } from '../encode/compress-file.ts'

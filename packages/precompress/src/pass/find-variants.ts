@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { DescribedFile } from '../folder/describe-file.ts'
 import { decodesToOriginal } from './decodes-to-original.ts'
 import { decodedAtOnce, findCandidates } from './find-candidates.ts'

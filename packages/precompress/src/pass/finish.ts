@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import {
   compressCommand,
-  firstNames,
   type Manifest,
   manifestPath,
   OperatorError,
   type Selection,
-  escapeMessage,
 } from '@serve-dist/manifest'
-import { readFolderState } from '../commit/read-earlier-build.ts'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord } from '../record/build-record.ts'
@@ -75,7 +75,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     options.onWarning?.(message)
   }
   const folder = await openFolder(directory)
-  const { manifest: earlier, manifestText } = await readFolderState(folder)
+  const { manifest: earlier, manifestText } = await readStateFiles(folder)
   const found = await findRecords(folder, { given, root, warn })
   const record = found.main?.record
   const described: Description | undefined =

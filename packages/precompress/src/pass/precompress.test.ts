@@ -11,7 +11,7 @@ import {
 import { describe, expect, test, vi } from 'vitest'
 import { digestOf } from '../folder/describe-file.ts'
 import { precompress } from './precompress.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { problemsOf } from '../../test/support/problems-of.ts'
