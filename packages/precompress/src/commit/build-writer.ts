@@ -89,26 +89,26 @@ export async function openBuildWriter(
     }
 
     openStaging(area)
-    // 1. The journal: from here on a pass that finds it knows every variant of ours.
+    // 1. Write the journal. If this step is killed, the next one reads from it which variants are ours.
     const ours = [...earlier.variants].map(([path, { sha256 }]) => ({ path, sha256 }))
     const claims = [...ours, ...staged.map(({ path, sha256 }) => ({ path, sha256 }))]
     const journal = stringifyJournal({ replaces: earlier.manifest, variants: claims })
     const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
-    // 2. The next build as far as it stands, unless the earlier one stays true until the next is whole.
+    // 2. Write an interim manifest with the variants in place, unless the earlier manifest stays true until the commit.
     const placeInterim = async (): Promise<void> => {
       if (!isNewManifest || isStillTrue(earlier, manifest)) return
       await place(manifestPath, stringifyManifest(interimManifest(manifest, isInPlace)))
     }
-    // A first pass has nothing to remember, and a journal without a manifest would not be served.
+    // The server refuses a journal without a manifest, and a first step has no variants to remember.
     const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
     for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
-    // 3. The variants.
+    // 3. Move the variants into place.
     for (const { aside, path } of staged) disk.rename(aside, join(folder, path))
     const folders = new Set(['', ...staged.map(({ path }) => dirname(path))])
     if (durable) await Promise.all([...folders].map(async (path) => await flushFolder(join(folder, path))))
-    // 4. The manifest: the build is complete.
+    // 4. Write the manifest: it completes the build.
     if (isNewManifest) await place(manifestPath, text)
-    // 5. What no manifest names any more.
+    // 5. Remove the variants that the manifest does not name.
     await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path), disk)))
     await removeIfThere(join(folder, pendingPath), disk)
     await closeStaging(area, disk)

@@ -75,7 +75,7 @@ export interface FolderState {
   readonly variants: OwnVariants
 }
 
-/** What variants of earlier passes were read as, by path: only those may be replaced. */
+/** Digests of the variants of earlier steps, by path. A step may replace these only. */
 export type OwnVariants = ReadonlyMap<string, FileDigest>
 
 /**
@@ -90,7 +90,7 @@ export async function readEarlierBuild(
   return { ...state, variants: await keepTrueClaims(folder, claims) }
 }
 
-/** What the manifest and the journal of a folder say, whether it is still true or not. */
+/** The content of the manifest and the journal of a folder. The variants may have changed since. */
 export interface StateFiles extends Omit<FolderState, 'variants'> {
   readonly claims: readonly VariantClaim[]
 }

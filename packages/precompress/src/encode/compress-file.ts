@@ -19,7 +19,7 @@ export interface FileTask {
   readonly codings: readonly ContentCoding[]
 }
 
-/** What came of it. */
+/** The result of a file. */
 export interface FileOutcome {
   readonly compressed: CompressedFile
   /** Places of variants that others hold. */
@@ -28,7 +28,7 @@ export interface FileOutcome {
   readonly cacheHits: number
 }
 
-/** How a file is read and encoded, and where its variants go. */
+/** The folder, codecs and outputs of the files of a step. */
 export interface FileContext {
   /** The build's, absolute. */
   readonly folder: string
@@ -36,13 +36,13 @@ export interface FileContext {
   readonly describe: (path: string) => Promise<DescribedFile>
   readonly encode: (file: DescribedFile, coding: ContentCoding) => Promise<Uint8Array>
   readonly cache: EncodingCache
-  /** Writes a variant aside. */
+  /** Writes a variant into the staging folder. */
   readonly stage: BuildWriter['stage']
   /** Called when the variant of a coding is staged or left out, with its share of the file's work. */
   readonly onShare: (file: FileTask, share: number) => void
 }
 
-/** Describes a file and stages the variants that pay: from the cache, else encoded now and kept there. */
+/** Describes a file and stages the variants that are worth keeping, from the cache if it has them. */
 export async function compressFile(task: FileTask, context: FileContext): Promise<FileOutcome> {
   const { cache, describe, onShare } = context
   const { free, taken } = findPlaces(task, context)
@@ -51,7 +51,7 @@ export async function compressFile(task: FileTask, context: FileContext): Promis
 
   const known = cache.recall(file.sha256)
   const work = free.reduce((sum, coding) => sum + encodingCost(coding, 1), 0)
-  // All must end before one fails the file: nothing may be staged behind the back of `discard`.
+  // Wait for all codings even if one fails: no variant may be staged after `discard`.
   const results = await Promise.allSettled(
     free.map(async (coding) => {
       const encoding =

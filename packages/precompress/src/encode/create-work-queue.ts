@@ -5,7 +5,7 @@ export interface WorkLimits {
   readonly memory: number
 }
 
-/** What a piece of work takes. */
+/** The cost of work. */
 export interface WorkSize {
   /** In the unit of `encodingCost`. */
   readonly cost: number

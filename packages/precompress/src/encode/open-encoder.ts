@@ -14,7 +14,7 @@ export interface Encoder {
   readonly encode: (task: EncodeTask) => Promise<Uint8Array>
   /** Compresses small files in a thread, if `next` still has some when a core is free. */
   compressBatch(next: () => FileBatch | undefined): Promise<BatchAnswer | undefined>
-  /** Fails what waits to be encoded, and what comes, with an `AbandonedError`. */
+  /** Fails all waiting and later encodings with an `AbandonedError`. */
   readonly abandon: () => void
   /** Results so far, and the time that they took, summed over the cores. */
   readonly work: { readonly results: number; readonly milliseconds: number }
@@ -22,12 +22,12 @@ export interface Encoder {
   close(): Promise<void>
 }
 
-/** The reason of a failure that another failure led to. */
+/** An encoding was not started because another file failed. */
 export class AbandonedError extends Error {
   override readonly name = 'AbandonedError'
 }
 
-/** How much it may take, and what encodes. */
+/** The limits of an encoder, and its codecs. */
 export interface EncoderOptions {
   readonly cores: number
   /** Of the files and the codecs' tables and windows, in bytes; a file that needs more is encoded alone. */
@@ -90,7 +90,7 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
         const { encoded, milliseconds } = await (isWorthHere(cost)
           ? encodeFile(task, encode)
           : encodeInThread(task))
-        // Not the time between: the first work of a thread waits for its start.
+        // Codec time only: the first work of a thread also waits for the start of the thread.
         count({ results: 1, milliseconds })
         return encoded
       })

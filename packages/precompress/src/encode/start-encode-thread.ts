@@ -4,9 +4,9 @@ import type { Encode } from '../codecs/encode.ts'
 import { type DescribedFile, FileChangedError, loadFile } from '../folder/describe-file.ts'
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 
-/** A file that was described, and the coding that is wanted of it. */
+/** A described file and the coding to encode it in. */
 export interface EncodeTask extends Pick<DescribedFile, 'path' | 'size' | 'sha256'> {
-  /** The build's, absolute. */
+  /** The absolute path of the build's folder. */
   readonly folder: string
   readonly coding: ContentCoding
 }
@@ -72,7 +72,7 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
 
 const unexpected = new TypeError('the thread answered something else')
 
-/** Reads and encodes a file in this thread, which does nothing else meanwhile. */
+/** Reads and encodes a file, and blocks this thread meanwhile. Fails if the file has changed. */
 export async function encodeFile(
   { folder, path, sha256, coding }: EncodeTask,
   encode: Encode,

@@ -107,7 +107,7 @@ async function compressSmallFiles(files: readonly FileTask[], context: SmallFile
       const answer = await encoder.compressBatch(() => {
         if (signal?.aborted === true) left.length = 0
         if (left.length === 0) return undefined
-        // So small at the end that all cores end together.
+        // The last batches are small, so that all cores finish at the same time.
         some = left.splice(0, Math.min(largestBatch, Math.ceil(left.length / encoder.cores / 2)))
         batches += 1
         return batchOf(some, String(batches), context)

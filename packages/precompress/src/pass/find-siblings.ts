@@ -59,7 +59,7 @@ export async function findSiblings(
       foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
     } else strangers.push(sibling)
   })
-  // In an order that does not depend on which was decoded first.
+  // The order must not depend on which file was decoded first.
   strangers.sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
   return { ours, foreign, strangers, occupied }
 }
@@ -90,7 +90,7 @@ export function addForeignVariants(
   })
 }
 
-/** Warns once of all files that stand where variants would go. */
+/** Warns once of all files whose names are names of variants. */
 export function warnOfStrangers(strangers: Siblings['strangers'], warn: (message: string) => void): void {
   const [first] = strangers
   if (first === undefined) return
