@@ -6,7 +6,7 @@ export interface WorkLimits {
 }
 
 /** The cost of work. */
-export interface WorkSize {
+interface WorkSize {
   /** In the unit of `encodingCost`. */
   readonly cost: number
   /** In bytes. */

@@ -6,7 +6,7 @@ import type { Project } from './project.ts'
 import { type RawAnswer, type RawRequest, request } from './request.ts'
 
 /** What the tests use of Vite's module; the types of the newest stand for all. */
-export type Vite = Pick<typeof newest, 'build' | 'createBuilder' | 'createServer' | 'preview'>
+type Vite = Pick<typeof newest, 'build' | 'createBuilder' | 'createServer' | 'preview'>
 
 /** `8` or `6,7`: `verify` builds with the newest alone, `verify:all` with the others. */
 const majors = (process.env['SERVE_DIST_VITES'] ?? '6,7,8').split(',')
