@@ -104,9 +104,7 @@ describe('a store in a folder', () => {
     )
     holder.child.kill('SIGKILL')
     await holder.ended
-    const began = performance.now()
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
-    expect(performance.now() - began).toBeLessThan(1000)
   })
 
   test('takes a lock from another machine once it gives no sign of life', async () => {

@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { openStore, publish, purge, rollback } from '@serve-dist/store'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
@@ -132,4 +137,24 @@ describe.each(all)('a store behind $name', (host) => {
       expect(proxy.seen.slice(before).filter(({ path }) => path.includes('/blobs/'))).toHaveLength(1)
     })
   })
+})
+
+test('openLiveSite names the package that a store needs if the package is not installed', async () => {
+  const folder = await temporaryDirectory()
+  const own = fileURLToPath(new URL('../..', import.meta.url))
+  const modules = join(folder, 'node_modules')
+  const copy = join(modules, '@serve-dist/server')
+  await cp(join(own, 'dist'), join(copy, 'dist'), { recursive: true })
+  await cp(join(own, 'package.json'), join(copy, 'package.json'))
+  for (const name of ['@serve-dist/manifest', '@remix-run/node-fetch-server']) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(await realpath(join(own, 'node_modules', name)), join(modules, name))
+  }
+  const script = `import { openLiveSite } from '@serve-dist/server'
+    await openLiveSite({ store: 'builds' }).catch(({ code, message }) => console.log(code, message))`
+  await writeFile(join(folder, 'open.mjs'), script)
+  const { stdout } = await promisify(execFile)(process.execPath, ['open.mjs'], { cwd: folder })
+  expect(stdout).toBe(
+    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed: npm install @serve-dist/store\n',
+  )
 })
