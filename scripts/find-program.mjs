@@ -6,10 +6,7 @@ import { runCommand } from './run-command.mjs'
 
 const cache = fileURLToPath(new URL('../node_modules/.cache/programs', import.meta.url))
 /** Of Debian, where it has another name than the program. */
-const packages = new Map([
-  ['apache2', 'apache2-bin'],
-  ['varnishd', 'varnish'],
-])
+const packages = new Map([['varnishd', 'varnish']])
 
 /**
  * A program of the system: where it is installed, else out of Debian's packages, which are unpacked into a folder of ours:

@@ -107,7 +107,7 @@ export const publishFlags: FlagTable<PublishFlags> = {
   verify: { help: 'read back what the store has already, and send again what has other bytes', group },
   export: {
     value: '<folder>',
-    help: 'write a folder for nginx, Caddy, Apache, Netlify and Cloudflare Pages besides',
+    help: 'write a folder for nginx, Netlify and Cloudflare Pages, too',
     group,
   },
   ...change,

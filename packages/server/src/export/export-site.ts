@@ -2,8 +2,6 @@ import { isMissing, OperatorError, variantPath } from '@serve-dist/manifest'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Site } from '../site/site.ts'
-import { apacheConfiguration } from './apache-configuration.ts'
-import { caddyConfiguration } from './caddy-configuration.ts'
 import type { HostConfiguration } from './host-configuration.ts'
 import { nginxConfiguration } from './nginx-configuration.ts'
 import { type ExportedFile, planExport } from './plan-export.ts'
@@ -51,8 +49,6 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   const files = plan.files.flatMap((file) => filesOf(file, taken))
 
   const nginx = nginxConfiguration(plan, build)
-  const apache = apacheConfiguration(plan)
-  const caddy = caddyConfiguration(plan, build)
 
   const pages = [netlify, cloudflarePages].map((host) => pagesFolder(plan, host))
 
@@ -62,7 +58,6 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   await rm(aside, { recursive: true, force: true })
   await rm(join(root, build), { recursive: true, force: true })
   await writeFiles(aside, files)
-  await writeTexts(aside, new Map([...apache.texts].map(([place, text]) => [`${place}.htaccess`, text])))
   await rename(aside, join(root, build))
   for (const { folder: name, places, texts } of pages) {
     const next = join(root, `${name}.part`)
@@ -74,7 +69,6 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   }
   await replaceLink(root, 'public', build)
   await replaceFile(root, 'nginx.conf', nginx.text)
-  await replaceFile(root, 'Caddyfile', caddy.text)
   await replaceFile(root, markName, stringifyMark({ version: 1, number, buildId: site.buildId }))
   await removeOlder(root, number)
   const kept = plan.files.filter(({ resource }) => resource.buildId !== undefined).length
@@ -84,12 +78,7 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
     kept,
     variants: files.length - plan.files.length,
     size: files.reduce((sum, { representation }) => sum + representation.bytes.size, 0),
-    left: [
-      ...said('nginx', nginx),
-      ...said('Caddy', caddy),
-      ...said('Apache', apache),
-      ...pages.flatMap((each) => said(each.host, each)),
-    ],
+    left: [...said('nginx', nginx), ...pages.flatMap((each) => said(each.host, each))],
   }
 }
 
@@ -129,7 +118,10 @@ async function readMark(root: string): Promise<Mark> {
   const text = await readFile(join(root, markName), 'utf8').catch(() => undefined)
   if (text !== undefined) {
     const mark = parseMark(text)
-    if (mark !== undefined) return mark
+    if (mark !== undefined) {
+      await refuseRemovedHosts(root)
+      return mark
+    }
   }
   const found = await readdir(root).catch((error: unknown) => {
     if (isMissing(error)) return []
@@ -139,6 +131,15 @@ async function readMark(root: string): Promise<Mark> {
   throw new OperatorError(
     'SD_FOLDER_WRONG',
     `${root}: the folder is not empty, and nothing in it says that an export wrote it; name an empty folder, or a new one`,
+  )
+}
+
+/** Earlier versions wrote for Caddy and Apache, too: their configurations would name files that the next exports delete. */
+async function refuseRemovedHosts(root: string): Promise<void> {
+  if (!(await readdir(root)).includes('Caddyfile')) return
+  throw new OperatorError(
+    'SD_FOLDER_WRONG',
+    `${root}: the folder has an export for Caddy and Apache, which are no longer supported; nginx, Netlify and Cloudflare Pages are. Delete ${join(root, 'Caddyfile')}, or name a new folder.`,
   )
 }
 

@@ -10,13 +10,7 @@ import {
   type PlannedPath,
   placeOf,
 } from './plan-export.ts'
-import {
-  escapePattern,
-  type LocationWriter,
-  rawTargetPattern,
-  withoutCaptures,
-  writeLocation,
-} from './raw-target-pattern.ts'
+import { escapePattern, rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
 import { isFreshness } from '../site/representation-answers.ts'
 import { acceptsCoding, namesHtml, unclean } from './request-patterns.ts'
 
@@ -177,13 +171,7 @@ function redirectLines(
   { status }: { readonly status: number },
   where: Pick<RedirectPattern, 'form' | 'to'>,
 ): string[] {
-  return ['add_header Cache-Control "no-cache";', `return ${status} ${quote(writeLocation(where, writer))};`]
-}
-
-const writer: LocationWriter = {
-  text: (text) => text,
-  capture: (group) => `$${group}`,
-  query: () => '$is_args$args',
+  return ['add_header Cache-Control "no-cache";', `return ${status} ${quote(writeLocation(where))};`]
 }
 
 function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, context: Context): string[] {
@@ -255,7 +243,7 @@ function ruleLines(rule: RedirectPattern, context: Context): string[] {
   // What the rule itself has made is not sent on, or it would never end.
   const made = image === undefined ? '' : `(?!${withoutCaptures(rawTargetPattern(image).slice(1))})`
   return block(`if ($sd_question ~ ${quote(`^[01]${made}${pattern}`)}) {`, [
-    `return ${status} ${quote(writeLocation(rule, writer))};`,
+    `return ${status} ${quote(writeLocation(rule))};`,
   ])
 }
 

@@ -124,7 +124,7 @@ function keyOfFields(fields: readonly Field[]): string {
     .join('\n')
 }
 
-export function extensionOf(place: string): string {
+function extensionOf(place: string): string {
   return /[^/]\.([^./]+)$/.exec(place)?.[1] ?? ''
 }
 

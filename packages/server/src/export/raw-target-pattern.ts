@@ -4,7 +4,7 @@ import type { RedirectPattern } from '../site/site.ts'
 /**
  * The paths of a redirect rule as a regular expression over the request target as a client sends it: what it captures is
  * percent-encoded already, so that it can stand in a `Location`. The last group is the query with its question mark, if
- * there is one. It uses nothing that RE2 lacks.
+ * there is one.
  */
 export function rawTargetPattern(form: PathPattern): string {
   return `^${form.map((part, index) => patternOfPart(form, part, index)).join('')}(\\?.*)?$`
@@ -44,30 +44,21 @@ export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
-/** How a host writes a location. */
-export interface LocationWriter {
-  text(text: string): string
-  /** What the pattern captured, from 1. */
-  capture(group: number): string
-  /** The query of the request with its question mark, if it has one. */
-  query(group: number): string
-}
-
-/** Where a redirect leads; the query of the request joins a target that has none of its own. */
-export function writeLocation(
-  { form, to }: Pick<RedirectPattern, 'form' | 'to'>,
-  write: LocationWriter,
-): string {
+/**
+ * Returns the target of a redirect with nginx's variables (`$1`) for what the pattern captured. A target without a query of
+ * its own gets that of the request.
+ */
+export function writeLocation({ form, to }: Pick<RedirectPattern, 'form' | 'to'>): string {
   const names = form.filter((_part, index) => index % 2 === 1)
   const [, place = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(to) ?? []
   const parts = place.split(/:([A-Za-z]\w*)/).map((part, index) => {
-    if (index % 2 === 0) return write.text(encodeLocation(part))
+    if (index % 2 === 0) return encodeLocation(part)
     const found = names.lastIndexOf(part)
     const at = found === -1 && part === 'splat' ? names.lastIndexOf('*') : found
-    return at === -1 ? write.text(`:${part}`) : write.capture(at + 1)
+    return at === -1 ? `:${part}` : `$${at + 1}`
   })
-  const query = place.includes('?') ? '' : write.query(names.length + 1)
-  return parts.join('') + query + write.text(encodeLocation(fragment))
+  const query = place.includes('?') ? '' : '$is_args$args'
+  return parts.join('') + query + encodeLocation(fragment)
 }
 
 /** A location without what configurations read as more than text. */

@@ -11,8 +11,5 @@ export function acceptsCoding(coding: ContentCoding): string {
 /** Whether `Accept` names pages, and not with a weight of zero. */
 export const namesHtml: string = String.raw`(?:^|,)\s*text/html\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)`
 
-/** A request target with a dot segment, an empty one, a backslash, an encoded slash or control character: hosts would repair it. As RE2 has it. */
+/** A request target with a dot segment, an empty one, a backslash, an encoded slash or control character: hosts would repair it. */
 export const unclean: string = String.raw`^[^?]*(?://|\\|%(?:5c|2f|[01][0-9a-f]|7f)|/(?:\.|%2e)(?:\.|%2e)?(?:/|\?|$))`
-
-/** As {@link namesHtml}, whatever its weight. */
-export const namesHtmlInRe2: string = String.raw`(?:^|,)\s*text/html\s*(?:[;,]|$)`

@@ -98,7 +98,7 @@ export async function serveStaged(
   worker?: WorkerPart,
   threads?: number,
 ): Promise<StagedServer> {
-  const { options: resolved, tls: pair, isChecked } = start
+  const { options: resolved, tls: pair } = start
   const { tls } = resolved
   const { binding, ...engine } = start.engine
 
@@ -150,7 +150,7 @@ export async function serveStaged(
   const transport = await openTransport(
     listener,
     { ...takes, ...watcher },
-    { ...resolved, tls: pair, binding, threads: count, isChecked, onProblem },
+    { ...resolved, tls: pair, binding, threads: count, onProblem },
   ).catch(giveUp)
   if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {

@@ -25,17 +25,9 @@ describe('exportSite', () => {
     const folder = join(await temporaryDirectory(), 'new')
     expect(await exportSite(site, folder)).toMatchObject({ folder, files: 3, kept: 0, variants: 3, left: [] })
     expect((await readdir(folder)).toSorted()).toEqual(
-      [
-        'Caddyfile',
-        'builds',
-        'cloudflare-pages',
-        'export.json',
-        'netlify',
-        'nginx.conf',
-        'public',
-      ].toSorted(),
+      ['builds', 'cloudflare-pages', 'export.json', 'netlify', 'nginx.conf', 'public'].toSorted(),
     )
-    const assets = ['.htaccess', 'app-1a2b3c.js', 'app-1a2b3c.js.br', 'app-1a2b3c.js.gz', 'app-1a2b3c.js.zst']
+    const assets = ['app-1a2b3c.js', 'app-1a2b3c.js.br', 'app-1a2b3c.js.gz', 'app-1a2b3c.js.zst']
     expect((await readdir(join(folder, 'public/assets'))).toSorted()).toEqual(assets)
     expect((await readdir(join(folder, 'netlify/assets'))).toSorted()).toEqual(['404.html', 'app-1a2b3c.js'])
     const { mtimeMs } = await stat(join(folder, 'public/index.html'))
@@ -106,5 +98,12 @@ describe('exportSite', () => {
     await writeFile(join(folder, 'export.json'), '{"tool":"serve-dist","version":1,"number":0}\n')
     await exportSite(site, folder)
     expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
+  })
+  test('refuses a folder with a configuration for Caddy, and names the hosts that are left', async () => {
+    const site = await loadSite(await build())
+    const folder = await temporaryDirectory()
+    await exportSite(site, folder)
+    await writeFile(join(folder, 'Caddyfile'), '')
+    await expect(exportSite(site, folder)).rejects.toThrow(/nginx, Netlify and Cloudflare Pages/)
   })
 })

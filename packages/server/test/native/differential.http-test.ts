@@ -77,7 +77,7 @@ beforeAll(async () => {
 })
 
 const pairs: Readonly<Record<string, Pair>> = {
-  'an application of one page': { share: 0.3, options: () => ({ directory: folders['spa'] ?? '' }) },
+  'an application of one page': { share: 0.25, options: () => ({ directory: folders['spa'] ?? '' }) },
   'rules, redirects and early hints': {
     share: 0.2,
     options: () => ({ directory: folders['spa with rules'] ?? '' }),
@@ -91,6 +91,15 @@ const pairs: Readonly<Record<string, Pair>> = {
       allowHosts: ['example.org', 'a', '127.0.0.1'],
     }),
   },
+  'a page for a 404, large files streamed, answers counted, loaded again': {
+    share: 0.1,
+    options: () => ({
+      directory: folders['spa with 404.html'] ?? '',
+      site: { largestBody: 3000 },
+      operations: { ops: { host: '127.0.0.1', port: 0 } },
+    }),
+    deploy: async () => {},
+  },
   'a store with kept files and deltas, swapped': {
     share: 0.2,
     options: (storeCache) => ({ store, storeCache, storeInterval: 3600 }),
@@ -98,7 +107,7 @@ const pairs: Readonly<Record<string, Pair>> = {
     deploy: () => publishDeltas(store, storeFiles(2), { 'assets/a-2.js': [scriptOf(1)] }),
   },
   'an application behind the build': {
-    share: 0.15,
+    share: 0.1,
     options: () => ({
       directory: folders['spa'] ?? '',
       ssr: join(folders['application'] ?? '', 'entry.mjs'),

@@ -4,15 +4,10 @@ import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { serve as serveHono } from '@hono/node-server'
 import { openStore, publish, purge, rollback } from '@serve-dist/store'
-import express from 'express'
-import Fastify from 'fastify'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
-import serveDist from '../../src/hosts/fastify.ts'
-import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
@@ -22,7 +17,7 @@ import { http2Request } from '../support/http2-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { publishTo } from '../support/publish-to.ts'
 import { type RawRequest, rawRequest } from '../support/raw-request.ts'
-import { startListener } from '../support/start-listener.ts'
+import { hosts, type StartHost } from '../support/start-hosts.ts'
 import { makeStore, type Place } from '../support/start-from-store.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -37,37 +32,12 @@ const held = { openFiles: 4, largestBody: 1024 } as const
 
 interface Host {
   readonly name: string
-  /** Serves a site until the test ends. */
-  start(site: SiteSource): Promise<number>
+  readonly start: StartHost
   readonly ask?: (port: number, request: RawRequest) => Promise<RawResponse>
 }
 
-const hosts: readonly Host[] = [
-  { name: 'node:http', start: async (site) => await startListener(createHandler(site)) },
-  { name: 'Express', start: async (site) => await startListener(express().use(createHandler(site))) },
-  {
-    name: 'Fastify',
-    async start(site) {
-      const app = Fastify()
-      await app.register(serveDist, { site })
-      onTestFinished(() => app.close())
-      return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
-    },
-  },
-  {
-    name: 'fetch',
-    async start(site) {
-      const handle = createFetchHandler(site)
-      const answer = async (request: Request): Promise<Response> =>
-        (await handle(request)) ?? new Response(null, { status: 404 })
-      return await new Promise((resolve) => {
-        const server = serveHono({ fetch: answer, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-          resolve(port),
-        )
-        onTestFinished(() => void server.close())
-      })
-    },
-  },
+const all: readonly Host[] = [
+  ...Object.entries(hosts).map(([name, start]) => ({ name, start })),
   {
     name: 'HTTP/2',
     async start(site) {
@@ -84,7 +54,7 @@ async function isGone(get: Get, target: string): Promise<void> {
   await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /), 5000)
 }
 
-describe.each(hosts)('a store behind $name', (host) => {
+describe.each(all)('a store behind $name', (host) => {
   /** Asks a host of a site for a path, and has its status and body. */
   async function asking(site: SiteSource): Promise<Get> {
     const { ask = rawRequest } = host

@@ -335,9 +335,8 @@ describe('a socket is closed', () => {
     const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(transport.port, [], true)))
     for (const { request } of connections) request(1)
     await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))
-    const begun = performance.now()
-    await transport.drain(30_000)
-    expect(performance.now() - begun).toBeLessThan(10_000)
+    // Longer than the test may take: a stop that waits for its end fails.
+    await transport.drain(600_000)
     expect(await transport.connections()).toBe(0)
   })
 })
