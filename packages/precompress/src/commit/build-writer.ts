@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
-import { flushFolder } from '@serve-dist/manifest/flush-folder'
+import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import { interimManifest } from './build-manifest.ts'
 import {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
-  reasonOf,
   type Manifest,
   manifestPath,
   parseManifest,

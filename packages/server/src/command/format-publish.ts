@@ -1,5 +1,7 @@
-import { count, firstNames, formatBytes } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable } from '@serve-dist/manifest/terminal'
+import { count } from '@serve-dist/foundation/text/count'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 

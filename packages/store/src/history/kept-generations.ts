@@ -2,9 +2,9 @@ import {
   type BuildRetention,
   defaultRetention as defaultOfBuilds,
   isRetained,
-  mismatch,
   OperatorError,
 } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import type { History, NamedBlob } from '../layout.ts'
 import { withDefaults } from '../with-defaults.ts'
 

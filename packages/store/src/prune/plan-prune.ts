@@ -1,4 +1,6 @@
-import { count, firstNames, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import { generationKey, generationsPrefix, type History } from '../layout.ts'
 import { keptGenerations, type KeptGenerations, type Retention } from '../history/kept-generations.ts'

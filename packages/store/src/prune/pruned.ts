@@ -1,4 +1,4 @@
-import { reasonOf } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { bytesOf } from '../bytes-of.ts'
 import type { ListedObjects } from '../list-objects.ts'
 import type { PlannedChange } from './plan-and-delete.ts'

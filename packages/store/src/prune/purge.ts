@@ -1,4 +1,5 @@
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { deltasKey } from '../deltas/deltas-document.ts'

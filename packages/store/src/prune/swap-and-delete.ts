@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { isoSeconds } from '../history/next-history.ts'
 import { type Head, leaseLength, readHead, swapHistory, type SwapOptions } from '../history/swap-history.ts'
 import type { History } from '../layout.ts'
