@@ -24,7 +24,7 @@ const values: Readonly<Record<string, string>> = { '--verify': 'hash', '--unlist
 
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { url } = await listening
-  await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
+  await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page))
 }
 
 describe('serve-dist --store', () => {
@@ -42,10 +42,10 @@ describe('serve-dist --store', () => {
     const command = spawnCommand([...words, '--store-interval', '1h'])
     await expectPage(command, 'first')
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'), 8000)
+    await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'))
     await rename(store, join(folder, 'away'))
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'), 8000)
+    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'))
     await expectPage(command, 'first')
     await endCommand(command)
   })
@@ -65,7 +65,7 @@ describe('serve-dist --store', () => {
       const command = spawnCommand(words)
       await vi.waitFor(async () => expect(await countBlobs()).toBeGreaterThan(least), {
         interval: 1,
-        timeout: 8000,
+        timeout: 15_000,
       })
       command.child.kill('SIGKILL')
       await command.exited
