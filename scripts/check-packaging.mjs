@@ -19,6 +19,7 @@ try {
     const contents = await unpack(item)
     const found = [
       ...(await problemsOfContents(contents)),
+      ...(await problemsOfImports(contents)),
       ...(await problemsOfLeftovers(item, contents)),
       ...(await problemsOfPublint(item)),
       ...(await problemsOfTypes(item)),
@@ -54,6 +55,15 @@ async function problemsOfContents(/** @type {string} */ directory) {
     if (manifestText.includes(protocol)) problems.push(`its package.json still holds ${protocol}`)
   }
   return problems
+}
+
+/** Nobody can install packages/foundation: each package contains what it uses. */
+async function problemsOfImports(/** @type {string} */ directory) {
+  const files = (await readdir(directory, { recursive: true })).filter((path) => /\.[jt]s$/.test(path))
+  const texts = await Promise.all(files.map((path) => readFile(join(directory, path), 'utf8')))
+  return files
+    .filter((_path, index) => texts[index]?.includes('@serve-dist/foundation'))
+    .map((path) => `${path} imports @serve-dist/foundation, which is not published`)
 }
 
 /** `tsc -b` never deletes: what was built from a file that is gone would be published. */

@@ -163,12 +163,12 @@ describe('close', () => {
     command.child.kill('SIGTERM')
     await command.exited
     // Nobody accepts them: a queue that had no room for one would never take it.
-    const clients = Array.from({ length: 40 }, async () => {
+    const connections = Array.from({ length: 40 }, async () => {
       const client = connect({ port: socket.port, host: '127.0.0.1' })
       await once(client, 'connect')
       client.destroy()
     })
-    await expect(Promise.all(clients)).resolves.toHaveLength(40)
+    await expect(Promise.all(connections)).resolves.toHaveLength(40)
     socket.close()
   })
 
