@@ -43,7 +43,6 @@ async function unpack(/** @type {PackedPackage} */ { tarball }) {
 
 async function problemsOfContents(/** @type {string} */ directory) {
   const manifestText = await readFile(join(directory, 'package.json'), 'utf8')
-  const manifest = JSON.parse(manifestText)
   const files = (await readdir(directory, { recursive: true })).map((path) => path.replaceAll('\\', '/'))
   const problems = ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']
     .filter((path) => !files.includes(path))

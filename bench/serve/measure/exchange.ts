@@ -66,11 +66,9 @@ async function exchangeHttp1(port: number, { method, target, fields, tls }: RawR
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
       response.on('end', () => {
-        const received = new Map<string, string[]>()
-        for (let index = 0; index < response.rawHeaders.length; index += 2) {
-          const name = response.rawHeaders[index]?.toLowerCase() ?? ''
-          received.set(name, [...(received.get(name) ?? []), response.rawHeaders[index + 1] ?? ''])
-        }
+        const received = new Map(
+          Object.entries(response.headersDistinct).map(([name, values]) => [name, values ?? []] as const),
+        )
         const status = response.statusCode ?? 0
         const body = Buffer.concat(parts)
         if (body.length > 0 && !received.has('content-length') && !received.has('transfer-encoding')) {
