@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { usableCores } from '@serve-dist/manifest/usable-cores'
+import { usableCores } from '@serve-dist/foundation/process/usable-cores'
 import { Command } from 'commander'
 import { choose, commandLine, namesOf, positive } from '../serve/option-values.ts'
 import { readPackageVersion } from '../serve/peers/find-server.ts'

@@ -11,13 +11,12 @@ import {
   manifestPath,
   parseManifest,
 } from '@serve-dist/manifest'
-import { openStore, readDeltas } from '@serve-dist/store'
+import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { ownCommand } from '../serve/bench-directory.ts'
 import { choose, namesOf } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
-import { runProcess } from '../serve/run-process.ts'
 import { type Application, applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
 
@@ -71,7 +70,7 @@ async function measure(application: Application): Promise<void> {
   let before: Manifest | undefined
   for (const [state, title] of states.entries()) {
     const build = join(folder, String(state))
-    await runProcess(options.node, [options.command, 'publish', build, '--store', place])
+    await publish(build, await openStore(place), { deltaBudget: 600_000 })
     const serving = [options.command, '--store', place, '--store-cache', `${place}-cache`]
     visitor ??= await openVisitor(options.chromium, options.node, serving)
     const after = parseManifest(await readFile(join(build, manifestPath), 'utf8'))

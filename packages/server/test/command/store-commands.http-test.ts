@@ -151,7 +151,7 @@ describe('serve-dist publish', () => {
     const folder = await buildFixture(Object.fromEntries([...many, ['index.html', 'page']]))
     const blobs = join(store, 'blobs')
     const before = (await readdir(blobs)).length
-    const command = spawnCommand(['publish', folder, '--store', store, '--concurrency', '1'])
+    const command = spawnCommand(['publish', folder, '--store', store])
     await vi.waitUntil(async () => (await readdir(blobs)).length > before, { timeout: 10_000, interval: 1 })
     command.child.kill(signal)
     const { stdout, stderr, ...end } = await command.exited

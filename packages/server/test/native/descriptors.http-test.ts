@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type ClientHttp2Session, connect } from 'node:http2'
@@ -59,6 +60,12 @@ async function takeAll({ port, openDescriptors }: Started): Promise<readonly Con
   const others = await Promise.all(Array.from({ length: 2 * descriptors }, () => openConnection(port)))
   await vi.waitFor(async () => expect(await openDescriptors()).toBeGreaterThanOrEqual(descriptors))
   return others
+}
+
+/** Whether Node itself begins with so few descriptors: version 24 crashes with 20. */
+function canNodeBegin(few: number): boolean {
+  const script = `ulimit -n ${few} && exec "$0" --input-type=module -e "await import('node:fs/promises')"`
+  return spawnSync('sh', ['-c', script, process.execPath], { stdio: 'ignore' }).status === 0
 }
 
 describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
@@ -137,15 +144,16 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
 
   test('the native engine says so where it cannot begin', async () => {
     const codes: (number | null)[] = []
-    // From where nothing works to where everything does.
-    for (let few = 20; few < 40 && codes.at(-1) !== 0; few += 1) {
+    // From where Node works alone to where everything does.
+    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeBegin) ?? 40
+    for (let few = first; few < first + 20 && codes.at(-1) !== 0; few += 1) {
       const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors: few })
       const listening = await command.listening.catch(() => undefined)
       // There may be none for connections, which the system queues then.
       if (listening !== undefined) (await openConnection(listening.port)).socket.destroy()
       command.child.kill('SIGTERM')
       const { code, stderr } = await command.exited
-      expect(listening !== undefined || stderr.includes('EMFILE')).toBe(true)
+      expect(listening !== undefined || /EMFILE|too many open files/.test(stderr)).toBe(true)
       codes.push(code)
     }
     expect(codes.at(-1)).toBe(0)

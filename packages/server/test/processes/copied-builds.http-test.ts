@@ -170,7 +170,7 @@ async function askThroughout(port: number, copy: Promise<unknown>): Promise<Aske
   return asked
 }
 
-const streaming = ['--port', '0', '--largest-body', '1000', '--watch']
+const streaming = ['--port', '0', '--memory-budget', '1000', '--watch']
 
 function usable(ways: readonly Way[]): readonly Way[] {
   return ways.filter(([name]) => hasRsync || !name.startsWith('rsync'))
@@ -231,7 +231,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed file', () => {
 
   test('is read again by a reload only where it is another file', async () => {
     const { dist, next } = await twoBuilds('own')
-    const { child, listening, complaints } = spawnCommand([dist, '--port', '0', '--largest-body', '1000'])
+    const { child, listening, complaints } = spawnCommand([dist, '--port', '0', '--memory-budget', '1000'])
     await listening
     const readBytes = async (): Promise<number> => {
       const counters = await readFile(`/proc/${child.pid}/io`, 'utf8')

@@ -1,5 +1,5 @@
 /** How far something is that takes its time. */
-export interface Progress {
+interface Progress {
   /** Files that are done. */
   readonly files: number
   readonly totalFiles: number
