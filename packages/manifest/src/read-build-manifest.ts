@@ -1,5 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Manifest, manifestPath, pendingPath, recordPath } from './manifest.ts'
 import { OperatorError } from './operator-error.ts'
@@ -13,6 +11,7 @@ import { buildNotFound, buildUnfinished, manifestInvalid, manifestMissing } from
  * that can be read.
  */
 export async function readBuildManifest(directory: string): Promise<Manifest> {
+  const { stat, join } = await loadFileSystem()
   const found = await stat(directory).catch((cause: unknown) => {
     throw isMissing(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
   })
@@ -29,10 +28,16 @@ export async function readBuildManifest(directory: string): Promise<Manifest> {
 
 /** Reads a copy of a manifest. */
 export async function readManifestFile(file: string): Promise<Manifest> {
+  const { readFile } = await loadFileSystem()
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw unreadable(file, cause)
   })
   return parseManifestOf(file, text)
+}
+
+/** Imports late, because runtimes without a file system load this package, too. */
+async function loadFileSystem() {
+  return { ...(await import('node:fs/promises')), ...(await import('node:path')) }
 }
 
 function parseManifestOf(file: string, text: string): Manifest {
@@ -44,6 +49,7 @@ function parseManifestOf(file: string, text: string): Manifest {
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
+  const { readFile } = await loadFileSystem()
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
