@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fstatSync, mkdirSync, readSync, renam
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { guarded, openRegular, writeNew } from '../folder/disk.ts'
 
 /** One result as the head of an entry holds it. */
@@ -53,7 +53,7 @@ export function writeEntry(
   contents: readonly Uint8Array[],
 ): number {
   const text = JSON.stringify(entry)
-  const bytes = Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
+  const bytes = Buffer.concat([Buffer.from(`${sha256Of(text)} ${text}\n`), ...contents])
   const temporary = `${path}.${randomUUID()}`
   try {
     closeSync(writeNew(temporary, bytes, () => mkdirSync(dirname(path), { recursive: true })))
@@ -100,7 +100,7 @@ export function readEntry(path: string, original: string): FoundEntry | undefine
 function parseHead(line: string, original: string): readonly StoredEncoding[] | undefined {
   const [checksum] = line.split(' ', 1)
   const text = line.slice(`${checksum} `.length, -1)
-  if (checksum !== digestOf(text)) return undefined
+  if (checksum !== sha256Of(text)) return undefined
   const parsed: unknown = JSON.parse(text)
   if (fieldOf(parsed, 'original') !== original) return undefined
   const encodings = fieldOf(parsed, 'encodings')

@@ -7,7 +7,8 @@ import type { Encode } from '../codecs/encode.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
-import { describeFile, digestOf, loadFile, type LoadedFile } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { describeFile, loadFile, type LoadedFile } from '../folder/describe-file.ts'
 import type { SharedMemory } from './create-shared-memory.ts'
 
 /** A file, and in which codings variants of it are wanted. */
@@ -160,7 +161,7 @@ async function encodeVariant(
 ): Promise<Encoding> {
   const bytes = await encode(file.bytes, coding)
   if (!pays(coding, file.size, bytes.length)) return { coding, size: bytes.length }
-  const claim = { path: variantPath(file.path, coding), sha256: digestOf(bytes) }
+  const claim = { path: variantPath(file.path, coding), sha256: sha256Of(bytes) }
   if (!writer.isInPlace(claim)) await writer.stage(claim, bytes)
   return { coding, size: bytes.length, kept: { sha256: claim.sha256, bytes: async () => bytes } }
 }

@@ -9,7 +9,8 @@ import type { Encoder } from '../encode/open-encoder.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import { type Compressed, createTally, type Tally } from './create-tally.ts'
-import { runBounded } from './run-bounded.ts'
+import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 
 /** Where the files stand, how they are encoded and where the results go. */
 export interface Compression
@@ -59,11 +60,7 @@ export async function compressFiles(
     tally.add(file, await compressFile(task, context).catch(failureOf))
   }
 
-  const bounds = {
-    tasks: filesAtOnce,
-    bytes: bytesInFlight,
-    bytesOf: ({ size, codings }: FileTask) => (codings.length > 0 ? size : 0),
-  }
+  const inFlight = createWeightedSemaphore(bytesInFlight)
   const large = files.filter((file) => !isSmall(file))
   const abort = (): void => {
     tally.fail({ error: signal?.reason })
@@ -71,7 +68,9 @@ export async function compressFiles(
   }
   signal?.addEventListener('abort', abort)
   await Promise.all([
-    runBounded(large, bounds, compressOne),
+    forEachAtOnce(large, filesAtOnce, async (file) => {
+      await inFlight(() => compressOne(file), file.codings.length > 0 ? file.size : 0)
+    }),
     compressSmallFiles(files.filter(isSmall), { ...compression, tally, compressOne }),
   ]).finally(() => signal?.removeEventListener('abort', abort))
   const compressed = tally.total()

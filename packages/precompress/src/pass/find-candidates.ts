@@ -1,5 +1,5 @@
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { runBounded } from './run-bounded.ts'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 
 /** A file that is named like another with a coding's extension behind it. */
 export interface Candidate<File> {
@@ -30,5 +30,5 @@ export async function judgeCandidates<File>(
   candidates: readonly Candidate<File>[],
   judge: (candidate: Candidate<File>) => Promise<void>,
 ): Promise<void> {
-  await runBounded(candidates, { tasks: 4, bytes: Infinity, bytesOf: () => 0 }, judge)
+  await forEachAtOnce(candidates, 4, judge)
 }
