@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { describeFile } from '../folder/describe-file.ts'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
@@ -119,7 +119,7 @@ describe('precompress, of a folder that others change meanwhile,', () => {
     expect(removed).toContain('b.js.gz')
     const disk = await readFolder(folder)
     const named = manifest.files[0]?.variants.find(({ coding }) => coding === 'br')
-    expect(named?.sha256).toBe(digestOf(disk.get('a.js.br') ?? ''))
+    expect(named?.sha256).toBe(sha256Of(disk.get('a.js.br') ?? ''))
   })
 })
 
@@ -136,12 +136,8 @@ describe('refuseChanged', () => {
       if (!isOver) setImmediate(count)
     }
     setImmediate(count)
-    await refuseChanged(folder, files, { ...none, variants: new Map(), stamps: new Map() })
+    await refuseChanged(folder, files, { ...none, variants: new Map() })
     isOver = true
     expect(turns).toBeGreaterThan(5)
   })
 })
-
-function digestOf(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
