@@ -52,8 +52,6 @@ interface EngineObservations {
   readonly durationBuckets: readonly number[]
   /** Whether each answer leaves a record; once 16 MiB of a thread's wait, Node answers. */
   readonly log: boolean
-  /** Whether records have the heads of answers, too. */
-  readonly heads: boolean
 }
 
 /** A connection whose next request Node answers. */
@@ -198,12 +196,10 @@ export const engineMarks = {
 
 /** Flags of a resource. */
 export const engineFlags = {
-  /** Node answers every request for it. */
-  asks: 1,
   /** Node answers a request for it that has `Available-Dictionary`. */
-  hasDeltas: 2,
+  hasDeltas: 1,
   /** Node answers a request over HTTP/2 that gets its body, and sends a 103 before it. */
-  hasHints: 4,
+  hasHints: 2,
 } as const
 
 /** The choice that says: Node answers. */
@@ -262,8 +258,7 @@ export interface Engine {
   /**
    * Takes the records of each thread that has made some, in the order of ends. Each one, in little-endian: its length (u32),
    * when the answer ended (seconds since 1970, f64), how many seconds it took (f64), bytes of its body that were sent (u64),
-   * its class (u8), whether it was aborted (u8), the length of the peer's address (u8), the address, the head of the request,
-   * and that of the answer where it is wanted.
+   * its class (u8), whether it was aborted (u8), the length of the peer's address (u8), the address, the head of the request.
    */
   takeLog(): Uint8Array[]
   /**

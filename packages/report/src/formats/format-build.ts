@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
-import { firstNames, type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -26,13 +27,10 @@ export interface FormatBuildTableOptions {
    * @default ''
    */
   readonly prefix?: string
-  /**
-   * Files with variants that get a row of their own, the largest; the others share one.
-   *
-   * @default 40
-   */
-  readonly mostRows?: number
 }
+
+/** Files with variants that get a row of their own, the largest; the others share one. */
+const mostRows = 40
 
 /** What a pass did, as `precompress` answers it. */
 export interface FinishedPass {
@@ -103,7 +101,7 @@ export function formatBuildTable(
   options: FormatBuildTableOptions,
 ): string {
   const { files } = build
-  const { colors, prefix = '', mostRows = 40 } = options
+  const { colors, prefix = '' } = options
   if (files.length === 0) return paint(colors, 'no files', 'dim')
   const columns = codingsOf(files)
   const withVariants = files.filter(({ variants }) => variants.length > 0)

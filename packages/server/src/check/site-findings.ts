@@ -1,7 +1,9 @@
-import { count, escapeInvisible, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Finding, nameSome } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
-import { type SiteFindingCode, siteWords } from './site-words.ts'
+import { type SiteFindingCode, findingMessages } from './finding-messages.ts'
 
 /** One thing that was seen of one path. */
 export interface Observation {
@@ -23,7 +25,7 @@ export function describeObservations(
   const codes = new Set(observations.map(({ code }) => code))
   return [...codes].map((code) => {
     const group = observations.filter((observation) => observation.code === code)
-    const { level, what, cost, mend, by = {} } = siteWords[code]
+    const { level, what, cost, mend, by = {} } = findingMessages[code]
     const paths = [...new Set(group.map(({ path }) => path))]
     const details = [
       ...new Set(group.flatMap(({ detail }) => (detail === undefined ? [] : printable(detail)))),

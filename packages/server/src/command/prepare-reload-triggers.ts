@@ -1,9 +1,10 @@
 import { isatty } from 'node:tty'
-import { describeReload } from '../load/describe-reload.ts'
+import { describeReload } from '../live/describe-reload.ts'
 import { markBuild } from '../load/mark-manifest.ts'
-import type { ReloadOutcome } from '../load/reload-outcome.ts'
+import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
-import { followBuilds, watchedFolder, type WatchedBuilds } from '../load/watch-build.ts'
+import { followBuilds } from '../live/watch-build.ts'
+import { watchedFolder, type WatchedBuilds } from '../load/watched-builds.ts'
 
 /** What makes the command look for a new build, besides SIGHUP. */
 export interface ReloadFlags {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { cspModes } from '../load/read-rules.ts'
+import { cspModes } from '../rules/read-rules.ts'
 
 /**
  * The words of a command line as commander takes them: `help compress` is `compress --help`, and `--host` and `--csp`

@@ -1,6 +1,6 @@
 import type { Reload } from './prepare-reload-triggers.ts'
 import type { WorkersSummary } from './listening-line.ts'
-import type { WatchedBuilds } from '../load/watch-build.ts'
+import type { WatchedBuilds } from '../load/watched-builds.ts'
 import type { RunningEngine } from '../native/engine-choice.ts'
 import type { SiteSummary } from '../site/site.ts'
 

@@ -8,7 +8,7 @@ export async function warnOfPages(
   { pages, isNotFoundOnly }: SiteSummary,
 ): Promise<void> {
   if (pages > 0 && !isNotFoundOnly) return
-  const { renderingCommand } = await import('../load/framework-output.ts')
+  const { renderingCommand } = await import('../judge/framework-output.ts')
   const command = store === undefined ? renderingCommand(directory) : undefined
   const module = `if a server renders ${pages === 0 ? 'its' : 'the'} pages, name its module: ${command ?? '--ssr <module>'}`
   const shell =

@@ -1,4 +1,5 @@
-import { buildIdPath, firstNames } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { buildIdPath } from '@serve-dist/manifest'
 import { fieldPairs } from '../protocol/field-pairs.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import { pageUrls } from '../site/page-urls.ts'

@@ -1,4 +1,4 @@
-import { isMissing } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileLease, retireFile } from './kept-file.ts'
@@ -79,7 +79,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
   } catch {
     // Whatever is the matter with it: neither a missing file nor a wrong one is ever sent.
     retireFile(stored)
-    await provider.bring(stored)
+    await provider.fetchMissing(stored)
     return await openExpected(stored, undefined)
   }
 }

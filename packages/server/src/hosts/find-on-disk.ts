@@ -12,7 +12,7 @@ import {
   realPathOf,
 } from '../files/open-regular-file.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
-import { isServerOutput, selectionOf } from '../load/compare-folder.ts'
+import { isServerOutput, selectionOf } from '../judge/compare-folder.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import type { Answer, Resource, Site } from '../site/site.ts'

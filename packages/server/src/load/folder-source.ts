@@ -4,7 +4,7 @@ import { compressCommand, type Manifest, OperatorError } from '@serve-dist/manif
 import { inspectFiles } from '../files/inspect-files.ts'
 import type { Site } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
-import { findUnlisted } from './compare-folder.ts'
+import { findUnlisted } from '../judge/compare-folder.ts'
 import { markManifest } from './mark-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 
@@ -54,6 +54,6 @@ async function findClientBelow(
   manifest: Manifest,
 ): Promise<string | undefined> {
   if (table.has(base) || redirects.length > 0) return undefined
-  const { describeClientBelow } = await import('./framework-output.ts')
+  const { describeClientBelow } = await import('../judge/framework-output.ts')
   return describeClientBelow(folder, manifest)
 }

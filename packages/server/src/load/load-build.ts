@@ -1,25 +1,26 @@
-import { escapeMessage, isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
-import { foldProblems } from './fold-problems.ts'
-import { describeUnlisted, refuseLostPages } from './judge-unlisted.ts'
-import type { MadeEnvironment } from './make-environment-module.ts'
+import { foldProblems } from '../rules/fold-problems.ts'
+import { describeUnlisted, refuseLostPages } from '../judge/judge-unlisted.ts'
+import type { MadeEnvironment } from '../rules/make-environment-module.ts'
 import { type JoinedSite, joinSite } from './join-site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
-import { readServingFiles } from './read-serving-files.ts'
-import { listDeltas, type StoredBuild, type StoredDeltas } from '../site/kept-build.ts'
+import { readServingFiles } from '../rules/read-serving-files.ts'
+import { listDeltas, type StoredBuild } from '../site/kept-build.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
 import { resolveServing, servingFiles, sourceMapsOf } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { ResolvedLiveSiteOptions } from './load-options.ts'
-import { describeEdited, makeEnvironment, withBody, withModule } from './runtime-module.ts'
+import { describeEdited, makeEnvironment, withBody, withModule } from '../rules/runtime-module.ts'
 import { describeTimesAhead } from './times-ahead.ts'
 import { describeMemory } from './describe-memory.ts'
-import { describePolicy } from './describe-policy.ts'
-import { usablePolicy } from './usable-policy.ts'
+import { describePolicy } from '../rules/describe-policy.ts'
+import { usablePolicy } from '../rules/usable-policy.ts'
 
 /** A site, with what its maker must know of it. */
 export interface LoadedBuild extends JoinedSite {
@@ -31,8 +32,6 @@ export interface LoadedBuild extends JoinedSite {
   readonly build: StoredBuild
   /** What it is with files of the builds that its source keeps by now. */
   withKept(source: KeptBySource, before: readonly EarlierBuild[]): JoinedSite
-  /** What it is with deltas that were made since, and what it keeps of builds before. */
-  withDeltas(deltas: StoredDeltas, kept: readonly EarlierBuild[]): JoinedSite
   /** Closes what was kept open of the build, as soon as nobody reads from it. */
   retire(): void
 }
@@ -59,13 +58,13 @@ const mostAttempts = 3
  *
  * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `mark-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
- *    (`runtime-module.ts`).
+ *    (`rules/runtime-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`choose-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
  *    Then bring the deltas of the build that there is room for (`mirror/hold-deltas.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
  * 6. Build the table that requests are answered from, with files of earlier builds (`join-site.ts`).
- * 7. Warn of rules that never count, and of files that the manifest does not list (`judge-unlisted.ts`).
+ * 7. Warn of rules that never count, and of files that the manifest does not list (`judge/judge-unlisted.ts`).
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
  *    read may be of two builds, and is read anew.
  *
@@ -193,8 +192,6 @@ async function loadDescribed(
       identity: `${identify(site, files.values())}\n${keptIdentity}\n${deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join()}`,
       build: current,
       withKept: (source, before) => joinSite(readBuild, before, source).joined,
-      withDeltas: (made, kept) =>
-        joinSite({ ...readBuild, current: { ...current, deltas: made } }, kept, undefined).joined,
       retire,
     }
   } catch (error) {

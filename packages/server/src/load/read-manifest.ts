@@ -14,10 +14,9 @@ import {
   pendingPath,
   recordPath,
   isCompressible,
-  isMissing,
   type ServingRules,
-  reasonOf,
 } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
 /** How a folder without a manifest is read. */
@@ -44,9 +43,6 @@ export async function readManifest(root: string, options: ReadManifestOptions): 
   await expectDirectory(root, options)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) return await describeFolder(root, options)
-  if (options.isStart && options.noManifest) {
-    options.onWarning(`${root}: --no-manifest has no effect, because the folder has one (${manifestPath})`)
-  }
   try {
     return parseManifest(text)
   } catch (error) {
@@ -62,7 +58,7 @@ async function describeFolder(
     throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
   }
   // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
-  const { refuseUnlikelyFolder } = await import('./refuse-unlikely-folder.ts')
+  const { refuseUnlikelyFolder } = await import('../judge/refuse-unlikely-folder.ts')
   refuseUnlikelyFolder({ directory, root }, noManifest)
   const { describeDirectory } = await loadOptional(
     {
@@ -101,7 +97,7 @@ async function expectDirectory(root: string, { isStart }: ReadManifestOptions): 
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
   })
   if (found === undefined) {
-    const { describeOtherBuilds } = await import('./framework-output.ts')
+    const { describeOtherBuilds } = await import('../judge/framework-output.ts')
     const { problems } = buildNotFound(root)
     throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
   }

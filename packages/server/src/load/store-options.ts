@@ -1,4 +1,5 @@
-import { byteSizeForm, byteSizeOf, type ByteSize } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { type ByteSize } from '@serve-dist/manifest'
 import { loadDefaults, type ResolvedLoadSiteOptions } from './load-options.ts'
 import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
 
@@ -23,9 +24,8 @@ export interface StoreOptions {
    */
   readonly storeInterval?: number
   /**
-   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842);
-   * of a folder as `LiveSiteOptions` has it.
-   * @default true; of a folder false
+   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842).
+   * @default true
    */
   readonly deltas?: boolean
 }
@@ -36,8 +36,8 @@ export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'store
   readonly storeCacheSize: number
 }
 
-/** The defaults; the command's help shows the same. */
-export const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
+/** The defaults. */
+const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
   storeCacheSize: 2 * 1024 ** 3,
   storeInterval: 5000,
   deltas: true,

@@ -13,7 +13,7 @@ import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import type { ResolvedLoadSiteOptions } from './load-options.ts'
 import { markEnvFile } from './mark-manifest.ts'
 import type { ResolvedStoreOptions } from './store-options.ts'
-import { type WatchedBuilds, withEnvFile } from './watch-build.ts'
+import { type WatchedBuilds, withEnvFile } from './watched-builds.ts'
 
 /**
  * The builds of a store. Where it cannot be reached, or its current build cannot be had, the one that the cache has is
@@ -117,7 +117,7 @@ function sourceOf(builds: CachedBuilds): BuildSource {
     place: builds.place,
     refresh: () => builds.refresh(),
     peek: async (buildId) => {
-      const all = await builds.peek()
+      const all = await builds.listBuilds()
       return keptGenerations(
         builds,
         all.filter(({ id }) => id !== buildId),

@@ -3,7 +3,8 @@ import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { OperatorError, reasonOf, shellWord } from '@serve-dist/manifest'
+import { OperatorError, shellWord } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /** Who may write into a folder besides its owner: whoever may, decides what is served while the store is away. */
 const othersMayWrite = 0o022
@@ -41,8 +42,7 @@ const cure = 'name another folder to make it in: --store-cache <dir>'
 
 async function expectOurs(folder: string): Promise<void> {
   // Not what a link leads to: the link is somebody's, too.
-  const found = await lstat(folder)
-  const problem = problemOf(folder, found)
+  const problem = problemOf(folder, await lstat(folder))
   if (problem === undefined) return
   throw new OperatorError(
     'SD_CACHE_UNUSABLE',

@@ -11,7 +11,6 @@ import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 import { acceptHanded } from './accept-handed.ts'
 import type { acceptHttp2 } from './accept-http2.ts'
-import { checkAnswers } from './check-answers.ts'
 import { readEngineAnswers } from './engine-answers.ts'
 import { engineCredentials } from './engine-credentials.ts'
 import { followSite } from './follow-site.ts'
@@ -28,8 +27,6 @@ export interface NativeOptions {
   readonly encryption?: { readonly credentials: TlsCredentials; readonly acceptHttp2: typeof acceptHttp2 }
   /** Called when a file has changed amid an answer. */
   readonly onProblem?: (problem: Error) => void
-  /** Whether each answer of the engine is compared with what Node's would be. */
-  readonly isChecked?: boolean
 }
 
 /**
@@ -40,7 +37,7 @@ export interface NativeOptions {
 export function createEngineTransport(
   listener: RequestListener,
   options: TransportOptions,
-  { binding, threads, allowHosts, encryption, onProblem, isChecked = false }: NativeOptions,
+  { binding, threads, allowHosts, encryption, onProblem }: NativeOptions,
 ): TlsTransport {
   const { watcher, limits = connectionLimits } = options
   const observer = watcher?.engine
@@ -66,13 +63,7 @@ export function createEngineTransport(
       },
       timeoutAnswer: new TextEncoder().encode(bareHead(408)),
       bodyFolders: [tmpdir(), '/var/tmp'],
-      ...((observer !== undefined || isChecked) && {
-        observe: {
-          durationBuckets: observer?.durationBuckets ?? [],
-          log: isChecked || observer?.isLogged === true,
-          heads: isChecked,
-        },
-      }),
+      ...(observer && { observe: { durationBuckets: observer.durationBuckets, log: observer.isLogged } }),
     },
     {
       handed: connections.handed,
@@ -83,9 +74,8 @@ export function createEngineTransport(
   )
   const learner = createLearner(engine, allowHosts === undefined ? () => true : createHostMatcher(allowHosts))
   const setCredentials = (next: TlsCredentials): void => engine.setCredentials(engineCredentials(next))
-  const follower = followSite(learner.setAnswers, observer?.classOf ?? (isChecked ? ofOneClass : undefined))
-  const checked = isChecked ? checkAnswers(engine, { isLogged: observer?.isLogged === true }) : undefined
-  observer?.follow(readEngineAnswers(checked ?? engine))
+  const follower = followSite(learner.setAnswers, observer?.classOf)
+  observer?.follow(readEngineAnswers(engine))
   if (encryption !== undefined) setCredentials(encryption.credentials)
   const scheme = encryption === undefined ? 'http' : 'https'
 
@@ -96,7 +86,6 @@ export function createEngineTransport(
       ...follower,
       swap(site) {
         observer?.noteSwap()
-        checked?.swap(site)
         follower.swap(site)
       },
     },
@@ -113,12 +102,6 @@ export function createEngineTransport(
       await Promise.all([engine.drain(gracePeriod), node.drain(gracePeriod)])
       await connections.allClosed()
       stop?.()
-      checked?.end()
     },
   }
-}
-
-/** What is only compared is counted by nobody. */
-function ofOneClass(): number {
-  return 0
 }

@@ -14,15 +14,8 @@ describe('readRecords', () => {
       isAborted: true,
       request: { method: 'GET', url: '/', httpVersion: '1.1', rawHeaders: [] },
       peer: '::1',
-      head: '',
     })
     expect([second?.peer, more]).toEqual(['', []])
-  })
-
-  test('reads the head of the answer behind that of the request', () => {
-    const answer = 'HTTP/1.1 200 OK\r\nETag: "a"'
-    const [record] = readRecords(recordOf('', `GET / HTTP/1.1\r\nHost: a\r\n\r\n${answer}\r\n\r\n`))
-    expect([record?.request.rawHeaders, record?.head]).toEqual([['Host', 'a'], answer])
   })
 
   test('reads fields as Node has them, and pseudo-fields of HTTP/2', () => {

@@ -59,16 +59,14 @@ export function* readRecords(log: Uint8Array): Generator<EngineAnswer> {
   for (let at = 0; at < buffer.length;) {
     const end = at + buffer.readUInt32LE(at)
     const request = at + fixedLength + buffer.readUInt8(at + fixedLength - 1)
-    const [requestHead = '', head = ''] = buffer.toString('latin1', request, end).split('\r\n\r\n')
     yield {
       ended: buffer.readDoubleLE(at + 4) * 1000,
       milliseconds: buffer.readDoubleLE(at + 12) * 1000,
       bytes: Number(buffer.readBigUInt64LE(at + 20)),
       class: buffer.readUInt8(at + 28),
       isAborted: buffer.readUInt8(at + 29) === 1,
-      request: readHead(requestHead),
+      request: readHead(buffer.toString('latin1', request, end)),
       peer: buffer.toString('latin1', at + fixedLength, request),
-      head,
     }
     at = end
   }

@@ -9,7 +9,6 @@ import { createAddressReader } from './trust-proxy.ts'
 const answer: EngineAnswer = {
   class: 0,
   request: { method: 'GET', url: '/', httpVersion: '1.1', rawHeaders: [] },
-  head: '',
   peer: '::ffff:10.0.0.1',
   ended: 0,
   milliseconds: 1,

@@ -10,8 +10,6 @@ interface TransportChoice {
   readonly binding: EngineBinding | undefined
   /** Of the native engine. */
   readonly threads: number
-  /** Whether each answer of the native engine is compared with Node's. */
-  readonly isChecked: boolean
   /** The hosts that are served; the default is all. */
   readonly allowHosts?: readonly string[]
   /** Called when a file has changed amid an answer that the listener did not give. */

@@ -9,8 +9,6 @@ export interface PreparedStart {
   readonly options: ResolvedServeOptions
   readonly tls: TlsPair | undefined
   readonly engine: ChosenEngine
-  /** Whether each answer of the native engine is compared with Node's. */
-  readonly isChecked: boolean
 }
 
 /**
@@ -24,7 +22,7 @@ export async function prepareStart(given: ServeOptions, isWorker: boolean): Prom
   const tls = options.tls && (await readPair(options.tls))
   const obstacles = await engineObstacles(options, isWorker)
   const engine = await chooseEngine(options.engine, obstacles, { credentials: tls?.credentials, isWorker })
-  return { options, tls, engine, isChecked: process.env['SERVE_DIST_ENGINE_CHECK'] === '1' }
+  return { options, tls, engine }
 }
 
 async function readPair(files: TlsFiles): Promise<TlsPair> {

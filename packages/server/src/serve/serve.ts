@@ -8,8 +8,8 @@ import { reportingOnce } from '../hosts/handler-options.ts'
 import { ownQueue } from '../transport/drain-backlog.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import type { BuildSource } from '../load/build-source.ts'
-import { followStore, openStagedSite, type StagedSite } from '../load/open-live-site.ts'
-import type { ReloadOutcome } from '../load/reload-outcome.ts'
+import { followStore, openStagedSite, type StagedSite } from '../live/open-live-site.ts'
+import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/engine-choice.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
@@ -17,7 +17,7 @@ import { placeOf, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { LiveSiteOptions } from '../load/load-options.ts'
-import type { WatchedBuilds } from '../load/watch-build.ts'
+import type { WatchedBuilds } from '../load/watched-builds.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
@@ -98,7 +98,7 @@ export async function serveStaged(
   worker?: WorkerPart,
   threads?: number,
 ): Promise<StagedServer> {
-  const { options: resolved, tls: pair, isChecked } = start
+  const { options: resolved, tls: pair } = start
   const { tls } = resolved
   const { binding, ...engine } = start.engine
 
@@ -150,7 +150,7 @@ export async function serveStaged(
   const transport = await openTransport(
     listener,
     { ...takes, ...watcher },
-    { ...resolved, tls: pair, binding, threads: count, isChecked, onProblem },
+    { ...resolved, tls: pair, binding, threads: count, onProblem },
   ).catch(giveUp)
   if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {
@@ -219,7 +219,7 @@ export async function serveStaged(
 }
 
 async function countCores(): Promise<number> {
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores()
 }
 
@@ -236,7 +236,7 @@ async function openApplication(
   envFile?: string,
 ): Promise<StartedApplication> {
   if (envFile !== undefined) {
-    const { readEnvFile } = await import('../load/read-env-file.ts')
+    const { readEnvFile } = await import('../rules/read-env-file.ts')
     for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
   }
   const { startApplication } = await import('../application/mount-application.ts')
@@ -256,12 +256,9 @@ function siteOptionsOf({
   site,
   handler,
   ssr,
-  store,
-  deltas,
-}: Pick<ServeOptions, 'handler' | 'site' | 'ssr' | 'store' | 'deltas'>): LiveSiteOptions {
+}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): LiveSiteOptions {
   return {
     ...site,
-    ...(store === undefined && deltas !== undefined && { deltas }),
     // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
     ...(ssr !== undefined && { environment: site?.environment ?? { ...process.env } }),
     ...(handler?.fileSystemFallback === true && { unlisted: 'ignore' }),

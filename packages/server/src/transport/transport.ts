@@ -61,8 +61,6 @@ export interface EngineAnswers {
 export interface EngineAnswer {
   readonly class: number
   readonly request: EngineRequest
-  /** Its status line and fields as they were sent, where these are recorded; else `''`. */
-  readonly head: string
   /** The address of the connection's peer; `''` over a unix socket. */
   readonly peer: string
   /** When it ended, in milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import { openLiveSite } from '../../src/load/open-live-site.ts'
+import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { openFilesIn } from '../support/open-files-in.ts'
 

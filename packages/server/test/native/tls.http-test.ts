@@ -6,7 +6,6 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
@@ -112,7 +111,6 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     for (let count = 0; count < 3; count += 1) {
       other.write(pageRequest)
       expect(await until(other, 'page')).toContain('200 OK')
-      await delay(50)
     }
     const received = await rest(slow)
     expect(received.subarray(-large.length).equals(large)).toBe(true)
@@ -265,13 +263,12 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     busy.write(formatRequest({ target: '/large.bin' }))
     await once(busy, 'readable')
     await dialTcp(own.port)
-    const begin = performance.now()
-    const drained = own.drain(15_000)
+    // Longer than the test may take: a stop that waits for its end fails.
+    const drained = own.drain(600_000)
     await rest(idle)
     const received = await rest(busy)
     expect(received.subarray(-large.length).equals(large)).toBe(true)
     await drained
-    expect(performance.now() - begin).toBeLessThan(6000)
   })
 })
 
@@ -431,13 +428,11 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       '/facts': ({ socket }, response) => response.end(JSON.stringify(factsOf(socket))),
       '/whole': (_request, response) => {
         response.useChunkedEncodingByDefault = false
-        response.write('a part')
-        setTimeout(() => response.end(), 50)
+        response.write('a part', () => response.end())
       },
       '/part': (_request, response) => {
         response.useChunkedEncodingByDefault = false
-        response.write('a part')
-        setTimeout(() => response.destroy(), 50)
+        response.write('a part', () => response.destroy())
       },
       '/ws': (_request, response) => {
         const taken = takeUpgrade(response)

@@ -101,9 +101,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
     await vi.waitUntil(() => existsSync(sign), 10_000)
-    const begun = performance.now()
     const metrics = await metricsOf(opsPort)
-    expect(performance.now() - begun).toBeLessThan(4000)
     expect([
       metrics.get(key),
       metrics.get('serve_dist_workers{state="answering"}'),

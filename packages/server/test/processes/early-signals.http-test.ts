@@ -51,13 +51,11 @@ describe.skipIf(process.platform === 'win32')('a signal during the boot', () => 
     const words = phase === 'as workers start' ? await twoProcesses() : ['--port', '0', ...flags]
     const preload = `${stop}; ${source}`
     const isOfPrimary = `if (process.env.SERVE_DIST_WORKER === undefined) await import(${JSON.stringify(dataUrl(preload))})`
-    const begin = performance.now()
     const command = spawnCommand([directory, ...words], {
       nodeOptions: ['--import', dataUrl(isOfPrimary)],
     })
     const { code } = await command.exited
     expect(code).toBe(143)
-    expect(performance.now() - begin).toBeLessThan(8000)
   })
 })
 

@@ -13,8 +13,8 @@ import type { StartedServer } from '../support/start-server.ts'
 import { isNative, testedEngine } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
-/** Far more than a stop may take that waits for nobody; far less than the grace period. */
-const soon = 4000
+/** Longer than any test may take: a stop that waits for its end fails. */
+const longGracePeriod = 600_000
 
 let directory: string
 beforeAll(async () => {
@@ -26,15 +26,12 @@ interface StartOptions {
   readonly largestBody?: number
 }
 
-async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+async function start({
+  gracePeriod = longGracePeriod,
+  largestBody = 0,
+}: StartOptions = {}): Promise<StartedServer> {
   const server = await serve({ directory, port: 0, gracePeriod, engine: testedEngine, site: { largestBody } })
   return { ...server, port: Number(new URL(server.url).port) }
-}
-
-async function millisecondsToClose(server: StartedServer): Promise<number> {
-  const begin = performance.now()
-  await server.close()
-  return performance.now() - begin
 }
 
 /** What becomes of clients that connect in the very moment in which a server stops. */
@@ -58,7 +55,7 @@ describe('close', () => {
     const connection = await openConnection(server.port)
     connection.send(formatRequest({}))
     await connection.receive()
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await server.close()
     expect(await connection.rest()).toHaveLength(0)
   })
 
@@ -77,7 +74,7 @@ describe('close', () => {
       const other = await openConnection(server.port)
       other.send(formatRequest({}))
       await other.receive()
-      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      await server.close()
       expect(await connection.rest()).toHaveLength(0)
     },
   )
@@ -88,7 +85,7 @@ describe('close', () => {
     const used = await openConnection(server.port)
     used.send(formatRequest({}))
     await used.receive()
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await server.close()
     expect(await connection.rest()).toHaveLength(0)
   })
 
@@ -103,12 +100,10 @@ describe('close', () => {
       socket.write(formatRequest({ target: '/large.bin' }))
       // Not a byte is read before the server is told to stop; it can have sent only what buffers hold.
       await once(socket, 'readable')
-      const begin = performance.now()
       const closed = server.close()
       const received = await buffer(socket)
       expect(received.subarray(-large.length).equals(large)).toBe(true)
       await closed
-      expect(performance.now() - begin).toBeLessThan(soon)
     },
   )
 
@@ -167,16 +162,13 @@ describe('close', () => {
     await command.listening
     command.child.kill('SIGTERM')
     await command.exited
-    const begin = performance.now()
-    await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const client = connect({ port: socket.port, host: '127.0.0.1' })
-        await once(client, 'connect')
-        client.destroy()
-      }),
-    )
-    // Linux repeats what it has dropped after a second.
-    expect(performance.now() - begin).toBeLessThan(900)
+    // Nobody accepts them: a queue that had no room for one would never take it.
+    const connections = Array.from({ length: 40 }, async () => {
+      const client = connect({ port: socket.port, host: '127.0.0.1' })
+      await once(client, 'connect')
+      client.destroy()
+    })
+    await expect(Promise.all(connections)).resolves.toHaveLength(40)
     socket.close()
   })
 
@@ -188,7 +180,7 @@ describe('close', () => {
     })
     socket.write(formatRequest({ target: '/large.bin' }))
     await once(socket, 'readable')
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await server.close()
     let received = 0
     socket.on('data', (chunk) => {
       received += chunk.length
@@ -204,7 +196,7 @@ describe('close', () => {
       const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
       socket.write(`GET /large.bin HTTP/${version}\r\nHost: a\r\n\r\n`)
       await once(socket, 'readable')
-      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      await server.close()
       let received = 0
       socket.on('data', (chunk) => (received += chunk.length))
       expect(await isReset(socket)).toBe(false)

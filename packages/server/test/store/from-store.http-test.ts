@@ -2,12 +2,12 @@ import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/prom
 import { basename, join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openStore, publish, purge, rollback } from '@serve-dist/store'
+import { openStore, publish, purge } from '@serve-dist/store'
 import Fastify from 'fastify'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
-import { followStore, openLiveSite, openStagedSite } from '../../src/load/open-live-site.ts'
+import { followStore, openLiveSite, openStagedSite } from '../../src/live/open-live-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
 import type { Site } from '../../src/site/site.ts'
@@ -30,15 +30,6 @@ describe('a server of a store', () => {
     const answer = await get(largePath)
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(Buffer.from(await answer.arrayBuffer()).equals(large)).toBe(true)
-  })
-
-  test('swaps to the next build, and back after a rollback', async () => {
-    const place = await makeStore(first)
-    const { get } = await start(place)
-    await publishTo(place.store, second)
-    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'), 5000)
-    await rollback(await openStore(place.store))
-    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>first'), 5000)
   })
 
   test('answers hashed files of earlier builds, at once and after a swap', async () => {
@@ -65,6 +56,7 @@ describe('a server of a store', () => {
     const place = await makeStore({ 'index.html': 'one', 'assets/big-1.bin': large }, { 'index.html': 'two' })
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
+    expect(live.store).toMatchObject({ place: place.store, state: { reachable: true } })
     const before = live.store?.figures.fetchedBlobs ?? 0
     const handle = createFetchHandler(live)
     const ask = async (): Promise<string | undefined> =>
@@ -319,13 +311,4 @@ test('a replica that is behind looks at its store before a hashed file is a 404'
   expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]))
   // The look, and the reload that it led to.
   expect((live.store?.figures.looks ?? 0) - looks).toBeLessThan(6)
-})
-
-test('openLiveSite follows its store', async () => {
-  const place = await makeStore(first)
-  const live = await openLiveSite(place)
-  onTestFinished(() => live.close())
-  const { buildId } = await publishTo(place.store, second)
-  await vi.waitFor(() => expect(live.current.buildId).toBe(buildId), 5000)
-  expect(live.store).toMatchObject({ place: place.store, state: { reachable: true } })
 })

@@ -10,6 +10,7 @@ import type { Site } from '../../src/site/site.ts'
 import type { RequestListener } from '../../src/transport/transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { http2Request } from '../support/http2-request.ts'
+import { openConnection } from '../support/open-connection.ts'
 import {
   endHeaders,
   endStream,
@@ -162,7 +163,9 @@ test('a session whose client takes nothing is ended where others need its stream
   const { connections, port } = await serve(serveFiles)
   const stalled = await openRaw(port, [[4, 0]])
   await askForMany(stalled)
-  await delay(4 * limits.connectionsCheckingInterval)
+  // A connection that says nothing is closed by the server's clock: other limits have been checked by then.
+  const silent = await openConnection(port)
+  await silent.rest()
   const other = await openRaw(port)
   await askForMany(other)
   await stalled.closed
@@ -335,9 +338,8 @@ describe('a socket is closed', () => {
     const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(transport.port, [], true)))
     for (const { request } of connections) request(1)
     await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))
-    const begun = performance.now()
-    await transport.drain(30_000)
-    expect(performance.now() - begun).toBeLessThan(10_000)
+    // Longer than the test may take: a stop that waits for its end fails.
+    await transport.drain(600_000)
     expect(await transport.connections()).toBe(0)
   })
 })

@@ -19,8 +19,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
-/** Far more than a stop may take that waits for nobody; far less than the grace period. */
-const soon = 4000
+/** Longer than any test may take: a stop that waits for its end fails. */
+const longGracePeriod = 600_000
 
 let directory: string
 let tls: TlsFiles
@@ -34,7 +34,10 @@ interface StartOptions {
   readonly largestBody?: number
 }
 
-async function start({ gracePeriod = 15_000, largestBody = 0 }: StartOptions = {}): Promise<StartedServer> {
+async function start({
+  gracePeriod = longGracePeriod,
+  largestBody = 0,
+}: StartOptions = {}): Promise<StartedServer> {
   const server = await serve({
     directory,
     port: 0,
@@ -52,31 +55,25 @@ async function openSession(port: number): Promise<ClientHttp2Session> {
   return session
 }
 
-async function millisecondsToClose(server: Pick<StartedServer, 'close'>): Promise<number> {
-  const begin = performance.now()
-  await server.close()
-  return performance.now() - begin
-}
-
 describe('close, over TLS', () => {
   test('tells an idle session that it ends, and ends it at once', async () => {
     const server = await start()
     const connection = await openRawHttp2(server.port)
     connection.request(1)
     await connection.find(({ type }) => type === frameTypes.data)
-    const closed = millisecondsToClose(server)
+    const closed = server.close()
     const { payload } = await connection.find(({ type }) => type === frameTypes.goAway)
     // The native engine says first that it will end, and takes what is on its way (RFC 9113 §6.8).
     expect([1, 2 ** 31 - 1]).toContain(payload.readUInt32BE(0))
     expect(payload.readUInt32BE(4)).toBe(0)
     connection.socket.end()
-    expect(await closed).toBeLessThan(soon)
+    await closed
   })
 
   test('ends a session on which nothing was ever asked', async () => {
     const server = await start()
     const session = await openSession(server.port)
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await server.close()
     expect(session.closed).toBe(true)
   })
 
@@ -100,10 +97,10 @@ describe('close, over TLS', () => {
       const session = await openSession(server.port)
       const streams = Array.from({ length: 3 }, () => session.request({ ':path': '/large.bin' }))
       await Promise.all(streams.map((stream) => once(stream, 'response')))
-      const closed = millisecondsToClose(server)
+      const closed = server.close()
       const bodies = await Promise.all(streams.map((stream) => buffer(stream)))
       expect(bodies.every((body) => body.equals(large))).toBe(true)
-      expect(await closed).toBeLessThan(soon)
+      await closed
     },
   )
 
@@ -116,9 +113,8 @@ describe('close, over TLS', () => {
     const stream = session.request({ ':path': '/large.bin' })
     stream.on('error', () => {})
     await once(stream, 'response')
-    const [ended, milliseconds] = await Promise.allSettled([once(stream, 'end'), millisecondsToClose(server)])
+    const [ended] = await Promise.allSettled([once(stream, 'end'), server.close()])
     expect(ended).toMatchObject({ reason: { message: expect.stringContaining('NGHTTP2_INTERNAL_ERROR') } })
-    expect(milliseconds.status === 'fulfilled' && milliseconds.value < soon).toBe(true)
     expect(stream.readableLength).toBeLessThan(large.length)
   })
 
@@ -138,10 +134,10 @@ describe('close, over TLS', () => {
     const connection = await openConnection(server.port, dialTls)
     connection.send(formatRequest({ target: '/large.bin' }))
     await once(connection.socket, 'data')
-    const closed = millisecondsToClose(server)
+    const closed = server.close()
     expect((await connection.receive()).body.length).toBe(large.length)
     expect(await connection.rest()).toHaveLength(0)
-    expect(await closed).toBeLessThan(soon)
+    await closed
   })
 
   test('sends to its end what has been handed over whole, over HTTP/1.1, to one who reads late', async () => {
@@ -168,13 +164,13 @@ describe('close, over TLS', () => {
     const idle = await openConnection(server.port, dialTls)
     idle.send(formatRequest({}))
     await idle.receive()
-    const closed = millisecondsToClose(server)
+    const closed = server.close()
     // It is closed by then, and so the server is past its look at what is idle.
     await idle.rest()
     const late = connectTls({ socket: tcp, rejectUnauthorized: false })
     await once(late, 'secureConnect')
     late.resume()
-    expect(await closed).toBeLessThan(soon)
+    await expect(closed).resolves.toBeUndefined()
   })
 
   test('closes idle connections over HTTP/1.1 at once', async () => {
@@ -182,7 +178,7 @@ describe('close, over TLS', () => {
     const connection = await openConnection(server.port, dialTls)
     connection.send(formatRequest({}))
     await connection.receive()
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await server.close()
     expect(await connection.rest()).toHaveLength(0)
   })
 
@@ -190,21 +186,27 @@ describe('close, over TLS', () => {
     const server = await start()
     const socket = connectTcp({ port: server.port, host: '127.0.0.1' })
     await once(socket, 'connect')
-    expect(await millisecondsToClose(server)).toBeLessThan(soon)
+    await expect(server.close()).resolves.toBeUndefined()
   })
 
   test.skipIf(process.platform === 'win32')(
     'over a unix socket, waits neither for one that does not begin nor for one that is done',
     async () => {
       const socket = join(await temporaryDirectory(), 'socket')
-      const server = await serve({ directory, socket, gracePeriod: 15_000, tls, engine: testedEngine })
+      const server = await serve({
+        directory,
+        socket,
+        gracePeriod: longGracePeriod,
+        tls,
+        engine: testedEngine,
+      })
       const silent = connectTcp({ path: socket })
       await once(silent, 'connect')
       const idle = connectTls({ path: socket, rejectUnauthorized: false })
       await once(idle, 'secureConnect')
       idle.write(formatRequest({}))
       await once(idle, 'data')
-      expect(await millisecondsToClose(server)).toBeLessThan(soon)
+      await expect(server.close()).resolves.toBeUndefined()
     },
   )
 })

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
-import type { DeltaVariants } from './deltas-document.ts'
-
-/** A content coding that needs a dictionary (RFC 9842 §4, §5). */
-export type DeltaCoding = keyof DeltaVariants
+import type { DeltaCoding } from '@serve-dist/manifest'
 
 /** An earlier file, and the one that is to be decoded with it. */
 export interface DeltaSource {
@@ -63,7 +60,7 @@ const codecs: Readonly<Record<DeltaCoding, Codec>> = {
 const zstdDictionaryMagic = Buffer.from('37a430ec', 'hex')
 
 /** All codings, in the order in which they are made. */
-const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
+export const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
 
 /** How far the encoder must look back to see all of both; both codecs take 10 at least. */
 function windowLog({ dictionary, bytes }: DeltaSource): number {

@@ -26,10 +26,9 @@ const HEADER: usize = 4;
 const RESOURCE: usize = 10;
 const REPRESENTATION: usize = 6;
 const TEMPLATE: usize = 4;
-const FLAG_ASKS: u32 = 1;
-const FLAG_HAS_DELTAS: u32 = 2;
-const FLAG_HAS_HINTS: u32 = 4;
-const FLAGS: u32 = FLAG_ASKS | FLAG_HAS_DELTAS | FLAG_HAS_HINTS;
+const FLAG_HAS_DELTAS: u32 = 1;
+const FLAG_HAS_HINTS: u32 = 2;
+const FLAGS: u32 = FLAG_HAS_DELTAS | FLAG_HAS_HINTS;
 
 /// The answers of one build as TypeScript hands them over; `EngineTable` in `binding.ts` says what the numbers mean.
 #[derive(Clone, Debug, Default)]
@@ -130,7 +129,6 @@ struct Resource {
     dictionary: Span,
     first: u32,
     layout: u16,
-    asks: bool,
     has_deltas: bool,
     has_hints: bool,
 }
@@ -294,10 +292,7 @@ impl Table {
 
     /// Whether Node answers this resource; `offers_dictionary` where the request has `Available-Dictionary`.
     pub(crate) fn asks(&self, resource: usize, offers_dictionary: bool) -> bool {
-        let Resource {
-            asks, has_deltas, ..
-        } = self.build.resources[resource];
-        asks || (has_deltas && offers_dictionary)
+        offers_dictionary && self.build.resources[resource].has_deltas
     }
 
     /// Whether a 103 precedes this answer over HTTP/2.
@@ -424,18 +419,14 @@ impl Build {
         if end as usize > self.representations.len() || flags & !FLAGS != 0 {
             return None;
         }
-        let asks = flags & FLAG_ASKS != 0;
         let least = self.layouts.get_mut(layout as usize)?;
-        if !asks {
-            *least = count.min(*least);
-        }
+        *least = count.min(*least);
         Some(Resource {
             path: self.span(path, path_length)?,
             last_modified: self.span(date, date_length)?,
             dictionary: self.span(dictionary, dictionary_length)?,
             first,
             layout: u16::try_from(layout).ok()?,
-            asks,
             has_deltas: flags & FLAG_HAS_DELTAS != 0,
             has_hints: flags & FLAG_HAS_HINTS != 0,
         })

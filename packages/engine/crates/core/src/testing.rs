@@ -17,12 +17,11 @@ pub const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 /// The host that is known.
 pub const HOST: &str = "example.com";
 
-const ASKS: u32 = 1;
-const HAS_DELTAS: u32 = 2;
-const HAS_HINTS: u32 = 4;
+const HAS_DELTAS: u32 = 1;
+const HAS_HINTS: u32 = 2;
 
 /// Layout 0 is brotli before identity, layout 1 identity alone.
-pub const SAMPLES: [Sample; 7] = [
+pub const SAMPLES: [Sample; 6] = [
     Sample {
         path: "/",
         layout: 0,
@@ -43,13 +42,6 @@ pub const SAMPLES: [Sample; 7] = [
         last_modified: DATE,
         flags: 0,
         representations: &[("\"image\"", Some("image"))],
-    },
-    Sample {
-        path: "/asks",
-        layout: 1,
-        last_modified: DATE,
-        flags: ASKS,
-        representations: &[("\"asks\"", Some("asks"))],
     },
     Sample {
         path: "/deltas.js",

@@ -89,8 +89,6 @@ pub struct EngineObservations {
     pub duration_buckets: Vec<f64>,
     /// Whether each answer leaves a record.
     pub log: bool,
-    /// Whether records have the heads of answers, too.
-    pub heads: bool,
 }
 
 /// Where an engine listens: a host and a port, a path and a mode, or a descriptor.
@@ -231,9 +229,7 @@ impl Engine {
         let shared = Arc::new(Shared::new(
             limits,
             timeout_answer.to_vec(),
-            observe.map(|observe| {
-                Observations::new(&observe.duration_buckets, (observe.log, observe.heads))
-            }),
+            observe.map(|observe| Observations::new(&observe.duration_buckets, observe.log)),
             tell,
         ));
         // Before the environment frees the memory that answers are sent from. An engine that is gone needs no stop.

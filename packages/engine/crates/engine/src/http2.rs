@@ -342,13 +342,13 @@ impl Streams<'_> {
         let mut heads = self.thread.heads.borrow_mut();
         let (response, body) = heads.response(table, &found, clock);
         let answering = observer.map(|observer| {
-            let texts = if observer.logs() {
-                (text_of(request), text_of_head(&response))
+            let text = if observer.logs() {
+                text_of(request)
             } else {
-                Default::default()
+                Vec::new()
             };
             let peer = self.connection.peer.map(|peer| peer.ip());
-            observer.begin(answers.notes.of(table, &found), peer, (&texts.0, &texts.1))
+            observer.begin(answers.notes.of(table, &found), peer, &text)
         });
         // A head that has to wait has its end behind it: until then it counts.
         let is_over = body.is_empty() && !self.flow.is_stuck();
@@ -496,13 +496,6 @@ fn text_of(request: &Request<RecvStream>) -> Vec<u8> {
     let host = host.map(|host| ("host", host.as_str().as_bytes()));
     let fields = fields_of(request.headers());
     write_fields(&mut text, host.into_iter().chain(fields));
-    text
-}
-
-/// The head of an answer in the same form.
-fn text_of_head(response: &Response<()>) -> Vec<u8> {
-    let mut text = format!("HTTP/2.0 {}\r\n", response.status()).into_bytes();
-    write_fields(&mut text, fields_of(response.headers()));
     text
 }
 

@@ -23,14 +23,12 @@ pub struct Observations {
     buckets: Vec<Duration>,
     most_log: usize,
     logs: bool,
-    logs_heads: bool,
     observers: Mutex<Vec<Arc<Observer>>>,
 }
 
 impl Observations {
-    /// Counts answers by classes and durations (seconds), and makes a record of each if there is a log, with the heads of
-    /// answers or not.
-    pub fn new(buckets: &[f64], (logs, logs_heads): (bool, bool)) -> Self {
+    /// Counts answers by classes and durations (seconds), and makes a record of each if there is a log.
+    pub fn new(buckets: &[f64], logs: bool) -> Self {
         Self {
             buckets: buckets
                 .iter()
@@ -39,7 +37,6 @@ impl Observations {
                 .collect(),
             most_log: MOST_LOG,
             logs,
-            logs_heads,
             observers: Mutex::default(),
         }
     }
@@ -52,7 +49,6 @@ impl Observations {
                 .map(|_| AtomicU64::new(0))
                 .collect(),
             most_log: self.most_log,
-            logs_heads: self.logs_heads,
             log: self.logs.then(Mutex::default),
         });
         lock(&self.observers).push(observer.clone());
@@ -88,25 +84,18 @@ pub struct Observer {
     buckets: Vec<Duration>,
     counts: Vec<AtomicU64>,
     most_log: usize,
-    logs_heads: bool,
     log: Option<Mutex<Vec<u8>>>,
 }
 
 impl Observer {
-    /// Begins to observe an answer to a request of this text; the head of the answer is the other one.
-    pub fn begin(
-        self: &Arc<Self>,
-        note: Note,
-        peer: Option<IpAddr>,
-        (request, head): (&[u8], &[u8]),
-    ) -> Answering {
+    /// Begins to observe an answer to a request of this text.
+    pub fn begin(self: &Arc<Self>, note: Note, peer: Option<IpAddr>, request: &[u8]) -> Answering {
         self.add(0, 1);
-        let head = if self.logs_heads { head } else { &[] };
         Answering {
             observer: self.clone(),
             note,
             peer,
-            texts: self.log.as_ref().map(|_| [request, head].concat().into()),
+            request: self.log.as_ref().map(|_| request.into()),
             begun: Instant::now(),
             sent: 0,
             is_whole: false,
@@ -143,8 +132,8 @@ impl Observer {
         self.add(4, duration.as_nanos().try_into().unwrap_or(u64::MAX));
         self.add(TOTALS + usize::from(note.class), 1);
         self.add(TOTALS + CLASSES + bucket, 1);
-        if let (Some(log), Some(texts)) = (&self.log, &answering.texts) {
-            write_record(&mut lock(log), answering, duration, texts);
+        if let (Some(log), Some(request)) = (&self.log, &answering.request) {
+            write_record(&mut lock(log), answering, duration, request);
         }
     }
 
@@ -208,8 +197,8 @@ pub struct Answering {
     observer: Arc<Observer>,
     note: Note,
     peer: Option<IpAddr>,
-    /// Of the request, and of the answer's head where it is wanted.
-    texts: Option<Box<[u8]>>,
+    /// The head of the request, if answers are logged.
+    request: Option<Box<[u8]>>,
     begun: Instant,
     sent: u64,
     is_whole: bool,
@@ -281,7 +270,7 @@ impl UnderWay {
 }
 
 /// In the order that `binding.ts` has, numbers in little-endian.
-fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, texts: &[u8]) {
+fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, request: &[u8]) {
     let start = log.len();
     log.extend_from_slice(&[0; 4]);
     log.extend_from_slice(&unix_time().as_secs_f64().to_le_bytes());
@@ -294,7 +283,7 @@ fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, te
         let _ = write!(log, "{address}");
     }
     log[peer - 1] = u8::try_from(log.len() - peer).unwrap_or(u8::MAX);
-    log.extend_from_slice(texts);
+    log.extend_from_slice(request);
     let length = u32::try_from(log.len() - start).unwrap_or(u32::MAX);
     log[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }

@@ -208,7 +208,7 @@ fn answer(
             connection.observe(
                 (observer, answers.notes.of(table, &found)),
                 lengths,
-                (request, &out[begin..]),
+                request,
             );
         }
         if let (Some(file), Some((_, length))) = (streamed, file) {

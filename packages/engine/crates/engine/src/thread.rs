@@ -265,9 +265,9 @@ impl Connection {
         &self,
         (observer, note): (&Arc<Observer>, Note),
         lengths: (usize, usize),
-        texts: (&[u8], &[u8]),
+        request: &[u8],
     ) {
-        let answering = observer.begin(note, self.peer.map(|peer| peer.ip()), texts);
+        let answering = observer.begin(note, self.peer.map(|peer| peer.ip()), request);
         self.under_way
             .begin(self.stream.taken(), lengths, answering);
     }

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { askWorker } from './ask-worker.ts'
-import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../load/reload-outcome.ts'
+import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../live/reload-outcome.ts'
 import { type ServedBuild, servedId } from '../../site/site.ts'
 import { sendToWorker, type WorkerSlot } from './worker-messages.ts'
 

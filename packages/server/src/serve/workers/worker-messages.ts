@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
 import type { StoreAnswer, StoreQuestion } from '../../mirror/share-mirror.ts'
 import type { RegistryContent } from '../../operations/worker-metrics.ts'
-import type { PrepareOutcome } from '../../load/reload-outcome.ts'
+import type { PrepareOutcome } from '../../live/reload-outcome.ts'
 import type { ServedBuild, SiteCounts, SiteSummary } from '../../site/site.ts'
 
 /** From a worker to its primary. */

@@ -1,11 +1,11 @@
-/** A record of an answer as `packages/engine/src/binding.ts` describes it, of 7 bytes unless it is said otherwise. */
-export function recordOf(peer: string, head: string, { bytes = 7, isAborted = true } = {}): Buffer {
+/** A record of an answer as `packages/engine/src/binding.ts` describes it: 7 bytes, aborted. */
+export function recordOf(peer: string, head: string): Buffer {
   const record = Buffer.alloc(31 + peer.length + head.length)
   record.writeUInt32LE(record.length, 0)
   record.writeDoubleLE(1_700_000_000.5, 4)
   record.writeDoubleLE(0.25, 12)
-  record.writeBigUInt64LE(BigInt(bytes), 20)
-  record.set([3, isAborted ? 1 : 0, peer.length], 28)
+  record.writeBigUInt64LE(7n, 20)
+  record.set([3, 1, peer.length], 28)
   record.write(peer + head, 31, 'latin1')
   return record
 }

@@ -365,8 +365,6 @@ fn leaves_targets_to_node_that_are_not_one_word() {
 
 #[test]
 fn hands_over_what_the_table_leaves_to_node() {
-    assert_handed_over(line("GET /asks HTTP/1.1"), plain(0));
-    assert_handed_over(line("HEAD /asks HTTP/1.1"), plain(0));
     assert_handed_over(
         line("GET /streamed HTTP/1.1\r\nAccept-Encoding: br"),
         plain(0),
@@ -633,7 +631,6 @@ fn answers_over_http2_as_over_http1() {
         ("/", "content-length: 0\r\n"),
         ("/", "expect: 100-continue\r\n"),
         ("/none", ""),
-        ("/asks", ""),
         ("/#", ""),
     ] {
         let input = format!("GET {target} HTTP/1.1\r\nHost: {HOST}\r\n{lines}\r\n");

@@ -6,7 +6,7 @@ use crate::{Hosts, Step, decide};
 
 const RESOURCES: usize = HEADER;
 const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
-const TEMPLATES: usize = REPRESENTATIONS + 10 * REPRESENTATION;
+const TEMPLATES: usize = REPRESENTATIONS + 9 * REPRESENTATION;
 
 fn sound() -> Table {
     Table::new(table_of(&SAMPLES)).expect("the table is sound")
@@ -44,11 +44,11 @@ fn refuses_a_resource_that_points_outside_of_the_table() {
         assert_eq!(error_of(change), resource, "{at}");
     }
     assert_eq!(error_of(|parts| parts.index[RESOURCES + 2] = 2), resource);
-    assert_eq!(error_of(|parts| parts.index[RESOURCES + 9] = 8), resource);
+    assert_eq!(error_of(|parts| parts.index[RESOURCES + 9] = 4), resource);
     let last = RESOURCES + (SAMPLES.len() - 1) * RESOURCE;
     assert_eq!(
         error_of(|parts| parts.index[last + 4] += 1),
-        TableError::Resource(6)
+        TableError::Resource(5)
     );
 }
 
@@ -123,19 +123,6 @@ fn takes_a_table_without_anything() {
     };
     let table = Table::new(parts).expect("nothing is wrong with it");
     assert_eq!(table.find(b"/"), None);
-}
-
-#[test]
-fn leaves_choices_of_resources_aside_that_node_answers() {
-    let asks = Sample {
-        path: "/",
-        layout: 0,
-        last_modified: "",
-        flags: FLAG_ASKS,
-        representations: &[],
-    };
-    let table = Table::new(table_of(&[asks])).expect("no choice is made for it");
-    assert!(table.asks(0, false));
 }
 
 #[test]

@@ -448,7 +448,7 @@ fn begun_and_aborted(thread: &Thread) -> [i64; 2] {
 }
 
 fn observations() -> Observations {
-    Observations::new(&[], (false, false))
+    Observations::new(&[], false)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::thread::Thread;
 const ALL: f64 = 1000.0;
 
 fn observations() -> Observations {
-    Observations::new(&[0.0, ALL], (true, false))
+    Observations::new(&[0.0, ALL], true)
 }
 
 fn of(thread: &Thread) -> &Observations {
@@ -91,19 +91,6 @@ fn counts_and_records_what_was_sent_whole() {
         ];
         assert_eq!(take_records(thread), records);
         assert_eq!(take_records(thread), []);
-    });
-}
-
-#[test]
-fn records_heads_of_answers_where_they_are_wanted() {
-    let observations = Observations::new(&[ALL], (true, true));
-    on_observed_thread(LIMITS, observations, async |thread, _| {
-        let mut client = client(thread, LAST_HIT).await;
-        let all = read_all(&mut client).await;
-        let (head, _) = all.split_once("\r\n\r\n").expect("it has one");
-        let texts = [LAST_HIT, head, "\r\n\r\n"].concat();
-        let records = [record(BODY, OK_CLASS, false, &texts)];
-        assert_eq!(take_records(thread), records);
     });
 }
 

@@ -1,0 +1,164 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { manifestPath, OperatorError, stateDirectory } from '@serve-dist/manifest'
+import { precompress } from '@serve-dist/precompress'
+import { describe, expect, test } from 'vitest'
+import { loadSite } from '../load/load-site.ts'
+import type { LoadSiteOptions } from '../load/load-options.ts'
+import { buildFixture, type FixtureFiles, writeFixture } from '../../test/support/build-fixture.ts'
+import { compressibleText } from '../../test/support/compressible-text.ts'
+
+const page = { 'index.html': 'page' }
+const built = { 'index.html': compressibleText(2000, 'page'), 'assets/app.js': compressibleText(5000) }
+
+async function refusalOf(
+  directory: string,
+  options: LoadSiteOptions = {},
+): Promise<OperatorError | undefined> {
+  const error: unknown = await loadSite(directory, { onWarning: () => {}, ...options }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error === undefined || error instanceof OperatorError) return error
+  throw error
+}
+
+/** A folder as `--force` serves it, whatever else is said of it. */
+async function expectServedAnyhow(directory: string): Promise<void> {
+  expect(await refusalOf(directory, { noManifest: true })).toBeUndefined()
+}
+
+describe('a folder that has lost its manifest', () => {
+  test('is refused, with the ways in which copies lose it, and served anyhow if that is wanted', async () => {
+    const directory = await buildFixture(built)
+    await rm(join(directory, stateDirectory), { recursive: true })
+    const refusal = await refusalOf(directory)
+    expect(refusal?.code).toBe('SD_MANIFEST_LOST')
+    expect(refusal?.problems[0]).toBe(
+      `${directory}: this looks like a build that has lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
+    )
+    expect(refusal?.message).toContain('include-hidden-files: true')
+    expect(refusal?.message).toContain(`npx serve-dist compress ${directory}`)
+    await expectServedAnyhow(directory)
+  })
+
+  test.each<[string, FixtureFiles]>([
+    ['variants in one coding', { ...page, 'app.js': 'x', 'app.js.zst': 'x' }],
+    ['variants as other tools write them', { ...page, 'app.js': 'x', 'app.js.gz': 'x', 'app.js.br': 'x' }],
+    ['downloads', { ...page, 'data.bin': 'x', 'data.bin.gz': 'x', 'data.bin.zst': 'x' }],
+  ])('is not what a folder with %s is', async (_what, files) => {
+    expect(await refusalOf(await writeFixture(files))).toBeUndefined()
+  })
+})
+
+test('a folder with a manifest is served by it, also where none is wanted', async () => {
+  const directory = await buildFixture({ ...page, 'notes.txt': 'private' }, { exclude: ['notes.txt'] })
+  const site = await loadSite(directory, { noManifest: true })
+  expect([...site.files.keys()]).toEqual(['index.html'])
+})
+
+describe('a folder above a build', () => {
+  test('is refused, with the command that serves the build', async () => {
+    const directory = await writeFixture({ 'notes.txt': 'notes', 'client/index.html': 'page' })
+    await precompress(join(directory, 'client'))
+    const refusal = await refusalOf(directory)
+    expect(refusal?.code).toBe('SD_FOLDER_WRONG')
+    expect(refusal?.problems).toEqual([
+      `${directory}: no manifest here, but 1 folder below has one`,
+      `  Run: npx serve-dist ${directory}/client`,
+      `  --force serves ${directory} itself, all of it.`,
+    ])
+    await expectServedAnyhow(directory)
+  })
+})
+
+describe("a folder with a server's code", () => {
+  test.each<[string, FixtureFiles, readonly string[]]>([
+    [
+      'client beside server',
+      { 'client/index.html': 'page', 'server/entry.mjs': 'code' },
+      ['/client', '/client --ssr DIR/server/entry.mjs'],
+    ],
+    [
+      '.output of Nitro',
+      { 'nitro.json': '{}', 'public/index.html': 'page', 'server/index.mjs': 'code' },
+      ['/public', '/public --ssr DIR/server/index.mjs'],
+    ],
+    [
+      'the project above .output',
+      { 'a.txt': 'a', '.output/public/index.html': 'page', '.output/server/index.mjs': 'code' },
+      ['/.output/public', '/.output/public --ssr DIR/.output/server/index.mjs'],
+    ],
+    [
+      'adapter-node',
+      { 'client/app.js': 'x', 'server/index.js': 'code', 'handler.js': 'code', 'index.js': 'code' },
+      ['/client', '/client --ssr DIR/handler.js'],
+    ],
+    ['pages beside it', { ...page, 'server/entry-server.js': 'code' }, []],
+    [
+      'a folder below with the record of a server build',
+      { ...page, 'rendering/made.js': 'code', 'rendering/.serve-dist/record.json': '{"role":"server"}' },
+      [],
+    ],
+    [
+      'the record of a server build',
+      { 'chunk.js': 'code', '.serve-dist/record.json': '{"role":"server"}' },
+      [],
+    ],
+  ])('is refused: %s', async (_what, files, commands) => {
+    const directory = await writeFixture(files)
+    const refusal = await refusalOf(directory)
+    expect(refusal?.code).toBe('SD_FOLDER_WRONG')
+    const shown = refusal?.problems.flatMap((line) => line.match(/npx serve-dist .*/)?.[0] ?? [])
+    expect(shown).toEqual(
+      commands.map((rest) => `npx serve-dist ${directory}${rest.replace('DIR', directory)}`),
+    )
+    await expectServedAnyhow(directory)
+  })
+
+  test('is not what a site with a folder of that name is', async () => {
+    expect(await refusalOf(await writeFixture({ ...page, 'server/index.js': 'of the site' }))).toBeUndefined()
+  })
+})
+
+describe('a folder with the record of a build, and without a manifest', () => {
+  test('is refused, with the command that is missing', async () => {
+    const directory = await writeFixture({ ...page, '.serve-dist/record.json': '{"role":"client"}' })
+    const refusal = await refusalOf(directory)
+    expect([refusal?.code, refusal?.message]).toEqual([
+      'SD_BUILD_UNFINISHED',
+      `${directory}: the build ended without its compression: run npx serve-dist compress ${directory} (if the build failed, build again); if this comes after each build, the framework's integration is missing (docs/frameworks.md)`,
+    ])
+    await expectServedAnyhow(directory)
+  })
+})
+
+describe('a project', () => {
+  test.each<[string, FixtureFiles]>([
+    ['without a page', { 'package.json': '{}', 'index.js': 'code' }],
+    ['with its sources', { ...page, 'package.json': '{}', 'vite.config.ts': 'code' }],
+    ['with its packages', { ...page, 'package.json': '{}', 'node_modules/a/index.js': 'code' }],
+  ])('%s is refused', async (_what, files) => {
+    const directory = await writeFixture(files)
+    expect((await refusalOf(directory))?.code).toBe('SD_FOLDER_WRONG')
+    await expectServedAnyhow(directory)
+  })
+
+  test('is not what a page beside a package.json is', async () => {
+    expect(await refusalOf(await writeFixture({ ...page, 'package.json': '{}' }))).toBeUndefined()
+  })
+})
+
+describe('an empty folder', () => {
+  test.each<[string, FixtureFiles]>([
+    ['nothing', {}],
+    ['hidden files alone', { '.gitkeep': '', '.git/config': '' }],
+  ])('with %s is refused, whatever is wanted', async (_what, files) => {
+    const directory = await writeFixture(files)
+    for (const options of [{}, { noManifest: true }]) {
+      expect((await refusalOf(directory, options))?.message).toBe(
+        `${directory}: the folder holds no file that could be served; build first, or name the folder that the build wrote`,
+      )
+    }
+  })
+})

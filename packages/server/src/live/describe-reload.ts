@@ -1,0 +1,30 @@
+import { count } from '@serve-dist/foundation/text/count'
+import type { SiteCounts } from '../site/site.ts'
+import type { ReloadOutcome } from './reload-outcome.ts'
+
+/** What became of a reload, for a person. */
+export function describeReload(outcome: ReloadOutcome): string {
+  const build = shorten(outcome.buildId)
+  switch (outcome.status) {
+    case 'swapped':
+      if (outcome.hasNewValues) return `now serving build ${build} with other values of its environment`
+      if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
+      return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
+    case 'unchanged':
+      return `build ${build} is already being served`
+    default:
+      return [`reload refused${build === '' ? '' : `, still serving ${build}`}:`, ...outcome.problems].join(
+        '\n',
+      )
+  }
+}
+
+/** Tabs that were opened before may still ask for them. */
+function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
+  return keptFiles === 0 ? '' : `, with ${count(keptFiles, 'file')} of ${count(keptBuilds, 'earlier build')}`
+}
+
+/** Enough to tell builds apart. */
+function shorten(buildId: string): string {
+  return buildId.slice(0, 12)
+}

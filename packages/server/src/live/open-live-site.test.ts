@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { manifestPath } from '@serve-dist/manifest'
+import { precompress, markUnfinished } from '@serve-dist/precompress'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { leaseFile } from '../files/kept-file.ts'
+import { openLiveSite, type LiveSite } from './open-live-site.ts'
+import type { LiveSiteOptions } from '../load/load-options.ts'
+import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
+import { openFilesIn } from '../../test/support/open-files-in.ts'
+import { resourceAt } from '../../test/support/fake-site.ts'
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
+
+const first = { 'index.html': 'first', 'large.bin': 'x'.repeat(5000) }
+const second = { 'index.html': 'second', 'large.bin': 'y'.repeat(5000) }
+
+async function open(directory: string, options: LiveSiteOptions = {}): Promise<LiveSite> {
+  const live = await openLiveSite(directory, { memoryBudget: 1000, ...options })
+  onTestFinished(() => live.close())
+  return live
+}
+
+/** Builds over what is there, as `emptyOutDir` does. */
+async function rebuild(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text)
+  await precompress(directory)
+}
+
+function pageOf({ current }: LiveSite): string {
+  return Buffer.from(resourceAt(current, '/').identity.bytes.body ?? []).toString()
+}
+
+describe('openLiveSite', () => {
+  test('swaps in the build that is there, and tells which', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    const before = live.current
+    await rebuild(directory, second)
+    const outcome = await live.reload()
+    expect(outcome).toEqual({
+      status: 'swapped',
+      buildId: live.current.buildId,
+      replaced: before.buildId,
+      unlistedFiles: 0,
+      keptBuilds: 0,
+      keptFiles: 0,
+    })
+    expect(before.buildId).not.toBe(live.current.buildId)
+    expect(pageOf(live)).toBe('second')
+  })
+
+  test('leaves the same build in its place', async () => {
+    const live = await open(await buildFixture(first))
+    const before = live.current
+    expect(await live.reload()).toEqual({ status: 'unchanged', buildId: before.buildId })
+    expect(live.current).toBe(before)
+  })
+
+  test('swaps in the same build from other files: those of before may be gone soon', async () => {
+    const releases = await temporaryDirectory()
+    await cp(await buildFixture(first), join(releases, '1'), { recursive: true })
+    await cp(join(releases, '1'), join(releases, '2'), { recursive: true })
+    const link = join(releases, 'dist')
+    await symlink('1', link)
+    const live = await open(link)
+    expect(live.current.directory).toBe(join(releases, '1'))
+    await symlink('2', `${link}.new`)
+    await rename(`${link}.new`, link)
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    expect(live.current.directory).toBe(join(releases, '2'))
+    await utimes(join(releases, '2', 'large.bin'), 1, 1)
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a build that is not what its manifest says, with all problems, and serves on', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    const before = live.current
+    await rebuild(directory, second)
+    await truncate(join(directory, 'large.bin'), 10)
+    await writeFile(join(directory, 'index.html'), 'dnoces')
+    expect(await live.reload()).toEqual({
+      status: 'refused',
+      buildId: before.buildId,
+      problems: [
+        expect.stringContaining(': 2 files are not what the manifest says'),
+        expect.stringContaining(`: npx serve-dist compress ${directory}`),
+        '  index.html: has other bytes than the manifest says (SHA-256 differs)',
+        '  large.bin: has 10 bytes, the manifest says 5000',
+      ],
+    })
+    expect(live.current).toBe(before)
+    await rebuild(directory, second)
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a streamed file of the old build under the new manifest, and takes the build once it is whole', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    const old = resourceAt(live.current, '/large.bin')
+    await rebuild(directory, second)
+    await replace(directory, 'large.bin', first['large.bin'])
+    const problems = expect.arrayContaining([
+      '  large.bin: has other bytes than the manifest says (SHA-256 differs)',
+    ])
+    for (let look = 0; look < 2; look += 1) {
+      expect(await live.reload()).toMatchObject({ status: 'refused', problems })
+    }
+    expect(resourceAt(live.current, '/large.bin')).toBe(old)
+    await replace(directory, 'large.bin', second['large.bin'])
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('refuses a streamed file of another build under the manifest that is served', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    await replace(directory, 'large.bin', second['large.bin'])
+    expect(await live.reload()).toMatchObject({ status: 'refused' })
+    await replace(directory, 'large.bin', first['large.bin'])
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+  })
+
+  test('takes no rules from a file that a copy has placed in part and completes while the build is loaded', async () => {
+    const rules = '/*\n  X-Build: second\n'
+    const directory = await buildFixture(first)
+    const place = (): void => writeFileSync(join(directory, '_headers'), rules)
+    const live = await open(directory, { onWarning: place })
+    await rebuild(directory, { ...second, _headers: rules })
+    await writeFile(join(directory, '_headers'), 'half of a rule')
+    await live.reload()
+    place()
+    await live.reload()
+    expect(pageOf(live)).toBe('second')
+    const fields = [...resourceAt(live.current, '/').overrides.values()]
+    expect(fields).toEqual([{ name: 'X-Build', value: 'second' }])
+  })
+
+  test.skipIf(process.platform === 'win32').each([manifestPath, '_headers', 'index.html', 'large.bin'])(
+    'waits for nobody who writes into a FIFO in the place of %s, and takes the build once it is whole',
+    async (path) => {
+      const directory = await buildFixture({ ...first, _headers: '' })
+      const live = await open(directory)
+      await rebuild(directory, { ...second, _headers: '' })
+      const content = await readFile(join(directory, path))
+      await rm(join(directory, path))
+      execFileSync('mkfifo', [join(directory, path)])
+      expect(await live.reload()).toMatchObject({ status: 'refused' })
+      await rm(join(directory, path))
+      await writeFile(join(directory, path), content)
+      expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    },
+  )
+
+  test('takes what a start believed of a streamed file for no proof against the manifest of before', async () => {
+    const [directory, other] = [await buildFixture(first), await buildFixture(second)]
+    const own = await readFile(join(directory, manifestPath), 'utf8')
+    await replace(directory, 'index.html', second['index.html'])
+    await replace(directory, manifestPath, await readFile(join(other, manifestPath), 'utf8'))
+    const live = await open(directory)
+    expect(pageOf(live)).toBe('second')
+    await replace(directory, 'index.html', first['index.html'])
+    await replace(directory, manifestPath, own)
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    expect(pageOf(live)).toBe('first')
+  })
+
+  test.each<readonly [string, (directory: string) => Promise<unknown>]>([
+    ['no manifest where there was one', (directory) => rm(join(directory, manifestPath))],
+    ['a manifest that was withdrawn by a build', markUnfinished],
+    ['no folder', (directory) => rm(directory, { recursive: true })],
+    ['an empty folder', (directory) => rebuildEmpty(directory)],
+  ])('takes %s for a build that is not done', async (_what, change) => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    await change(directory)
+    expect(await live.reload()).toMatchObject({
+      status: 'refused',
+      problems: [expect.stringContaining(`${directory}: no manifest found`)],
+    })
+    expect(pageOf(live)).toBe('first')
+  })
+
+  test('describes a folder that never had a manifest anew', async () => {
+    const directory = await writeFixture(first)
+    const live = await open(directory)
+    await writeFile(join(directory, 'index.html'), 'second')
+    expect(await live.reload()).toMatchObject({ status: 'swapped' })
+    expect(pageOf(live)).toBe('second')
+  })
+
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['is empty by now', {}],
+    ["has a server's code by now", { 'index.html': 'page', 'server/entry.mjs': 'secret' }],
+  ])('refuses a folder without a manifest that %s, and serves on', async (_what, files) => {
+    const directory = await writeFixture({ 'index.html': 'first' })
+    const live = await open(directory)
+    await rm(join(directory, 'index.html'))
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, path)), { recursive: true })
+      await writeFile(join(directory, path), text)
+    }
+    expect(await live.reload()).toMatchObject({ status: 'refused' })
+    expect(pageOf(live)).toBe('first')
+  })
+
+  test('reloads once more, and no oftener, for all calls during a reload', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    await rebuild(directory, second)
+    const [begun, ...more] = [live.reload(), live.reload(), live.reload(), live.reload()]
+    expect(new Set(more).size).toBe(1)
+    expect(more).not.toContain(begun)
+    expect(await begun).toMatchObject({ status: 'swapped' })
+    expect(await more[0]).toMatchObject({ status: 'unchanged' })
+    const later = live.reload()
+    expect(later).not.toBe(more[0])
+    expect(await later).toMatchObject({ status: 'unchanged' })
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'keeps the streamed files of one build open, of no other, and of none when it is closed',
+    async () => {
+      const directory = await buildFixture(first)
+      const live = await open(directory)
+      expect(openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      await live.reload()
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      await rebuild(directory, second)
+      await live.reload()
+      await expect.poll(() => openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      await truncate(join(directory, 'large.bin'), 10)
+      await live.reload()
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      live.close()
+      await expect.poll(() => openFilesIn(directory)).toEqual([])
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')(
+    'keeps no file open of a build that whoever is warned refuses',
+    async () => {
+      const directory = await buildFixture(first)
+      const live = await open(directory, {
+        onWarning(message) {
+          throw new Error(message)
+        },
+      })
+      await rebuild(directory, { ...second, _headers: '/nowhere\n  X-A: b' })
+      const refused = { status: 'refused', problems: [expect.stringContaining('/nowhere matches no file')] }
+      expect(await live.reload()).toMatchObject(refused)
+      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')('keeps a file open for who has a lease of it', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory)
+    const stored = resourceAt(live.current, '/large.bin').identity.bytes
+    const lease = leaseFile(stored)
+    await rebuild(directory, second)
+    await live.reload()
+    expect(openFilesIn(directory)).toHaveLength(2)
+    const late = leaseFile(stored)
+    expect(late).toMatchObject({ descriptor: lease?.descriptor })
+    lease?.release()
+    lease?.release()
+    expect(openFilesIn(directory)).toHaveLength(2)
+    late?.release()
+    await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    expect(leaseFile(stored)).toBeUndefined()
+  })
+
+  test('keeps the smallest files open, as many as it may', async () => {
+    const directory = await buildFixture({ a: 'x'.repeat(300), b: 'x'.repeat(100), c: 'x'.repeat(200) })
+    const live = await open(directory, { memoryBudget: 0, openFiles: 2 })
+    const leases = ['/a', '/b', '/c'].map((path) => leaseFile(resourceAt(live.current, path).identity.bytes))
+    for (const lease of leases) lease?.release()
+    expect(leases.map((lease) => lease !== undefined)).toEqual([false, true, true])
+  })
+
+  test('refuses a number of files that is none', async () => {
+    const directory = await buildFixture(first)
+    await expect(openLiveSite(directory, { openFiles: -1 })).rejects.toThrow('openFiles: expected a number')
+  })
+})
+
+/** As rsync does: a file of its own takes the name. */
+async function replace(directory: string, path: string, text: string): Promise<void> {
+  await writeFile(join(directory, `${path}.new`), text)
+  await rename(join(directory, `${path}.new`), join(directory, path))
+}
+
+async function rebuildEmpty(directory: string): Promise<void> {
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+}

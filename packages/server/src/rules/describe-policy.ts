@@ -1,0 +1,101 @@
+import {
+  enforcedOnly,
+  isPageType,
+  isReportOnly,
+  longPolicyBytes,
+  mostPolicyBytes,
+  OperatorError,
+} from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { okAnswer } from '../site/representation-answers.ts'
+import type { SitePolicy } from '../site/resolve-policy.ts'
+import type { Resource, Site } from '../site/site.ts'
+
+/** Bytes of a head that nginx passes on with its defaults: measured with nginx 1.22, which takes a page of memory. */
+const mostForProxies = 4096
+
+/**
+ * A line for each thing about the policy that its operator must know.
+ *
+ * @throws OperatorError for pages with a policy that hardly anybody could receive.
+ */
+export function describePolicy(site: Site, { field, rules }: SitePolicy): readonly string[] {
+  const isFieldSet = (name: string): boolean =>
+    site.fieldRules.some(({ fields }) => Object.keys(fields).some((key) => key.toLowerCase() === name))
+  const says = (name: 'report-to' | 'report-uri' | (typeof enforcedOnly)[number]): boolean =>
+    rules.some((rule) => rule[name] !== undefined && rule[name] !== null)
+  const warnings = [...describeSizes(site, field)]
+  const unsafe = ['default-src', 'script-src', 'script-src-elem'] as const
+  const runsAll = unsafe.find((name) =>
+    rules.some((rule) => rule[name]?.includes("'unsafe-inline'") === true),
+  )
+  if (runsAll !== undefined)
+    warnings.push(
+      `csp: 'unsafe-inline' in ${runsAll} lets every script run that somebody gets into a page; inline scripts of the build do not need it: their hashes are sent in its place`,
+    )
+  const byRule = [...site.files.values()].filter(
+    ({ isPage, overrides }) =>
+      !isPage && isPageType(overrides.get('content-type')?.value?.toLowerCase() ?? ''),
+  )
+  if (byRule.length > 0)
+    warnings.push(
+      `csp: a rule sends ${firstNames(byRule.map(({ path }) => path))} as text/html, but the build read no page there, so no hashes are known: name it *.html`,
+    )
+  if (says('report-to') && !isFieldSet('reporting-endpoints') && !isFieldSet('report-to'))
+    warnings.push(
+      "csp: report-to names an endpoint that no field has; add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
+    )
+  if (!isReportOnly(rules)) return warnings
+  if (!says('report-to') && !says('report-uri'))
+    warnings.push(
+      'csp: it only reports, and nobody gets the reports: browsers show them in their consoles; add report-to or report-uri',
+    )
+  const idle = enforcedOnly.filter(says)
+  if (idle.length > 0)
+    warnings.push(`csp: ${idle.join(' and ')} left out, for browsers ignore it while they only report`)
+  return warnings
+}
+
+interface MeasuredPage {
+  readonly path: string
+  /** Bytes of its policy. */
+  readonly policy: number
+  /** Bytes of its whole head. */
+  readonly head: number
+}
+
+function describeSizes({ files }: Site, field: string): readonly string[] {
+  const large = [...files.values()]
+    .flatMap((page) => measure(page, field))
+    .toSorted((a, b) => b.head - a.head)
+  const [largest] = large
+  if (largest === undefined) return []
+  const refused = large.filter(({ policy }) => policy > mostPolicyBytes)
+  if (refused.length > 0) {
+    const their = refused.length === 1 ? 'its policy has' : 'their policies have up to'
+    const most = Math.max(...refused.map(({ policy }) => policy))
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `${firstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients take; ${cure}`,
+    )
+  }
+  const names = firstNames(large.map(({ path }) => path))
+  return [
+    `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; proxies in front take 4 KiB by default, and nginx answers 502 for more: raise that (proxy_buffer_size 16k), or ${cure}`,
+  ]
+}
+
+const cure = 'move inline scripts and styles into files, so that they need no hashes'
+
+function measure(page: Resource, field: string): readonly MeasuredPage[] {
+  const policy = page.overrides.get(field.toLowerCase())?.value?.length ?? 0
+  // Most pages are far below: their heads are not made before they are asked for.
+  if (policy + page.links.join(', ').length < mostForProxies / 2) return []
+  const [first = page.identity] = page.representations
+  const head = okAnswer(first, page).fields.reduce((bytes, text) => bytes + text.length + 2, headOfNode)
+  return policy > longPolicyBytes || head > mostForProxies ? [{ path: page.path, policy, head }] : []
+}
+
+/** Bytes of what Node adds: the status line, `Date`, `Connection`, `Keep-Alive`, and the line between head and body. */
+const headOfNode = 17 + 37 + 24 + 23 + 2

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv, promisify } from 'node:util'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type EnvironmentSource, OperatorError } from '@serve-dist/manifest'
+import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
+
+const readDescriptor = promisify(readFile)
+
+/**
+ * The variables of a file in the form that `node --env-file` reads.
+ *
+ * @throws OperatorError that names the file, and nothing that stands in it.
+ */
+export async function readEnvFile(file: string): Promise<EnvironmentSource> {
+  const path = resolve(file)
+  const refuse = (problem: string): OperatorError =>
+    new OperatorError('SD_ENVIRONMENT_INVALID', `env file ${path}: ${problem}`)
+  const bytes = await readRegularFile(path).catch((error: unknown) => {
+    throw refuse(isMissing(error) ? 'no such file' : `cannot be read (${reasonOf(error)})`)
+  })
+  const text = decode(bytes)
+  if (text === undefined) throw refuse(`line ${firstUndecodable(bytes)} is not UTF-8; save the file as UTF-8`)
+  return parseEnv(text)
+}
+
+async function readRegularFile(path: string): Promise<Buffer> {
+  const { descriptor } = await openRegularFile(path)
+  return await readDescriptor(descriptor).finally(() => closeDescriptor(descriptor))
+}
+
+/** Without the byte order mark, as everybody decodes UTF-8. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function firstUndecodable(bytes: Buffer): number {
+  const lines = bytes.toString('latin1').split('\n')
+  return lines.findIndex((line) => decode(Buffer.from(line, 'latin1')) === undefined) + 1
+}
