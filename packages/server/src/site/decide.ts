@@ -112,7 +112,7 @@ export function decideResource(resource: Resource, request: RequestFields, trace
 
   // 7. The range.
   if (range === 'unsatisfiable') return rangeNotSatisfiable(resource)
-  trace?.({ code: 'sent', resource, representation: selected, ...(range !== undefined && { range }) })
+  trace?.({ code: 'sent', resource, representation: selected, range })
   return range === undefined ? okAnswer(selected, resource) : partialContent(resource, range)
 }
 

@@ -63,5 +63,5 @@ interface SentReason {
   readonly code: 'sent'
   readonly resource: Resource
   readonly representation: Representation
-  readonly range?: ByteRange
+  readonly range?: ByteRange | undefined
 }
