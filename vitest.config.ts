@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { loadEngine } from './packages/engine/src/load-binding.ts'
 
-type TestOptions = NonNullable<TestProjectInlineConfiguration['test']>
+type Project = TestProjectInlineConfiguration
+type TestOptions = NonNullable<Project['test']>
 
+const hasEngine = typeof loadEngine() !== 'string'
 const cores = availableParallelism()
 /** For tests that mostly wait for sockets and processes. */
 const waiting = Math.max(4, Math.ceil(cores * 1.5))
@@ -27,26 +29,36 @@ const differential = `${http}/native/differential*.http-test.ts`
 const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,swap-builds,rollback}.slow-test.ts`
 const allBuilds = ['packages/*/test/**/*.build-test.ts']
 
+/** Suites run one after the other. */
+let groupOrder = 0
+
 /** Defines a suite that runs the sources: the `source` condition of each package's `exports` needs no build. */
-function suite(name: string, include: readonly string[], options: TestOptions = {}): TestOptions {
+function suite(name: string, include: string[], options: TestOptions = {}): Project {
   // Only the programs of threads and commands are built: Node runs them.
   const globalSetup = `${http}/support/build-packages.ts`
-  return { ...shared, globalSetup, ...options, name, include: [...include] }
+  groupOrder += 1
+  return {
+    resolve: { conditions: ['source'] },
+    ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
+    test: { ...shared, globalSetup, sequence: { groupOrder }, ...options, name, include },
+  }
 }
 
 /** Defines a suite that uses the packages as they are built. */
-function endToEnd(name: string, include: readonly string[], options: TestOptions): TestOptions {
+function endToEnd(name: string, include: string[], options: TestOptions): Project {
   // What a browser shows may take a while on a machine that does other work.
   const expect = { poll: { timeout: 15_000, interval: 100 } }
   const globalSetup = 'e2e/src/global-setup.ts'
   const timeouts = { testTimeout: 240_000, hookTimeout: 600_000 }
-  return { ...shared, ...timeouts, expect, globalSetup, ...options, name, include: [...include] }
+  groupOrder += 1
+  const sequence = { groupOrder }
+  return { test: { ...shared, ...timeouts, expect, globalSetup, sequence, ...options, name, include } }
 }
 
 const without = (...patterns: readonly string[]): string[] => [...configDefaults.exclude, ...patterns]
-const native: TestOptions = { env: { ...shared.env, SERVE_DIST_ENGINE: 'auto' }, maxWorkers: waiting }
 
-const suites: readonly TestOptions[] = [
+// `pnpm verify` runs unit, unit-precompress, http, http-native, speed, build and e2e; `pnpm verify:all` the others too.
+const projects: readonly Project[] = [
   suite('unit', ['packages/!(precompress)/{src,test}/**/*.test.ts', 'bench/**/*.test.ts'], {
     // Most of their time would be spent on loading the same modules once a file.
     pool: 'threads',
@@ -58,15 +70,8 @@ const suites: readonly TestOptions[] = [
     exclude: without(`${http}/{speed,native}/*`, runtimes),
     maxWorkers: waiting,
   }),
-  suite('http-native', [`${http}/{http,connections,processes}/*.http-test.ts`, differential], native),
-  suite(
-    'http-native-more',
-    [
-      `${http}/{check,environment,hosts,native,operations,store,tls}/*.http-test.ts`,
-      `${http}/speed/file-system-calls.http-test.ts`,
-    ],
-    { ...native, exclude: without(differential, runtimes) },
-  ),
+  // Without an addon they would be the suites over Node's engine again.
+  ...(hasEngine ? nativeSuites() : []),
   // Counts of allocations, modules and calls of the file system: nothing else runs at the same time.
   suite('speed', [`${http}/speed/*.http-test.ts`], { fileParallelism: false }),
   suite('runtimes', [runtimes]),
@@ -98,21 +103,19 @@ const suites: readonly TestOptions[] = [
   }),
 ]
 
-// Without an addon, the suites over the native engine would be those over Node's engine again.
-const hasEngine = typeof loadEngine() !== 'string'
-const source = {
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
-}
+export default defineConfig({ test: { projects: [...projects] } })
 
-// `pnpm verify` runs unit, unit-precompress, http, http-native, speed, build and e2e; `pnpm verify:all` the others too.
-export default defineConfig({
-  test: {
-    projects: suites
-      .filter(({ name }) => hasEngine || (name !== 'http-native' && name !== 'http-native-more'))
-      .map((test, groupOrder) => {
-        const sequenced = { test: Object.assign(test, { sequence: { groupOrder } }) }
-        return String(test.globalSetup).startsWith('e2e/') ? sequenced : Object.assign(sequenced, source)
-      }),
-  },
-})
+function nativeSuites(): Project[] {
+  const engine: TestOptions = { env: { ...shared.env, SERVE_DIST_ENGINE: 'auto' }, maxWorkers: waiting }
+  return [
+    suite('http-native', [`${http}/{http,connections,processes}/*.http-test.ts`, differential], engine),
+    suite(
+      'http-native-more',
+      [
+        `${http}/{check,environment,hosts,native,operations,store,tls}/*.http-test.ts`,
+        `${http}/speed/file-system-calls.http-test.ts`,
+      ],
+      { ...engine, exclude: without(differential, runtimes) },
+    ),
+  ]
+}

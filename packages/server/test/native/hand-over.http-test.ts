@@ -254,7 +254,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
       await rawRequest(port, { target: '/api/ping' })
       expect((await seen()).gone).not.toContain(target)
       socket[leave]()
-      await vi.waitFor(async () => expect((await seen()).gone).toContain(target), 5000)
+      await vi.waitFor(async () => expect((await seen()).gone).toContain(target))
     },
   )
 

@@ -325,7 +325,7 @@ describe('a socket is closed', () => {
       if (hasAnswer) request(1)
       send({ type: frameTypes.goAway, payload: Buffer.alloc(8) })
     }
-    await vi.waitFor(async () => expect(await server.connections()).toBe(0), 5000)
+    await vi.waitFor(async () => expect(await server.connections()).toBe(0))
     const answered = connections.filter(({ frames }) =>
       frames.some(({ flags, stream }) => stream === 1 && flags === 1),
     )
