@@ -92,8 +92,9 @@ export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
    */
   readonly minimumSize?: ByteSize
   /**
-   * How many bytes of originals may be in memory at once; the codecs may take 3.5 times as much beside them, so 288 MiB
-   * by default, whatever the number of files, and 12 to 17 MiB for each thread. A file above either is compressed alone.
+   * How many bytes of originals may be in memory at once, if the codecs take 3.5 times as much. The sum of both is
+   * 288 MiB by default, whatever the number of files, besides 12 to 17 MiB for each thread. A variant that needs more is
+   * made alone.
    *
    * @default 67_108_864 (64 MiB)
    */

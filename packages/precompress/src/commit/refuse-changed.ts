@@ -29,11 +29,12 @@ export async function refuseChanged(
       variants.map(({ coding, sha256 }): [string, string] => [variantPath(file.path, coding), sha256]),
     ),
   )
-  for (const [path, sha256] of earlier.variants) {
+  for (const [path, variant] of earlier.variants) {
     await looked()
     const stamp = stampAt(folder, path)
-    if (stamp === earlier.stamps.get(path)) continue
+    if (stamp === variant.stamp) continue
     // One that is about to be replaced or removed may be gone.
+    const { sha256 } = variant
     if (stamp === undefined ? next.get(path) !== sha256 : await holds(folder, path, sha256)) continue
     problems.push(changed(path))
   }

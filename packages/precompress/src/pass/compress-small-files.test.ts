@@ -26,7 +26,7 @@ async function die(): Promise<never> {
 }
 
 function startDeadThread(): EncodeThread {
-  return { encodeTimed: die, compressBatch: die, end: async () => {} }
+  return { encodeFile: die, compressBatch: die, end: async () => {} }
 }
 
 /** Calls back once, when so many files are done. */
@@ -107,7 +107,8 @@ describe('many small files', { timeout: 30_000 }, () => {
 
   test('all fail that were with a thread that dies', async () => {
     const folder = await makeFolder(files)
-    const pass = runPass(folder, { cache: false }, { ...passTools, startThread: startDeadThread })
+    const tools = { ...passTools, startThread: startDeadThread }
+    const pass = runPass(folder, { cache: false }, { tools })
     const failure: unknown = await pass.catch((error: unknown) => error)
     expect(failure).toMatchObject({
       problems: expect.arrayContaining(['000.js: cannot be compressed (it ended with code 9)']),

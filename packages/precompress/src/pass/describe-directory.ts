@@ -39,7 +39,7 @@ export async function describeDirectory(
   { policies = false, ...options }: DescribeOptions = {},
 ): Promise<Manifest> {
   const settings = resolvePrecompressOptions(options)
-  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const time = contentTime()
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
   // The server's look at a folder asks for no pattern, and loads no library for one.

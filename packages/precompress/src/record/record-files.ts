@@ -37,7 +37,7 @@ export function writeRecord(
   const record = joinRecords(directory, readRecord(directory), {
     ...facts,
     version: recordVersion,
-    time: contentTime(process.env['SOURCE_DATE_EPOCH']).now,
+    time: contentTime().now,
   })
   try {
     replaceFile(join(directory, recordPath), JSON.stringify(record))

@@ -5,6 +5,7 @@ import { startInterleaving, type StoreCommand } from '../support/interleave.ts'
 import { type MadeBuild, makeVersion, script } from '../support/make-builds.ts'
 import { newerNode } from '../support/newer-node.ts'
 import {
+  beforePut,
   copierOf,
   makeBlobsOld,
   type SharedStore,
@@ -54,14 +55,7 @@ beforeAll(async () => {
 async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) => Promise<void>> {
   const { store, where } = await backend.open()
   const environment = { ...process.env, ...backend.environment }
-  const put = store.put.bind(store)
-  const dying = {
-    ...store,
-    put: async (...[key, content, options]: Parameters<typeof put>) => {
-      if (key.startsWith('generations/')) throw new Error('killed')
-      return await put(key, content, options)
-    },
-  }
+  const dying = beforePut(store, 'generations/', async () => await Promise.reject(new Error('killed')))
   for (const { directory } of versions) {
     if (node === undefined) await publish(directory, store)
     else await publishWith(node, { directory, where, environment })

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts'
 import { blobKey, currentKey, generationKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
 import { type MadeBuild, makeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
-import { storeOf } from '../support/open-stores.ts'
+import { beforePut, storeOf } from '../support/open-stores.ts'
 import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
 import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
@@ -229,24 +229,13 @@ describe('publish', () => {
 
   test('is told of another publish that came between, unless it is forced or has the same build', async () => {
     const store = await storeOf(first)
-    const between = async (build: MadeBuild): Promise<StoreBackend> => {
-      let isDone = false
-      return {
-        ...store,
-        async put(key, content, options) {
-          if (!isDone) {
-            isDone = true
-            await publish(build.directory, store)
-          }
-          return await store.put(key, content, options)
-        },
-      }
-    }
-    await expectRefusal(publish(second.directory, await between(third)), 'SD_STORE_CONFLICT', third.id)
+    const between = (build: MadeBuild): StoreBackend =>
+      beforePut(store, '', async () => await publish(build.directory, store))
+    await expectRefusal(publish(second.directory, between(third)), 'SD_STORE_CONFLICT', third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
-    await publish(second.directory, await between(first), { isForced: true })
+    await publish(second.directory, between(first), { isForced: true })
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id, third.id, first.id])
-    await publish(third.directory, await between(third))
+    await publish(third.directory, between(third))
     expect((await rowsOf(store))[0]).toMatchObject({ number: 5, id: third.id })
     expect(await faultsOf(store)).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { pays } from './compress-file.ts'
+import { isWorthKeeping } from './compress-file.ts'
 
-describe('pays', () => {
+describe('isWorthKeeping', () => {
   test.each([
     // `Content-Encoding: br` and `Vary: Accept-Encoding` are 45 bytes with their line ends.
     ['br', 200, 154, true],
@@ -13,6 +13,6 @@ describe('pays', () => {
     ['zstd', 1_000, 1_100, false],
     ['zstd', 0, 0, false],
   ] as const)('in %s, %i bytes that become %i: %s', (coding, originalSize, encodedSize, expected) => {
-    expect(pays(coding, originalSize, encodedSize)).toBe(expected)
+    expect(isWorthKeeping(coding, originalSize, encodedSize)).toBe(expected)
   })
 })
