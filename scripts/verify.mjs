@@ -15,6 +15,7 @@ const furtherTests = [
   'http-native-more',
   'vites',
   'runtimes',
+  'e2e-further',
   'e2e-more',
   'frameworks',
   'installers',
