@@ -1,5 +1,5 @@
 import { count, formatBytes } from '@serve-dist/manifest'
-import type { RunningEngine } from '../native/engine-choice.ts'
+import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** What the command prints when it listens. */
