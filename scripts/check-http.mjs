@@ -1,5 +1,5 @@
 // `pnpm check:http`: what independent judges say of the command's answers. They come from PyPI.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,9 +15,11 @@ const python = await installJudges()
 const directory = await mkdtemp(join(tmpdir(), 'serve-dist-judges-'))
 try {
   const { spa, mpa } = await writeSites(directory, bin)
+  const config = join(directory, 'serve-dist.config.json')
+  await writeFile(config, JSON.stringify({ immutable: ['assets/**'] }))
   const servers = []
   for (const engine of judgedEngines()) {
-    const given = ['--engine', engine, '--port', '0', '--immutable', 'assets/**']
+    const given = ['--engine', engine, '--port', '0', '--config', config]
     const serve = (/** @type {string[]} */ ...args) =>
       startProgram([process.execPath, bin, ...given, ...args])
     const started = [await serve(spa), await serve(spa, '--memory-budget', '0'), await serve(mpa)]

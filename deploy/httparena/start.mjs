@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const { DATA = '/data', CERTS = '/certs', PORTS = '8080,8081,8443' } = process.env
 const tls = ['--tls-cert', join(CERTS, 'server.crt'), '--tls-key', join(CERTS, 'server.key')]
 // The folder is no build of ours: it has no manifest, and its variants are taken for what they decode to.
-const flags = ['--no-manifest', '--host', '0.0.0.0', '--workers', 'auto']
+const flags = ['--force', '--host', '0.0.0.0', '--workers', 'auto']
 
 const servers = PORTS.split(',').map((port, index) =>
   spawn('serve-dist', [DATA, ...flags, '--port', port, ...(index === 0 ? [] : tls)], { stdio: 'inherit' }),

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { openStore, publish } from '@serve-dist/store'
 import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startFaultProxy } from '../../packages/store/test/support/start-fault-proxy.ts'
 import { s3Environment, startS3 } from '../../packages/store/test/support/start-s3.ts'
 import { ensureVersitygw } from '../../scripts/ensure-versitygw.mjs'
 import { buildVersion } from '../src/build-version.ts'
@@ -33,12 +34,16 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
     const dist = path.join(await temporaryFolder(), 'dist')
     await buildVersion(1, dist)
     await publish(dist, store)
-    // Neither looks by itself: a signal says when one of them is to.
-    const flags = ['--store-interval', '1h']
+    const storeOfBehind = await startFaultProxy(s3)
+    onTestFinished(() => storeOfBehind.stop())
     const [ahead, behind] = await Promise.all([
-      serveStore(place, flags, environment),
-      serveStore(place, flags, environment),
+      serveStore(place, [], environment),
+      serveStore(place, [], s3Environment(storeOfBehind.endpoint, s3.root)),
     ])
+    // The second replica cannot read which build is current.
+    storeOfBehind.fail(({ path: asked }) =>
+      asked.endsWith('current.json') ? { reset: 'before' } : undefined,
+    )
     let [pages, files] = [ahead.url, ahead.url]
     const proxy = await startRecordingProxy(ahead.url, ({ url }) =>
       url?.startsWith('/assets/') ? files : pages,
@@ -57,6 +62,7 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
 
     // A page of the new build, whose chunks the replica behind does not know. It takes them over while the page waits; a
     // busy machine may need longer than half a second for that, and then the next page has them.
+    storeOfBehind.fail()
     ;[pages, files] = [ahead.url, behind.url]
     await vi.waitFor(
       async () => {

@@ -61,13 +61,13 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('with --verify hash on bytes that changed under the same size', async () => {
+  test('with --verify on bytes that changed under the same size', async () => {
     const directory = await copyBuild(dist)
     const [first] = await compressedFiles(directory)
     const file = await open(path.join(directory, variantPath(first, 'gzip')), 'r+')
     await file.write('?', 20)
     await file.close()
-    const end = await serve(directory, '--verify', 'hash')
+    const end = await serve(directory, '--verify')
     expect(end).toMatchObject({ exitCode: 1, output: '' })
     expect(end.errors).toContain(variantPath(first, 'gzip'))
     expect(end.errors).not.toMatch(stackLine)
@@ -110,7 +110,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).toContain('include-hidden-files: true')
     expect(end.errors).not.toMatch(stackLine)
 
-    const args = [directory, '--port', '0', '--no-manifest']
+    const args = [directory, '--port', '0', '--force']
     const server = await startCommand(command, { args, cwd: project })
     const codingOf = async (file: string): Promise<string | undefined> => {
       const { headers } = await sendRequest(new URL(file, server.url), {
@@ -218,7 +218,7 @@ describe('serve-dist refuses to start', () => {
   test.each([
     ['--port', 'many'],
     ['--port', '70000'],
-    ['--verify', 'sometimes'],
+    ['--engine', 'sometimes'],
     ['--no-such-option', '1'],
   ])('on %s %s, naming the option', async (flag, value) => {
     const end = await runToEnd(command, { args: [dist, flag, value], cwd: project })

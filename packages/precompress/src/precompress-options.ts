@@ -6,7 +6,6 @@ import type {
   RuntimeEnvironment,
   ServingRules,
 } from '@serve-dist/manifest'
-import type { Progress } from '@serve-dist/manifest/terminal'
 import type { PageElement } from './links/elements-of-page.ts'
 
 /** Parses a page, once for all who ask. */
@@ -18,6 +17,16 @@ export type LinksOf = (
   paths: ReadonlySet<string>,
   read: ReadPage,
 ) => readonly ManifestLink[] | Promise<readonly ManifestLink[]>
+
+/** The state of a compression step. */
+export interface Progress {
+  /** Files that are done. */
+  readonly files: number
+  readonly totalFiles: number
+  /** Bytes of the finished files, and of each unfinished file the share that is done. */
+  readonly bytes: number
+  readonly totalBytes: number
+}
 
 /** What `describeDirectory` takes. */
 export interface DescribeOptions {

@@ -50,13 +50,6 @@ describe('reportCommand', () => {
     expect(output).toMatch(/\n\ndownloaded again .*\nassets\/a-AAAA1111\.js +3\.00 kB +9\.00 kB +90 B +dcz\n/)
   })
 
-  test('calls noise what is told to be noise', async () => {
-    const folder = await makeFolder()
-    const against = join(folder, 'before.json')
-    const { output } = await run(join(folder, 'after.json'), { against, noise: '50%,2000b' })
-    expect(output).toContain('1 noise (below 2000 B, and below 50 % or of the same length)')
-  })
-
   test('fails with exit code 1 and names the offenders when a budget is broken', async () => {
     const location = join(await makeFolder(), 'after.json')
     const budget = ['assets/*.js=2kb:br', 'total=1mb']

@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
-import { parseNoise } from './compare/size-change.ts'
 import { type BuildReport, createReport } from './formats/create-report.ts'
 import { formatJson } from './formats/format-json.ts'
 import { formatMarkdown } from './formats/format-markdown.ts'
@@ -36,8 +35,6 @@ export interface ReportCommandOptions {
   readonly output?: string
   /** See `parseBudget`. @default [] */
   readonly budget?: readonly string[]
-  /** See `parseNoise`. @default '0.1%,64b' */
-  readonly noise?: string
 }
 
 /** A build out of a store, where the reader of a command line has no folder. */
@@ -66,7 +63,7 @@ export async function reportCommand(
   options: ReportCommandOptions = {},
   streams: ReportStreams = process,
 ): Promise<number> {
-  const { title, against, format = 'terminal', output, budget = [], noise } = options
+  const { title, against, format = 'terminal', output, budget = [] } = options
   const budgets = parseBudgets(budget)
   const write = formats.get(format)
   if (write === undefined) {
@@ -80,7 +77,6 @@ export async function reportCommand(
   const report = createReport(build, {
     budgets,
     ...(title !== undefined && { title }),
-    ...(noise !== undefined && { noise: parseNoise(noise) }),
     ...(earlier !== undefined && { against: earlier }),
     ...(download !== undefined && { download }),
   })

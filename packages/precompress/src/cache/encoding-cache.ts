@@ -1,4 +1,4 @@
-import { isMissing, reasonOf } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
-import { flushFolder } from '@serve-dist/manifest/flush-folder'
+import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import { interimManifest } from './build-manifest.ts'
 import {
@@ -25,7 +25,7 @@ import {
 } from './create-stager.ts'
 import {
   claimsOf,
-  type EarlierBuild,
+  type FolderState,
   readEarlierBuild,
   readRecords,
   type Records,
@@ -63,7 +63,7 @@ export interface BuildWriterOptions {
 
 export async function openBuildWriter(
   folder: string,
-  earlier: EarlierBuild,
+  earlier: FolderState,
   { durable, disk }: BuildWriterOptions,
 ): Promise<BuildWriter> {
   const area = createStagingArea(folder, durable)
@@ -174,7 +174,7 @@ async function withdraw(folder: string, { manifest, claims }: Records): Promise<
 }
 
 /** Whether a manifest stands, and everything that it names has the same bytes in the next. */
-function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): boolean {
+function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): boolean {
   const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
   return (
     manifestText !== undefined &&

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
-  reasonOf,
   type Manifest,
   manifestPath,
   parseManifest,
@@ -64,8 +63,8 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** What earlier passes left in the folder. */
-export interface EarlierBuild {
+/** The files that earlier compressions left in a folder. */
+export interface FolderState {
   /** The last manifest that was complete, even when a later pass was killed after retiring it. */
   readonly manifest: Manifest | undefined
   /** The text of `manifest.json` as it stands on the disk. */
@@ -85,13 +84,13 @@ export interface EarlierBuild {
 export async function readEarlierBuild(
   folder: string,
   warn: (message: string) => void,
-): Promise<EarlierBuild> {
+): Promise<FolderState> {
   const { claims, ...records } = await readRecords(folder, warn)
   return { ...records, ...(await keepTrueClaims(folder, claims)) }
 }
 
 /** What earlier passes wrote down, whether it is still true or not. */
-export interface Records extends Omit<EarlierBuild, 'variants' | 'stamps'> {
+export interface Records extends Omit<FolderState, 'variants' | 'stamps'> {
   readonly claims: readonly VariantClaim[]
 }
 
@@ -109,7 +108,7 @@ export async function readRecords(folder: string, warn: (message: string) => voi
 }
 
 /** With more variants that are ours. */
-export function adoptVariants(earlier: EarlierBuild, ours: readonly DescribedFile[]): EarlierBuild {
+export function adoptVariants(earlier: FolderState, ours: readonly DescribedFile[]): FolderState {
   return {
     ...earlier,
     variants: new Map([...earlier.variants, ...ours.map(({ path, sha256 }) => [path, sha256] as const)]),
@@ -155,7 +154,7 @@ async function readState<Parsed>(
 async function keepTrueClaims(
   folder: string,
   claims: readonly VariantClaim[],
-): Promise<Pick<EarlierBuild, 'variants' | 'stamps'>> {
+): Promise<Pick<FolderState, 'variants' | 'stamps'>> {
   const digests = new Map<string, Set<string>>()
   for (const { path, sha256 } of claims) {
     digests.set(path, (digests.get(path) ?? new Set()).add(sha256))

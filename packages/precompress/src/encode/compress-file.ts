@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMissing, type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
 import type { Encoding, EncodingCache } from '../cache/encoding-cache.ts'
 import type { Encode } from '../codecs/encode.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'

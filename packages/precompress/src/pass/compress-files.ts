@@ -1,10 +1,5 @@
-import {
-  type ContentCoding,
-  firstNames,
-  isCompressible,
-  mediaTypeOf,
-  variantPath,
-} from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'

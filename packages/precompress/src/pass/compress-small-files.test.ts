@@ -6,7 +6,7 @@ import { digestOf } from '../folder/describe-file.ts'
 import { encode } from '../codecs/encode.ts'
 import type { EncodeThread } from '../encode/start-encode-thread.ts'
 import { passTools, precompress, runPass } from './precompress.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import type { Progress } from '../precompress-options.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
 

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import {
   buildUnfinished,
   OperatorError,
-  reasonOf,
   contentCodings,
   isPageType,
   type Manifest,
@@ -13,6 +12,7 @@ import {
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { buildManifest, type CompressedFile, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { policyOfPage } from './describe-pages.ts'

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import {
   compressCommand,
-  firstNames,
   type Manifest,
   manifestPath,
   OperatorError,
   type Selection,
-  escapeMessage,
 } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'

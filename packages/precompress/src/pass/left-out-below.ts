@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { contentCodings, isNegative, manifestPath, recordPath, stateDirectory } from '@serve-dist/manifest'
+import { contentCodings, manifestPath, recordPath, stateDirectory } from '@serve-dist/manifest'
+import { isNegative } from '@serve-dist/foundation/text/is-negative'
 import { readRecords } from '../commit/read-earlier-build.ts'
 import { escapeGlob } from '../folder/escape-glob.ts'
 import type { FoundRecords } from '../record/find-records.ts'

@@ -11,7 +11,7 @@ import {
 } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
 import { precompress } from './precompress.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { problemsOf } from '../../test/support/problems-of.ts'

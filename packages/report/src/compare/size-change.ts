@@ -1,4 +1,3 @@
-import { byteSizeOf, OperatorError } from '@serve-dist/manifest'
 import { bySizeColumn, type BySizeColumn, type Sizes } from '../builds/sizes.ts'
 
 /** What a change means for who downloads it. */
@@ -48,25 +47,4 @@ function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Ve
   if (percent === undefined || percent === -100) return bytes > 0 ? 'larger' : 'smaller'
   if (Math.abs(percent) < noise.percent && Math.abs(bytes) < noise.bytes) return 'noise'
   return bytes > 0 ? 'larger' : 'smaller'
-}
-
-/**
- * Reads a threshold such as `0.5%,128b` (or `0.5%,128`); a part that is left out keeps its default, `0`
- * for both calls nothing noise.
- *
- * @throws {@link OperatorError} when it is none.
- */
-export function parseNoise(text: string): Noise {
-  const noise = { ...defaultNoise }
-  for (const part of text.split(',')) {
-    const percent = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(part)?.[1]
-    const value = percent === undefined ? byteSizeOf(part) : Number(percent)
-    if (value === undefined) {
-      throw new OperatorError('SD_OPTION_INVALID', [
-        `noise "${text}": "${part}" is neither a percentage nor bytes; write for example 0.1%,64b`,
-      ])
-    }
-    noise[percent === undefined ? 'bytes' : 'percent'] = value
-  }
-  return noise
 }

@@ -1,4 +1,5 @@
-import { count, isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
@@ -93,7 +94,7 @@ async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
     'warning',
     maps,
     (names) =>
-      `source maps (${names}) are public: everybody can read the sources; --source-maps deny keeps them from visitors`,
+      `source maps (${names}) are public: everybody can read the sources; sourceMaps: 'deny' in serve-dist.config.json keeps them from visitors`,
   )
 }
 

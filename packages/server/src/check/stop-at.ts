@@ -16,7 +16,7 @@ const signIn = /log-?in|sign-?in|oauth|\bauth|\bsso\b|saml/i
 export function stopAt({ status, fields }: Pick<Received, 'status' | 'fields'>, url: URL): void {
   if (status === 401) stop(url, "answers 401; pass credentials with -H 'Authorization: …'")
   if (status === 403) stop(url, 'answers 403; let this client through, or pass with -H what it has to show')
-  if (status === 429) stop(url, 'answers 429; let this client ask more often, or lower --concurrency')
+  if (status === 429) stop(url, 'answers 429; let this client ask more often')
   const location = fields.location ?? ''
   if (status < 300 || status >= 400 || !URL.canParse(location, url.href)) return
   const target = new URL(location, url)

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { count, formatBytes, manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
-import { readRules } from '../rules/read-rules.ts'
+import { readRulesAsServed } from '../rules/read-rules.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
@@ -17,13 +19,8 @@ import type { ResolvedAddress } from './flag-values.ts'
  * @returns the exit code: 1 on errors, and where nothing could be checked.
  */
 export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
-  const { unlisted, noManifest = false, ssr, envFile } = flags
-  const load = {
-    rules: await readRules(process.cwd(), flags),
-    unlisted,
-    noManifest,
-    ...(envFile !== undefined && { envFile }),
-  }
+  const { ssr, envFile } = flags
+  const load = { rules: await readRulesAsServed(flags), ...(envFile !== undefined && { envFile }) }
   const report = /^https?:\/\//i.test(target)
     ? await checkAddress(target, flags, load)
     : await checkFolder(onlyFolder(target, flags), { load, hasApplication: ssr !== undefined })
@@ -40,6 +37,9 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
   const isBad = report.stopped !== undefined || report.findings.some(({ level }) => level === 'error')
   return isBad ? 1 : 0
 }
+
+/** How many requests run at a time; more could overload the site. */
+const concurrency = 4
 
 /** Flags that mean something beside an address alone. */
 const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
@@ -60,14 +60,7 @@ function onlyFolder(folder: string, flags: CheckFlags): string {
 
 async function checkAddress(
   target: string,
-  {
-    build = serveDefaults.directory,
-    all = false,
-    header = [],
-    insecure = false,
-    concurrency,
-    resolve,
-  }: CheckFlags,
+  { build = serveDefaults.directory, all = false, header = [], insecure = false, resolve }: CheckFlags,
   load: CheckFolderOptions['load'],
 ): Promise<CheckReport> {
   const address = readAddress(target)

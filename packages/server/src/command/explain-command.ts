@@ -1,4 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
+import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
 import { explain } from '../explain/explain.ts'
 import { say } from '../explain/explanation.ts'
 import {
@@ -15,7 +15,7 @@ import { decideNotFound, fallbackFor } from '../site/decide.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import type { Site } from '../site/site.ts'
 import type { ExplainFlags } from './flags.ts'
-import { readRules } from '../rules/read-rules.ts'
+import { readRulesAsServed } from '../rules/read-rules.ts'
 
 /** Prints the answer to one request, and the steps that lead to it. */
 export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {
@@ -30,19 +30,31 @@ export async function explainRequest(
   directory: string,
   flags: ExplainFlags,
 ): Promise<{ readonly site: Site; readonly explained: ExplainedAnswer }> {
-  const { method, header: given = [], unlisted, noManifest = false, envFile } = flags
+  const { method, header: given = [], envFile } = flags
   const target = toTarget(path)
   // The fields are the same wherever a body lies, and none is sent.
-  const load = { rules: await readRules(process.cwd(), flags), unlisted, noManifest, memoryBudget: 0 }
-  const options = { ...load, ...(envFile !== undefined && { envFile }) }
+  const options = {
+    rules: await readRulesAsServed(flags),
+    // The steps say so of a file that the manifest does not list.
+    unlisted: 'ignore',
+    memoryBudget: 0,
+    ...(envFile !== undefined && { envFile }),
+  } as const
   const site = await loadSite(directory, options).catch(async (error: unknown) => {
-    if (!(error instanceof OperatorError) || error.code !== 'SD_ENVIRONMENT_INVALID') throw error
+    if (!(error instanceof OperatorError) || !explainableCodes.has(error.code)) throw error
     process.stderr.write(`serve-dist: warning: a server does not start here:\n${error.message}\n`)
-    return await loadSiteToInspect(directory, options)
+    return await loadSiteToInspect(directory, { ...options, noManifest: true })
   })
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
   return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
 }
+
+/** What stops a server, and leaves enough to explain an answer. */
+const explainableCodes: ReadonlySet<OperatorErrorCode> = new Set([
+  'SD_ENVIRONMENT_INVALID',
+  'SD_FOLDER_WRONG',
+  'SD_MANIFEST_LOST',
+])
 
 /** As a browser sends it: what is no ASCII is escaped, and the server sees no fragment. */
 function toTarget(path: string): string {

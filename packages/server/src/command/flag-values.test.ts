@@ -4,8 +4,8 @@ import {
   parseAge,
   parseByteSize,
   parseDuration,
-  parseFileMode,
   parseOpsAddress,
+  parseSocket,
   parseWorkers,
 } from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
@@ -142,19 +142,21 @@ describe('parseDuration', () => {
   })
 })
 
-describe('parseFileMode', () => {
+describe('parseSocket', () => {
   test.each([
-    ['660', 0o660],
-    ['0600', 0o600],
-    ['777', 0o777],
-    ['000', 0],
-  ])('reads %j as %d', (text, mode) => {
-    expect(parseFileMode(text)).toBe(mode)
+    ['/run/a.sock', { path: '/run/a.sock' }],
+    ['/run/a.sock:660', { path: '/run/a.sock', mode: 0o660 }],
+    ['a:0600', { path: 'a', mode: 0o600 }],
+    ['a:777', { path: 'a', mode: 0o777 }],
+    ['a:660:000', { path: 'a:660', mode: 0 }],
+    ['a:b', { path: 'a:b' }],
+  ])('reads %j as %o', (text, place) => {
+    expect(parseSocket(text)).toEqual(place)
   })
 
-  test.each(['', '66', '6600', '0o660', '668', 'rw-', ' 660'])('refuses %j', (text) => {
-    expect(() => parseFileMode(text)).toThrow(
-      new TypeError(`expected permissions in octal digits such as 660, found "${text}"`),
+  test.each(['a:66', 'a:6600', 'a:668', 'a:1660'])('refuses %j', (text) => {
+    expect(() => parseSocket(text)).toThrow(
+      new TypeError(`expected a path and permissions in octal digits such as a:660, found "${text}"`),
     )
   })
 })

@@ -1,6 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
-import { byteSizeForm, byteSizeOf, globProblem, isBasePath } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { globProblem } from '@serve-dist/foundation/text/glob-problem'
+import { isBasePath } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -60,17 +62,18 @@ export function parseWorkers(text: string): number | 'auto' {
   throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)
 }
 
-/** How many requests run at a time; more would be an attack on somebody's site. */
-export function parseConcurrency(text: string): number {
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
-  if (count >= 1 && count <= 64) return count
-  throw new TypeError(`expected a whole number from 1 to 64, found "${text}"`)
+/** A Unix socket, and the permissions of its file in octal digits. */
+export interface SocketPlace {
+  readonly path: string
+  readonly mode?: number
 }
 
-/** Permissions as `chmod` takes them: `660`, `0600`. */
-export function parseFileMode(text: string): number {
-  if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
-  throw new TypeError(`expected permissions in octal digits such as 660, found "${text}"`)
+/** Reads a path and the permissions after it, as `chmod` takes them: `/run/site.sock`, `/run/site.sock:660`. */
+export function parseSocket(text: string): SocketPlace {
+  const [, path = '', digits] = /^(.*?)(?::(\d+))?$/s.exec(text) ?? []
+  if (digits === undefined) return { path }
+  if (/^0?[0-7]{3}$/.test(digits)) return { path, mode: Number.parseInt(digits, 8) }
+  throw new TypeError(`expected a path and permissions in octal digits such as ${path}:660, found "${text}"`)
 }
 
 /** A glob of files, one of the list that its flag makes. */

@@ -1,25 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import {
+  checkFlags,
+  compressFlags,
+  explainFlags,
   type Flag,
   type GivenFlags,
   missingFlags,
+  reportFlags,
   serveFlags,
   type ServeFlags,
   unusedFlags,
 } from './flags.ts'
+import { generationsFlags, publishFlags, purgeFlags, rollbackFlags } from './store-flags.ts'
 
 const defaults: ServeFlags = {
   port: 4173,
   host: '127.0.0.1',
-  verify: 'size',
-  unlisted: 'refuse',
   memoryBudget: 64,
-  largestBody: Number.POSITIVE_INFINITY,
   engine: 'auto',
-  storeCacheSize: 1,
-  storeInterval: 1,
   grace: 10_000,
-  socketMode: 0o660,
 }
 
 describe('serveFlags', () => {
@@ -36,26 +35,42 @@ describe('serveFlags', () => {
   })
 })
 
+test('the commands have at most 76 flags, and at most 51 that differ by name', () => {
+  const tables: readonly object[] = [
+    serveFlags,
+    compressFlags,
+    reportFlags,
+    checkFlags,
+    explainFlags,
+    publishFlags,
+    rollbackFlags,
+    generationsFlags,
+    purgeFlags,
+  ]
+  const names = tables.flatMap((table) => Object.keys(table))
+  expect(names.length).toBeLessThanOrEqual(76)
+  expect(new Set(names).size).toBeLessThanOrEqual(51)
+})
+
 describe('unusedFlags', () => {
   test.each<readonly [string, Partial<GivenFlags>, readonly string[], RegExp]>([
-    ['a mode without a socket', {}, ['socketMode'], /^--socket-mode has no effect without --socket$/],
     [
       'a port beside a socket',
-      { socket: '/s' },
+      { socket: { path: '/s' } },
       ['port'],
       /^--port has no effect beside --socket: leave one out$/,
     ],
     [
       'a host beside a socket',
-      { socket: '/s' },
+      { socket: { path: '/s' } },
       ['host'],
       /^--host has no effect beside --socket: leave one out$/,
     ],
-    ...(['port', 'host', 'socket', 'socketMode'] as const).map(
+    ...(['port', 'host', 'socket'] as const).map(
       (name) =>
         [
           `${name} beside a socket of a service manager`,
-          { descriptor: 3, socket: '/s' },
+          { descriptor: 3, socket: { path: '/s' } },
           [name],
           / has no effect beside LISTEN_FDS: leave one out$/,
         ] as const,
@@ -66,17 +81,11 @@ describe('unusedFlags', () => {
       ['trustProxy'],
       /^--trust-proxy has no effect without --access-log: /,
     ],
-    [
-      'a body beyond the budget',
-      { largestBody: 65 },
-      ['largestBody'],
-      /^--largest-body has no effect because --memory-budget is smaller$/,
-    ],
-    ...(['watch', 'fsFallback', 'verify', 'unlisted', 'noManifest'] as const).map(
+    ...(['watch', 'fsFallback', 'verify', 'force'] as const).map(
       (name) =>
         [`${name} with a store`, { store: '/s' }, [name], / has no effect with --store[:,] ./] as const,
     ),
-    ...(['storeCache', 'storeCacheSize', 'storeInterval'] as const).map(
+    ...(['storeCache', 'noDeltas'] as const).map(
       (name) => [`${name} without a store`, {}, [name], / has no effect without --store$/] as const,
     ),
   ])('tells of %s', (_what, flags, given, expected) => {
@@ -86,13 +95,11 @@ describe('unusedFlags', () => {
 
   test.each<readonly [string, Partial<GivenFlags>, readonly string[]]>([
     ['defaults', {}, []],
-    ['a host for redirects beside a socket', { socket: '/s', redirectHttp: 80 }, ['host']],
-    ['a socket with its mode', { socket: '/s' }, ['socketMode']],
+    ['a host for redirects beside a socket', { socket: { path: '/s' }, redirectHttp: 80 }, ['host']],
     ['a port and a host', {}, ['port', 'host']],
     ['trust with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],
     ['trust of the environment without a log', { trustProxy: '1' }, []],
-    ['a body as large as the budget', { largestBody: 64 }, ['largestBody']],
-    ['a port of the environment beside a socket', { socket: '/s' }, []],
+    ['a port of the environment beside a socket', { socket: { path: '/s' } }, []],
   ])('is silent about %s', (_what, flags, given) => {
     expect(unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))).toEqual([])
   })

@@ -1,16 +1,8 @@
-import {
-  type Fallback,
-  fallbacks,
-  type Preference,
-  preferences,
-  sourceMapChoices,
-  type SourceMaps,
-} from '@serve-dist/manifest'
-import type { AppType } from '@serve-dist/manifest'
+import { type AppType, type Fallback, fallbacks } from '@serve-dist/manifest'
 import type { ReportFlags } from './report-command.ts'
 import { loadDefaults } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
-import { needlessWithStore, storeDefaults } from '../load/store-options.ts'
+import { needlessWithStore } from '../load/store-options.ts'
 import { serveDefaults } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
@@ -21,19 +13,18 @@ import { parseHsts } from '../transport/tls/tls-options.ts'
 import {
   parseBase,
   parseByteSize,
-  parseConcurrency,
-  parseCount,
   parseDuration,
   parseField,
-  parseFileMode,
   parseGlob,
   parseHost,
   parseOpsAddress,
   parsePort,
   parseResolve,
+  parseSocket,
   parseStorePlace,
   parseWorkers,
   type ResolvedAddress,
+  type SocketPlace,
 } from './flag-values.ts'
 
 /** One flag: `--help`, `docs/cli.md`, commander and the checks of what goes together are made from these. */
@@ -69,8 +60,7 @@ export type FlagTable<Flags> = { readonly [Name in keyof Flags]-?: Flag<NonNulla
 export interface ServeFlags {
   readonly port: number
   readonly host: string
-  readonly socket?: string
-  readonly socketMode: number
+  readonly socket?: SocketPlace
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly redirectHttp?: number
@@ -81,25 +71,16 @@ export interface ServeFlags {
   readonly ssr?: string
   readonly envFile?: string
   readonly fsFallback?: boolean
-  readonly prefer?: Preference
-  readonly immutable?: readonly string[]
-  readonly cors?: readonly string[]
-  readonly sourceMaps?: SourceMaps
   readonly csp?: CspMode
   readonly workers?: number | 'auto'
   readonly engine: EngineChoice
   readonly watch?: boolean
   readonly grace: number
-  readonly verify: 'size' | 'hash'
-  readonly unlisted: 'refuse' | 'warn' | 'ignore'
-  readonly noManifest?: boolean
+  readonly verify?: boolean
+  readonly force?: boolean
   readonly memoryBudget: number
-  readonly largestBody: number
-  readonly openFiles?: number
   readonly store?: string
   readonly storeCache?: string
-  readonly storeCacheSize: number
-  readonly storeInterval: number
   readonly noDeltas?: boolean
   readonly accessLog?: AccessLogFormat
   readonly ops?: OpsAddress
@@ -143,18 +124,10 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   socket: {
     value: '<path>',
-    help: 'Unix socket to listen on instead of a port',
+    help: 'Unix socket to listen on instead of a port, with the permissions of its file, such as /run/site.sock:660',
     group: address,
+    read: parseSocket,
     unused: besideDescriptor,
-  },
-  socketMode: {
-    value: '<mode>',
-    help: "permissions of the socket's file",
-    group: address,
-    default: serveDefaults.socketMode,
-    defaultText: '660',
-    read: parseFileMode,
-    unused: (flags) => (flags.socket === undefined ? 'without --socket' : besideDescriptor(flags)),
   },
   tlsCert: {
     value: '<file>',
@@ -225,33 +198,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: answers,
     unused: besideStore('there is no folder to look in'),
   },
-  prefer: {
-    help: 'which of the codings that a client accepts: the first of zstd, br, gzip, or the smallest',
-    group: answers,
-    defaultText: 'order',
-    choices: preferences,
-  },
-  immutable: {
-    value: '<glob>',
-    help: 'files with a content hash in their name that the manifest does not list as such',
-    group: answers,
-    isRepeatable: true,
-    read: parseGlob,
-  },
-  cors: {
-    value: '<glob>',
-    help: 'files that pages of every other origin may use',
-    group: answers,
-    isRepeatable: true,
-    read: parseGlob,
-  },
-  sourceMaps: {
-    help: 'serve source maps, or answer as if the build had none',
-    group: answers,
-    environment: 'SOURCE_MAPS',
-    defaultText: 'serve',
-    choices: sourceMapChoices,
-  },
   csp: {
     value: '[mode]',
     help: 'Content-Security-Policy of each page, made from the build; alone: enforce',
@@ -319,23 +265,14 @@ export const serveFlags: FlagTable<ServeFlags> = {
       accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
   },
   verify: {
-    help: 'compare the sizes of files with the manifest at the start, or also their SHA-256',
+    help: 'compare the SHA-256 of every file with the manifest at the start, not only its size',
     group: memory,
-    default: loadDefaults.verify,
-    choices: ['size', 'hash'],
     unused: besideStore(needlessWithStore.verify),
   },
-  unlisted: {
-    help: 'files that the manifest does not list: warn, and do not start where pages are lost; or less',
+  force: {
+    help: 'start although the folder looks wrong',
     group: memory,
-    default: loadDefaults.unlisted,
-    choices: ['refuse', 'warn', 'ignore'],
-    unused: besideStore(needlessWithStore.unlisted),
-  },
-  noManifest: {
-    help: 'serve a folder without a manifest as it is, though it looks like a mistake',
-    group: memory,
-    unused: besideStore(needlessWithStore.noManifest),
+    unused: besideStore(`${needlessWithStore.noManifest}, and ${needlessWithStore.unlisted}`),
   },
   memoryBudget: {
     value: '<size>',
@@ -344,23 +281,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     default: loadDefaults.memoryBudget,
     defaultText: '64m',
     read: parseByteSize,
-  },
-  largestBody: {
-    value: '<size>',
-    help: 'largest body to hold in memory',
-    group: memory,
-    default: loadDefaults.largestBody,
-    defaultText: 'no limit but the budget',
-    read: parseByteSize,
-    unused: ({ largestBody, memoryBudget }) =>
-      largestBody > memoryBudget ? 'because --memory-budget is smaller' : undefined,
-  },
-  openFiles: {
-    value: '<count>',
-    help: 'files outside memory to keep open, so that they can still be served when a build removes them',
-    group: memory,
-    defaultText: 'an eighth of what the system allows, at most 1000',
-    read: parseCount,
   },
   store: {
     value: '<where>',
@@ -377,26 +297,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     defaultText: '~/.cache/serve-dist',
     unused: withoutStore,
   },
-  storeCacheSize: {
-    value: '<size>',
-    help: 'bytes that the cache may take; the current build stays, whatever it takes',
-    group: store,
-    environment: 'SERVE_DIST_STORE_CACHE_SIZE',
-    default: storeDefaults.storeCacheSize,
-    defaultText: '2g',
-    read: parseByteSize,
-    unused: withoutStore,
-  },
-  storeInterval: {
-    value: '<duration>',
-    help: 'time between looks at what is current (SIGHUP: now); in a folder, a change shows at once',
-    group: store,
-    environment: 'SERVE_DIST_STORE_INTERVAL',
-    default: storeDefaults.storeInterval,
-    defaultText: '5s',
-    read: parseDuration,
-    unused: withoutStore,
-  },
   noDeltas: {
     help: 'send nobody what has changed since an earlier build, though the store has it (RFC 9842)',
     group: store,
@@ -411,8 +311,6 @@ export interface CompressFlags {
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
   readonly immutable?: readonly string[]
-  readonly minimumSize?: number
-  readonly cacheSize?: number
 }
 
 export const compressFlags: FlagTable<CompressFlags> = {
@@ -453,20 +351,6 @@ export const compressFlags: FlagTable<CompressFlags> = {
     isRepeatable: true,
     read: parseGlob,
   },
-  minimumSize: {
-    value: '<size>',
-    help: 'smallest file to compress',
-    group: 'Options',
-    defaultText: 'as built, else 256',
-    read: parseByteSize,
-  },
-  cacheSize: {
-    value: '<size>',
-    help: 'bytes of results to keep for the next time, if a folder above has a package.json',
-    group: 'Options',
-    defaultText: '512m',
-    read: parseByteSize,
-  },
 }
 
 export const reportFlags: FlagTable<ReportFlags> = {
@@ -506,44 +390,17 @@ export const reportFlags: FlagTable<ReportFlags> = {
     default: [],
     isRepeatable: true,
   },
-  noise: {
-    value: '<threshold>',
-    help: 'changes to call noise: below both of these',
-    group: 'Options',
-    default: '0.1%,64b',
-  },
 }
 
-/** What the server's command line says of its answers, for commands that ask what it would do. */
-type AsServedFlags = Pick<
-  ServeFlags,
-  | 'fallback'
-  | 'config'
-  | 'ssr'
-  | 'envFile'
-  | 'prefer'
-  | 'immutable'
-  | 'cors'
-  | 'sourceMaps'
-  | 'csp'
-  | 'unlisted'
-  | 'noManifest'
->
+/** Flags of the server that say where its configuration is, for commands that look at what it answers. */
+type AsServedFlags = Pick<ServeFlags, 'config' | 'ssr' | 'envFile'>
 
 const asServed = 'As for the server'
 
 const asServedFlags: FlagTable<AsServedFlags> = {
-  fallback: { ...serveFlags.fallback, group: asServed },
   config: { ...serveFlags.config, group: asServed },
   ssr: { ...serveFlags.ssr, group: asServed },
   envFile: { ...serveFlags.envFile, group: asServed },
-  prefer: { ...serveFlags.prefer, group: asServed },
-  immutable: { ...serveFlags.immutable, group: asServed },
-  cors: { ...serveFlags.cors, group: asServed },
-  sourceMaps: { ...serveFlags.sourceMaps, group: asServed },
-  csp: { ...serveFlags.csp, group: asServed },
-  unlisted: { ...serveFlags.unlisted, group: asServed },
-  noManifest: { ...serveFlags.noManifest, group: asServed },
 }
 
 /** What the command line says of a check. */
@@ -553,7 +410,6 @@ export interface CheckFlags extends AsServedFlags {
   readonly header?: readonly RequestField[]
   readonly resolve?: ResolvedAddress
   readonly insecure?: boolean
-  readonly concurrency: number
   readonly json?: boolean
 }
 
@@ -588,13 +444,6 @@ export const checkFlags: FlagTable<CheckFlags> = {
   insecure: {
     help: 'take any certificate',
     group: 'Options',
-  },
-  concurrency: {
-    value: '<count>',
-    help: 'requests at a time',
-    group: 'Options',
-    default: 4,
-    read: parseConcurrency,
   },
   json: {
     help: 'write the report as JSON',

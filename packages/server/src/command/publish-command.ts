@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { count, escapeMessage, formatBytes, manifestPath, parseManifest } from '@serve-dist/manifest'
-import { createProgressLine } from '@serve-dist/manifest/terminal'
+import { count } from '@serve-dist/foundation/text/count'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { manifestPath, parseManifest } from '@serve-dist/manifest'
+import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
 import type { ExportSummary } from '../export/export-site.ts'
 import { loadSite } from '../load/load-site.ts'
@@ -16,7 +19,7 @@ import { writeOutcome } from './write-outcome.ts'
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
   const opened = await openGivenStore('publish', flags.store)
   const { store, library } = opened
-  const { keep, keepFor, keepBytes, concurrency, deltaBudget } = flags
+  const { keep, keepFor, keepBytes } = flags
   const line = createProgressLine(process.stderr, 'uploading')
   const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
@@ -27,8 +30,6 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
           ...(keepFor !== undefined && { age: keepFor }),
           ...(keepBytes !== undefined && { bytes: keepBytes }),
         },
-        concurrency,
-        deltaBudget,
         makesDeltas: flags.noDeltas !== true,
         isDryRun: flags.dryRun,
         isForced: flags.force,

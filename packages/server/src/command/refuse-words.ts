@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
-import { nearestName, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import type { Command, CommanderError, Option } from 'commander'
+import { removedFlags } from './removed-options.ts'
 
 // What is wrong with a command line, and what was meant.
 
@@ -48,7 +50,13 @@ export function explain(command: Command, { code, message }: CommanderError): st
 
 function describeUnknown(command: Command, flag: string): string {
   const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
-  if (ofServer !== undefined) return describeServerFlag(ofServer, command)
+  const replacement = removedFlags.get(flag)
+  // `check` and `explain` had all rules of the server.
+  const hadRules = ['check', 'explain'].includes(command.name())
+  if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
+    return describeServerFlag(ofServer, command)
+  }
+  if (replacement !== undefined) return `option '${flag}' was removed: ${replacement}`
   const nearest = nearestName(
     flag.slice(2),
     command.options.flatMap(({ long }) => long?.slice(2) ?? []),

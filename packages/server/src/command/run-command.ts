@@ -22,6 +22,7 @@ import {
 import type { ReportFlags } from './report-command.ts'
 import { readWords } from './read-words.ts'
 import { explain, refuse, refuseMisspelt, serverFlagsBefore } from './refuse-words.ts'
+import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
 import { publishFlags } from './store-flags.ts'
 import { commandNames, type Subcommand } from './subcommand.ts'
@@ -63,13 +64,13 @@ function createProgram(words: readonly string[]): Command {
   const asksForHelp = words.includes('--help') || words.includes('-h')
   const showsAll = words.includes('all') || !asksForHelp
   const version = readVersion()
-  const problems: string[] = []
+  const problems = findRemovedValues(words)
   const program = new Command('serve-dist')
     .usage('[dir] [options]')
     .description('Serve a Vite build from memory, precompressed. The default folder is dist.')
     .helpOption('-h, --help [all]', 'show this page, or every option')
     .helpCommand(false)
-    // `--immutable` is a flag of the server and one of `compress`: behind the command's name it is the latter.
+    // `-H` is a flag of the server and one of `check`: behind the command's name it is the latter.
     .enablePositionalOptions()
     .argument('[dir]', '', serveDefaults.directory)
     .configureHelp({
@@ -110,6 +111,9 @@ function createProgram(words: readonly string[]): Command {
         problems.push(`the ${cure}`)
       }
       if (command !== program) problems.push(...serverFlagsBefore(program, command))
+      if ([program.name(), 'check', 'explain'].includes(command.name())) {
+        problems.push(...findRemovedVariables(process.env))
+      }
       refuse(command, problems)
       if (command === program) return
       // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.

@@ -7,6 +7,7 @@ import { openSharedSocket } from '../native/listen-natively.ts'
 import { startPrimaryOperations } from '../serve/workers/start-primary-operations.ts'
 import type { Serving } from './serving.ts'
 import { askMetrics } from '../serve/workers/ask-worker.ts'
+import { serveDefaults } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
 import { openSharedStore } from './served-store.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
@@ -24,10 +25,10 @@ export async function serveByWorkers(
   flags: GivenFlags,
   { count, engine: { binding, ...engine }, address }: ServingWorkers,
 ): Promise<Serving> {
-  const { grace: gracePeriod, descriptor, socket, socketMode, host, port, ops } = flags
+  const { grace: gracePeriod, descriptor, socket, host, port, ops } = flags
   // Node's workers make their socket through their primary.
   const isTheirs = binding === undefined && descriptor === undefined
-  if (isTheirs && socket !== undefined) await removeStaleSocket(socket)
+  if (isTheirs && socket !== undefined) await removeStaleSocket(socket.path)
   // The workers report a host that cannot be used.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
@@ -45,7 +46,8 @@ export async function serveByWorkers(
   }
   const store = await openSharedStore(flags).catch(fail)
   if (store !== undefined) operations.noteStore(store.view)
-  const umask = isTheirs && socket !== undefined ? umaskFor(socketMode) : undefined
+  const umask =
+    isTheirs && socket !== undefined ? umaskFor(socket.mode ?? serveDefaults.socketMode) : undefined
   const role = { descriptor, port: found }
   const given = {
     count,

@@ -16,7 +16,7 @@ import { givenSocket, takeWorkerRole, type WorkerRole } from '../serve/workers/w
 export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
   const role = takeWorkerRole()
   if (role !== undefined) return await serveAsWorker(directory, flags, role)
-  const { descriptor, socket, store, ssr, fsFallback, openFiles } = flags
+  const { descriptor, socket, store, ssr, fsFallback } = flags
   const stopWith = stopOnSignal()
   const startTriggers = await prepareReloadTriggers(store === undefined ? directory : undefined, flags)
   const serving = await startServing(directory, flags)
@@ -26,10 +26,10 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
     triggers.close()
     await serving.close()
   })
-  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket)
+  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket.path)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  warnOfDescriptors({ ...serving, openFiles, hasApplication: ssr !== undefined })
+  warnOfDescriptors({ ...serving, hasApplication: ssr !== undefined })
   if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
@@ -65,7 +65,7 @@ async function startServing(directory: string, flags: GivenFlags): Promise<Servi
 
 async function countWorkers({ workers }: GivenFlags): Promise<number | undefined> {
   if (workers !== 'auto') return workers
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores()
 }
 

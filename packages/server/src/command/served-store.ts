@@ -25,14 +25,8 @@ export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSou
 }
 
 /** What the flags say of a store. */
-export function storeOf({
-  store,
-  storeCache,
-  storeCacheSize,
-  storeInterval,
-  noDeltas,
-}: GivenFlags): StoreOptions | undefined {
+export function storeOf({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
   if (store === undefined) return undefined
   const deltas = noDeltas === true ? false : undefined
-  return defined({ store, storeCache, storeCacheSize, storeInterval, deltas })
+  return defined({ store, storeCache, deltas })
 }

@@ -1,12 +1,5 @@
 import type { FlagTable } from './flags.ts'
-import {
-  parseAge,
-  parseByteSize,
-  parseConcurrency,
-  parseCount,
-  parseDuration,
-  parseStorePlace,
-} from './flag-values.ts'
+import { parseAge, parseByteSize, parseCount, parseStorePlace } from './flag-values.ts'
 
 // The flags of the commands that look at a store, or change it. Without a value, the store's own defaults count.
 
@@ -27,8 +20,6 @@ export interface PublishFlags extends RollbackFlags {
   readonly keep?: number
   readonly keepFor?: number
   readonly keepBytes?: number
-  readonly concurrency?: number
-  readonly deltaBudget?: number
   readonly noDeltas?: boolean
   readonly force?: boolean
   readonly verify?: boolean
@@ -87,20 +78,6 @@ export const publishFlags: FlagTable<PublishFlags> = {
     group,
     defaultText: '1g',
     read: parseByteSize,
-  },
-  concurrency: {
-    value: '<count>',
-    help: 'requests to the store at a time',
-    group,
-    defaultText: '16',
-    read: parseConcurrency,
-  },
-  deltaBudget: {
-    value: '<time>',
-    help: 'begin no other delta against earlier builds when so long has passed',
-    group,
-    defaultText: '30s',
-    read: parseDuration,
   },
   noDeltas: { help: 'make no deltas: servers answer as to browsers that do not know them', group },
   force: { help: 'become current though somebody else has published meanwhile', group },

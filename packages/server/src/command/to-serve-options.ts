@@ -11,12 +11,12 @@ export async function toServeOptions(
   flags: GivenFlags,
   { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
-  const { host, grace, socket, socketMode, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
-  const { verify, memoryBudget, largestBody, openFiles, noManifest, envFile, engine } = flags
+  const { host, grace, socket, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
+  const { verify, force = false, memoryBudget, envFile, engine } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
   const rules = await readRules(process.cwd(), flags)
   // One that takes the place of another must not be refused what the others serve.
-  const unlisted = isReplacement && flags.unlisted === 'refuse' ? 'warn' : flags.unlisted
+  const unlisted = force || isReplacement ? ('warn' as const) : undefined
   // One worker warns, for all; and the primary answers operators.
   const onWarning = isFirst === false ? () => {} : undefined
   const isWorker = isFirst !== undefined
@@ -29,8 +29,8 @@ export async function toServeOptions(
     ...(store ?? { directory }),
     port,
     host,
-    socket,
-    socketMode,
+    socket: socket?.path,
+    socketMode: socket?.mode,
     descriptor,
     gracePeriod: grace,
     allowHosts: allowHost,
@@ -39,10 +39,9 @@ export async function toServeOptions(
     tls,
     site: defined({
       // With a store they have no effect, as the table of flags says.
-      ...(store === undefined && { verify, unlisted, noManifest }),
+      ...(store === undefined &&
+        defined({ verify: verify === true ? ('hash' as const) : undefined, unlisted, noManifest: force })),
       memoryBudget,
-      largestBody,
-      openFiles,
       rules,
       envFile,
       onWarning,

@@ -10,13 +10,12 @@ const others = 100
 interface Served {
   readonly summary: Pick<SiteSummary, 'files' | 'variants'>
   readonly engine: Pick<RunningEngine, 'name'>
-  readonly openFiles?: number | undefined
   /** Whether an application answers what the build does not. */
   readonly hasApplication: boolean
 }
 
 /** Says once where the system allows fewer descriptors than connections and kept files may take. */
-export function warnOfDescriptors({ summary, engine, openFiles, hasApplication }: Served): void {
+export function warnOfDescriptors({ summary, engine, hasApplication }: Served): void {
   const limit = descriptorLimit()
   const isNative = engine.name === 'native'
   // While Node answers, the native engine has a pair more. A build alone asks Node for moments; an application may take long.
@@ -24,7 +23,7 @@ export function warnOfDescriptors({ summary, engine, openFiles, hasApplication }
   // The native engine opens kept files once more.
   const ofFile = isNative ? 2 : 1
   // Two builds are open while one replaces the other.
-  const kept = 2 * ofFile * Math.min(openFiles ?? defaultOpenFiles(), summary.files + summary.variants)
+  const kept = 2 * ofFile * Math.min(defaultOpenFiles(), summary.files + summary.variants)
   const needed = ofConnection * connectionLimits.maximumConnections + kept + others
   if (limit === undefined || limit >= needed) return
   process.stderr.write(

@@ -1,4 +1,5 @@
-import { buildIdPath, firstNames } from '@serve-dist/manifest'
+import { buildIdPath } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { overridesFor } from '../site/field-rules.ts'
 import { namesOf } from '../site/names-of.ts'
 import type { Answer, FieldRule, Representation, Resource, Site } from '../site/site.ts'
@@ -103,11 +104,11 @@ function explainFreshness(status: number | undefined, value: string): Why {
   if (value === 'no-store') return { why: `status ${status} is never kept`, row: 'Freshness: Any error' }
   return value === 'no-cache'
     ? {
-        why: 'neither the build nor --immutable says that the name has a content hash',
+        why: 'neither the build nor a rule says that the name has a content hash',
         row: 'Freshness: Any other file, the fallback page, a redirect',
       }
     : {
-        why: 'the build, or --immutable, says that the name has a content hash',
+        why: 'the build, or a rule, says that the name has a content hash',
         row: 'Freshness: A name that the bundler hashed (200, 206, 304)',
       }
 }

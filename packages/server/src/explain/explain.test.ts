@@ -262,7 +262,7 @@ describe('explain', () => {
       Vary: 'the rule for **/*.js, of serve-dist.config, a flag or the plugin',
       'Access-Control-Allow-Origin': 'the rule for assets/**, of serve-dist.config, a flag or the plugin',
       'Referrer-Policy': 'securityHeaders, for all files',
-      'Cache-Control': 'the build, or --immutable, says that the name has a content hash',
+      'Cache-Control': 'the build, or a rule, says that the name has a content hash',
       ETag: 'from the SHA-256 of these very bytes',
     })
     expect(whyOf('/Stra%C3%9Fe.txt')['Cache-Control']).toMatch(/^the rule for \*\.txt/)

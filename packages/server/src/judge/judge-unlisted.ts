@@ -1,11 +1,5 @@
-import {
-  compressCommand,
-  firstNames,
-  isPageType,
-  mediaTypeOf,
-  type Manifest,
-  OperatorError,
-} from '@serve-dist/manifest'
+import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { servingFiles } from '../site/resolve-serving.ts'
 
 /** A folder with files that its manifest does not list. */
@@ -55,7 +49,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
     `  ${count} not listed: ${firstNames(foremost(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
-    '  --unlisted warn starts without these files.',
+    '  --force starts without these files.',
   ])
 }
 

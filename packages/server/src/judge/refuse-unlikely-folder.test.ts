@@ -23,7 +23,7 @@ async function refusalOf(
   throw error
 }
 
-/** A folder as `--no-manifest` serves it, whatever else is said of it. */
+/** A folder as `--force` serves it, whatever else is said of it. */
 async function expectServedAnyhow(directory: string): Promise<void> {
   expect(await refusalOf(directory, { noManifest: true })).toBeUndefined()
 }
@@ -51,17 +51,10 @@ describe('a folder that has lost its manifest', () => {
   })
 })
 
-test('a folder with a manifest is served by it, and says so where none is wanted', async () => {
+test('a folder with a manifest is served by it, also where none is wanted', async () => {
   const directory = await buildFixture({ ...page, 'notes.txt': 'private' }, { exclude: ['notes.txt'] })
-  const warnings: string[] = []
-  const site = await loadSite(directory, {
-    noManifest: true,
-    onWarning: (warning) => warnings.push(warning),
-  })
+  const site = await loadSite(directory, { noManifest: true })
   expect([...site.files.keys()]).toEqual(['index.html'])
-  expect(warnings).toEqual([
-    `${directory}: --no-manifest has no effect, because the folder has one (${manifestPath})`,
-  ])
 })
 
 describe('a folder above a build', () => {
@@ -73,7 +66,7 @@ describe('a folder above a build', () => {
     expect(refusal?.problems).toEqual([
       `${directory}: no manifest here, but 1 folder below has one`,
       `  Run: npx serve-dist ${directory}/client`,
-      `  --no-manifest serves ${directory} itself, all of it.`,
+      `  --force serves ${directory} itself, all of it.`,
     ])
     await expectServedAnyhow(directory)
   })

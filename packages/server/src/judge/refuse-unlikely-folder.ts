@@ -8,10 +8,10 @@ import {
   manifestPath,
   mediaTypeOf,
   OperatorError,
-  reasonOf,
   recordPath,
   shellWord,
 } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isServerOutput } from './compare-folder.ts'
 import { moduleName, outputs, serverModuleIn } from './framework-output.ts'
 
@@ -166,7 +166,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
     '    actions/upload-artifact          with include-hidden-files: true',
     '    a framework that copies folders  with its integration, see docs/frameworks.md',
     `  ${compressCommand(directory)} writes a new manifest, of all files that lie there.`,
-    '  --no-manifest serves the folder as it is, all of it.',
+    '  --force serves the folder as it is, all of it.',
   ])
 }
 
@@ -193,7 +193,7 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
 }
 
 function refuseFolder({ directory, root, task }: Folder, problem: string, cures: readonly string[]): never {
-  const flag = task === 'compress' ? "--include '**' compresses" : '--no-manifest serves'
+  const flag = task === 'compress' ? "--include '**' compresses" : '--force serves'
   const anyhow = `  ${flag} ${shellWord(directory)} itself, all of it.`
   throw new OperatorError('SD_FOLDER_WRONG', [`${root}: ${problem}`, ...cures, anyhow])
 }

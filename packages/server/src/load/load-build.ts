@@ -1,10 +1,5 @@
-import {
-  escapeMessage,
-  isSourceMap,
-  type Manifest,
-  OperatorError,
-  type ServingRules,
-} from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { describeUnlisted, refuseLostPages, type UnlistedFiles } from '../judge/judge-unlisted.ts'

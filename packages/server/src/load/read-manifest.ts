@@ -14,10 +14,9 @@ import {
   pendingPath,
   recordPath,
   isCompressible,
-  isMissing,
   type ServingRules,
-  reasonOf,
 } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
 /** How a folder without a manifest is read. */
@@ -44,9 +43,6 @@ export async function readManifest(root: string, options: ReadManifestOptions): 
   await expectDirectory(root, options)
   const text = await readOptional(join(root, manifestPath))
   if (text === undefined) return await describeFolder(root, options)
-  if (options.isStart && options.noManifest) {
-    options.onWarning(`${root}: --no-manifest has no effect, because the folder has one (${manifestPath})`)
-  }
   try {
     return parseManifest(text)
   } catch (error) {

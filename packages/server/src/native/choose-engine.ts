@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
-import { loadOptional, OperatorError, reasonOf } from '@serve-dist/manifest'
+import { loadOptional, OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { EngineBinding, EngineCredentials } from '@serve-dist/engine'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 
@@ -79,7 +80,7 @@ async function findObstacles(
 }
 
 async function hasOneCore(): Promise<boolean> {
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores() === 1
 }
 

@@ -2,7 +2,7 @@ import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
 import { readConfig } from './read-config.ts'
 
 /** What a command line says of how to serve, and the configuration that it names. */
-interface RuleFlags extends Pick<ServingRules, 'prefer' | 'fallback' | 'sourceMaps' | 'immutable' | 'cors'> {
+interface RuleFlags extends Pick<ServingRules, 'fallback'> {
   readonly config?: string
   readonly csp?: CspMode
 }
@@ -11,19 +11,24 @@ interface RuleFlags extends Pick<ServingRules, 'prefer' | 'fallback' | 'sourceMa
 export type CspMode = (typeof cspModes)[number]
 export const cspModes: readonly ['enforce', 'report-only', 'off'] = ['enforce', 'report-only', 'off']
 
-/** The rules of the configuration and of the command line, which outranks it; globs add up. */
+/** The rules of the configuration and of the command line, which outranks it. */
 export async function readRules(folder: string, flags: RuleFlags): Promise<ServingRules> {
   const config = await readConfig(folder, flags.config)
-  const { prefer, fallback, sourceMaps, csp, immutable = [], cors = [] } = flags
+  const { fallback, csp } = flags
   return {
     ...config,
-    ...(prefer !== undefined && { prefer }),
     ...(fallback !== undefined && { fallback }),
-    ...(sourceMaps !== undefined && { sourceMaps }),
-    immutable: [...(config.immutable ?? []), ...immutable],
-    cors: [...(config.cors ?? []), ...cors],
     ...(csp !== undefined && { csp: withMode(config.csp, csp) }),
   }
+}
+
+/** Reads the rules of a server that starts here, for commands that look at what it answers. */
+export async function readRulesAsServed({ config }: Pick<RuleFlags, 'config'>): Promise<ServingRules> {
+  const csp = cspModes.find((mode) => mode === process.env['CSP'])
+  return await readRules(process.cwd(), {
+    ...(config !== undefined && { config }),
+    ...(csp !== undefined && { csp }),
+  })
 }
 
 function withMode(rule: boolean | PolicyRules | undefined, mode: CspMode): boolean | PolicyRules {

@@ -219,7 +219,11 @@ describe('serve-dist check of a site', () => {
   test.each<readonly [string, RequestListener, RegExp]>([
     ['401', (_request, response) => response.writeHead(401).end(), /answers 401; pass credentials with -H/],
     ['403', (_request, response) => response.writeHead(403).end(), /answers 403; let this client through/],
-    ['429', (_request, response) => response.writeHead(429).end(), /answers 429; .* lower --concurrency/],
+    [
+      '429',
+      (_request, response) => response.writeHead(429).end(),
+      /answers 429; let this client ask more often/,
+    ],
     ['502', (_request, response) => response.writeHead(502).end(), /answers 502/],
     [
       'a redirect to a login',
@@ -254,9 +258,10 @@ describe('serve-dist check of a site', () => {
           response.writeHead(answer.status, { etag: '"x"' }).end(await answer.text()),
         )
     })
-    const run = await runCheck([limiting, '--build', directory, '--concurrency', '1'])
+    const run = await runCheck([limiting, '--build', directory])
     expect(run).toMatchObject({ code: 1, found: [], stopped: expect.stringContaining('answers 429') })
-    expect(asked).toBe(6)
+    // Three other requests were under way.
+    expect(asked).toBeLessThanOrEqual(9)
   })
 
   test('sends the fields of -H, with which it is let in', async () => {
@@ -284,7 +289,6 @@ describe('serve-dist check of a site', () => {
     [['dist', '--build', 'other'], '--build: only with an address'],
     [['www.example.org/app/'], 'a site is https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
-    [['https://example.org', '--concurrency', '0'], '--concurrency: expected a whole number from 1 to 64'],
     [['https://example.org', '-H', 'no field'], '--header: expected a field such as'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand(['check', ...args]).exited

@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   // and what frees it then looks like readers that go on.
   test.each<readonly [string, readonly string[]]>([
     ['from memory', []],
-    ['streamed', ['--largest-body', '1m']],
+    ['streamed', ['--memory-budget', '1m']],
     ...(hasNative ? [['by the native engine', ['--engine', 'native']] as const] : []),
   ])(
     'serves others while 1,000 readers of 10 MB stall, for less than 100 MB, then cuts them off: %s',

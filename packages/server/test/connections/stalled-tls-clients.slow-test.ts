@@ -39,7 +39,7 @@ const readers: Readonly<Record<string, (port: number) => Promise<Socket>>> = {
 
 const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
   ['from memory', []],
-  ['streamed', ['--largest-body', '1m']],
+  ['streamed', ['--memory-budget', '1m']],
   ['by the native engine', ['--engine', 'native']],
 ]
 

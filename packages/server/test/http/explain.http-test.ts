@@ -22,10 +22,11 @@ const rules = {
     { from: '/hidden.txt', to: '/404.html', status: 404, force: true },
   ],
 } as const
-const flags: ExplainFlags = { method: 'GET', unlisted: 'ignore' }
+const flags: ExplainFlags = { method: 'GET' }
 
 let directory: string
 let config: string
+let singlePage: string
 let module: string
 beforeAll(async () => {
   directory = await buildFixture(
@@ -43,9 +44,11 @@ beforeAll(async () => {
   await writeFile(join(directory, 'late.txt'), 'late')
   const beside = await writeFixture({
     'serve-dist.config.json': JSON.stringify(rules),
+    'single-page.json': JSON.stringify({ fallback: 'spa' }),
     'entry.mjs': 'export const fetch = () => new Response("made", { status: 203 })',
   })
   config = join(beside, 'serve-dist.config.json')
+  singlePage = join(beside, 'single-page.json')
   module = join(beside, 'entry.mjs')
 })
 
@@ -75,7 +78,7 @@ const ways: readonly (readonly [
   ['with a configuration', () => ({ config }), () => ({ site: { rules } })],
   [
     'with a fallback, and files on the disk',
-    () => ({ fallback: 'spa', fsFallback: true }),
+    () => ({ config: singlePage, fsFallback: true }),
     () => ({ site: { rules: { fallback: 'spa' } }, handler: { fileSystemFallback: true } }),
   ],
   ['with an application', () => ({ ssr: module }), () => ({ ssr: module })],
@@ -112,7 +115,7 @@ describe('explain', () => {
   })
 
   test('prints the answer, its steps and the rules that set its fields', async () => {
-    const given = ['--unlisted', 'ignore', '--config', config, '-H', 'Accept-Encoding: br']
+    const given = ['--config', config, '-H', 'Accept-Encoding: br']
     const args = ['explain', '/assets/app-1a2b3c4d.js', directory, ...given, '-H', 'If-None-Match: "x"']
     const { exited } = spawnCommand(args)
     const { code, stdout, stderr } = await exited
@@ -129,7 +132,7 @@ describe('explain', () => {
   })
 
   test('says of a file that the manifest does not list why it is a 404, also as JSON', async () => {
-    const { exited } = spawnCommand(['explain', '/late.txt', directory, '--unlisted', 'ignore', '--json'])
+    const { exited } = spawnCommand(['explain', '/late.txt', directory, '--json'])
     const { code, stdout } = await exited
     const said: unknown = JSON.parse(stdout)
     expect(code).toBe(0)

@@ -26,9 +26,9 @@ const quiet: LoadSiteOptions = { noManifest: true, onWarning: () => {} }
 
 const hosts: Readonly<Record<string, (directory: string) => Promise<number>>> = {
   'the command': async (directory) =>
-    (await spawnCommand([directory, '--port', '0', '--no-manifest']).listening).port,
+    (await spawnCommand([directory, '--port', '0', '--force']).listening).port,
   'the command with workers': async (directory) =>
-    (await spawnCommand([directory, '--port', '0', '--no-manifest', '--workers', '2']).listening).port,
+    (await spawnCommand([directory, '--port', '0', '--force', '--workers', '2']).listening).port,
   'serve()': async (directory) => (await startServer(directory, { site: quiet })).port,
   'the handler': async (directory) => {
     const handle = createHandler(await loadSite(directory, quiet))

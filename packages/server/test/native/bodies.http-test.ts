@@ -247,7 +247,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
 
   test.each([
     ['from memory', []],
-    ['streamed', ['--largest-body', '100k']],
+    ['streamed', ['--memory-budget', '100k']],
   ] as const)('cost 1,000 readers that stall no memory: %s', async (_how, flags) => {
     const command = await startSoakCommand([directory, '--engine', 'native', ...flags])
     const { port } = command

@@ -46,7 +46,7 @@ function socketsOf({ sockets }: Agent): Socket[] {
 
 /** An instance with a port of its own, and the connections that a balancer keeps to it. */
 async function launch(engine: string): Promise<Instance> {
-  const command = spawnCommand([directory, '--port', '0', '--largest-body', '512k', '--engine', engine])
+  const command = spawnCommand([directory, '--port', '0', '--memory-budget', '512k', '--engine', engine])
   const { port } = await command.listening
   return { command, port, agent: new Agent({ keepAlive: true }) }
 }
@@ -113,7 +113,7 @@ describe.skipIf(process.platform === 'win32').each([...cases, ...(hasNative ? na
     test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
       const { cert, key } = await writeCertificate()
       const tls = isSecure ? ['--tls-cert', cert, '--tls-key', key] : []
-      const supervisor = await supervise([directory, '--largest-body', '512k', ...args, ...tls])
+      const supervisor = await supervise([directory, '--memory-budget', '512k', ...args, ...tls])
       let instances = [await supervisor.start(), await supervisor.start()]
       const clients = startClients(8, (target) =>
         isSecure ? askOverHttp2(supervisor.port, target) : ask(supervisor.port, target, false),

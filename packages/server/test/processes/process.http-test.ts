@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32').each([
       fs.promises.chmod = async () => {}
       syncBuiltinESMExports()`
     const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(changeNoMode)}`]
-    const command = spawnCommand([directory, '--socket', path, '--socket-mode', '600', ...args], {
+    const command = spawnCommand([directory, '--socket', `${path}:600`, ...args], {
       nodeOptions,
     })
     await command.listening
@@ -303,16 +303,22 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     ['one process', []],
     ['two workers', ['--workers', '2']],
   ])('warns once of a flag that does nothing, and serves: %s', async (_how, more) => {
-    const command = spawnCommand([directory, '--port', '0', '--socket-mode', '600', ...more])
+    const command = spawnCommand([directory, '--port', '0', '--trust-proxy', '1', ...more])
     await command.listening
     command.child.kill('SIGTERM')
     const { code, stderr } = await command.exited
-    expect([code, stderr]).toEqual([0, 'serve-dist: warning: --socket-mode has no effect without --socket\n'])
+    expect([code, stderr]).toEqual([
+      0,
+      'serve-dist: warning: --trust-proxy has no effect without --access-log: client addresses are used only there\n',
+    ])
   })
 
   test.each([
     [['--grace', 'soon'], /--grace: expected a duration such as 500ms, 10s or 1m.*"soon"/],
-    [['--socket-mode', 'rw'], /--socket-mode: expected permissions in octal digits such as 660, found "rw"/],
+    [
+      ['--socket', '/s:999'],
+      /--socket: expected a path and permissions in octal digits such as \/s:660, found "\/s:999"/,
+    ],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand([directory, '--port', '0', ...args]).exited
     expect(code).toBe(1)

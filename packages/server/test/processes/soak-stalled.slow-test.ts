@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       await deploy(0)
       const { cert, key } = await writeCertificate()
       const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
-      const command = await startSoakCommand([directory, '--engine', engine, '--largest-body', '1m', ...tls])
+      const command = await startSoakCommand([directory, '--engine', engine, '--memory-budget', '1m', ...tls])
 
       const over = new AbortController()
       const ending = { scheme, command, signal: over.signal }

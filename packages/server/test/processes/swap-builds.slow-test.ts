@@ -18,7 +18,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
       : [['by the native engine', 'http', ['--engine', 'native']] as const]),
     ['by two workers', 'http', ['--workers', '2']],
     ['over TLS', 'https', []],
-    ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--largest-body', '50']],
+    ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--memory-budget', '50']],
   ] as const)(`swaps ${fewSwaps} builds %s as well`, async (_how, scheme, flags) => {
     const builds = await numberedBuilds(fewSwaps + 1)
     await builds.deploy()
@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     const builds = await numberedBuilds(swaps + 1)
     await builds.deploy()
     const signalled = await startSoakCommand([builds.directory])
-    const watching = await startSoakCommand([builds.directory, '--largest-body', '50', '--watch'])
+    const watching = await startSoakCommand([builds.directory, '--memory-budget', '50', '--watch'])
     const commands = [
       ['from memory, by SIGHUP', signalled],
       ['streamed, by --watch', watching],

@@ -284,7 +284,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   })
 
   test('drains all workers at a signal that only the primary is to obey', async () => {
-    const command = spawnCommand([directory, ...processes, '--largest-body', '1k'])
+    const command = spawnCommand([directory, ...processes, '--memory-budget', '1k'])
     const { port } = await command.listening
     const workers = await childrenOf(command.child.pid)
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))

@@ -80,13 +80,13 @@ async function finish(how: string, clients: SwapClients, kinds: number): Promise
 
 const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
   ['of one process', []],
-  ['of one process, streamed', ['--largest-body', '50']],
+  ['of one process, streamed', ['--memory-budget', '50']],
   ['of two workers', ['--workers', '2']],
-  ['of two workers, streamed', ['--workers', '2', '--largest-body', '50']],
+  ['of two workers, streamed', ['--workers', '2', '--memory-budget', '50']],
 ]
 const nativeWays: typeof ways = [
   ['of the native engine', ['--engine', 'native', '--workers', '2']],
-  ['of the native engine, streamed', ['--engine', 'native', '--largest-body', '50']],
+  ['of the native engine, streamed', ['--engine', 'native', '--memory-budget', '50']],
 ]
 
 describe.skipIf(process.platform !== 'linux')('publish and rollback under full load', () => {

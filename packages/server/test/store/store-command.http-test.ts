@@ -20,8 +20,6 @@ async function makeStore(): Promise<Fixture> {
   return { folder, store, words: ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0'] }
 }
 
-const values: Readonly<Record<string, string>> = { '--verify': 'hash', '--unlisted': 'warn' }
-
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { url } = await listening
   await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
@@ -39,7 +37,7 @@ describe('serve-dist --store', () => {
 
   test('looks at once at SIGHUP', async () => {
     const { store, words, folder } = await makeStore()
-    const command = spawnCommand([...words, '--store-interval', '1h'])
+    const command = spawnCommand(words)
     await expectPage(command, 'first')
     command.child.kill('SIGHUP')
     await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'), 8000)
@@ -88,9 +86,8 @@ describe('serve-dist --store', () => {
 
   test('says which flags have no effect', async () => {
     const { words } = await makeStore()
-    const flags = ['--watch', '--fs-fallback', '--verify', '--unlisted', '--no-manifest']
-    const given = flags.flatMap((flag) => (flag in values ? [flag, values[flag] ?? ''] : flag))
-    const command = spawnCommand([...words, ...given])
+    const flags = ['--watch', '--fs-fallback', '--verify', '--force']
+    const command = spawnCommand([...words, ...flags])
     await expectPage(command, 'first')
     const complaints = (await endCommand(command))
       .split('\n')

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../server/test/support/soak/soak-random.ts'
 import { publish } from '../../src/index.ts'
@@ -15,7 +14,7 @@ import {
 import { publishWith } from '../support/publish-with.ts'
 import { deltasOf, differences, faultsOf, rowsOf } from '../support/read-store.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 
 const retention = { generations: 1, age: 0 }
 /** Deletes what was sent a moment ago, too; a bucket's clock has whole seconds only. */
