@@ -2,7 +2,6 @@ import { retireFiles } from '../files/inspect-files.ts'
 import type { EarlierBuild } from '../load/keep-earlier.ts'
 import type { LoadedBuild } from '../load/load-build.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
-import type { StoredBuild } from '../site/kept-build.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 
 /** What changes while a site is served. */
@@ -26,8 +25,7 @@ export function serveBuild(state: LiveState, next: LoadedBuild): void {
 
 /** Returns the bytes of a build and of the earlier builds that it keeps. */
 export function filesOf({ build, kept }: LoadedBuild): readonly StoredBytes[] {
-  const builds: readonly StoredBuild[] = [build.current, ...kept]
-  return builds.flatMap(({ stored }) => [...stored.values()])
+  return [build.current, ...kept].flatMap(({ stored }) => Array.from(stored.values()))
 }
 
 /** Returns the builds that would be earlier ones if another build were swapped in now, the newest first. */
