@@ -3,7 +3,8 @@ export type { HandlerOptions } from './hosts/handler-options.ts'
 export { loadSite } from './load/load-site.ts'
 export type { LoadSiteOptions } from './load/load-options.ts'
 export type { StoreOptions } from './load/store-options.ts'
-export { openLiveSite, type LiveSite } from './live/open-live-site.ts'
+export { openLiveSite } from './live/open-live-site.ts'
+export type { LiveSite } from './live/open-staged-site.ts'
 export type { ReloadOutcome, ReloadRefusal } from './live/reload-outcome.ts'
 export type { OperationsOptions } from './operations/operations-options.ts'
 export { defineConfig, type ServeDistConfig } from './rules/read-config.ts'
@@ -16,13 +17,11 @@ export type {
   Representation,
   Resource,
   Site,
-  SiteHolder,
   SiteSummary,
-  StoreFigures,
-  StoreState,
-  StoreView,
   StoredBytes,
 } from './site/site.ts'
+export type { SiteHolder } from './site/site-holder.ts'
+export type { StoreFigures, StoreState, StoreView } from './site/store-view.ts'
 export type { LiveSiteOptions } from './load/load-options.ts'
 export type { TlsOptions } from './transport/tls/tls-options.ts'
 export { type Fallback, OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

@@ -1,6 +1,6 @@
 import { count } from '@serve-dist/foundation/text/count'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import type { RunningEngine } from '../native/engine-choice.ts'
+import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** What the command prints when it listens. */

@@ -1,7 +1,7 @@
 import type { Reload } from './prepare-reload-triggers.ts'
 import type { WorkersSummary } from './listening-line.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
-import type { RunningEngine } from '../native/engine-choice.ts'
+import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** What serves: this process, or workers of its own. */

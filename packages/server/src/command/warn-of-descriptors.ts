@@ -1,5 +1,5 @@
 import { defaultOpenFiles, descriptorLimit } from '../load/load-options.ts'
-import type { RunningEngine } from '../native/engine-choice.ts'
+import type { RunningEngine } from '../native/choose-engine.ts'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import type { SiteSummary } from '../site/site.ts'
 

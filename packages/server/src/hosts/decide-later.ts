@@ -2,7 +2,8 @@ import type { Fallback } from '@serve-dist/manifest'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { decide, fallbackFor, type HostRole } from '../site/decide.ts'
 import { isSkewMiss } from '../site/missing-asset.ts'
-import type { Answer, Site, SiteHolder } from '../site/site.ts'
+import type { Answer, Site } from '../site/site.ts'
+import type { SiteHolder } from '../site/site-holder.ts'
 
 /** What a host knows of itself. */
 export interface HostOptions {
@@ -34,7 +35,8 @@ export async function decideLater(
     if (found !== undefined) return found
   }
   const answer = decideNow()
-  if (holder.lookAgain === undefined || !mayBeOfNewerBuild(holder.current, request, answer)) return answer
-  await holder.lookAgain()
+  if (holder.refreshForMissingAsset === undefined || !mayBeOfNewerBuild(holder.current, request, answer))
+    return answer
+  await holder.refreshForMissingAsset()
   return decideNow()
 }

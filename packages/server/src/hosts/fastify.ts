@@ -2,7 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { FastifyPluginAsync, FastifyReply, RegisterOptions } from 'fastify'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { type SiteSource, toSiteHolder } from '../site/site.ts'
+import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
 /** What the Fastify plugin takes. */
 export interface ServeDistFastifyOptions extends HandlerOptions {
@@ -25,7 +25,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
     throw new OperatorError('SD_OPTION_INVALID', `prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
   }
   const handle = createHandler(site, options)
-  const mayPassOnLater = options.fileSystemFallback === true || holder.lookAgain !== undefined
+  const mayPassOnLater = options.fileSystemFallback === true || holder.refreshForMissingAsset !== undefined
   fastify.addHook('onRequest', (request, reply, next) => {
     let isPassedOn = false
     const takeBack = lendFields(reply)

@@ -5,7 +5,8 @@ import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import type { Answer, SiteSource } from '../site/site.ts'
+import type { Answer } from '../site/site.ts'
+import type { SiteSource } from '../site/site-holder.ts'
 import type { FileContent } from '../files/stored-file.ts'
 
 /**
@@ -22,7 +23,7 @@ export type FetchHandler = (request: Request) => Response | undefined | Promise<
  * `fallback: 'spa'` (or a rule of the site).
  */
 export function createFetchHandler(source: SiteSource, options: HandlerOptions = {}): FetchHandler {
-  const { holder, fallback: chosen, fileSystemFallback, mayLookAgain, report } = openHost(source, options)
+  const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
 
   return function handle(request) {
     const site = holder.current
@@ -33,8 +34,7 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
     // 9., or 8. before it.
     const isOnDisk = answer === undefined && fileSystemFallback
-    if (!isOnDisk && !(mayLookAgain && mayBeOfNewerBuild(site, fields, answer)))
-      return respond(fields, answer)
+    if (!isOnDisk && !(mayRefresh && mayBeOfNewerBuild(site, fields, answer))) return respond(fields, answer)
     return decideLater(holder, fields, { role: 'middleware', fallback: chosen, fileSystemFallback }).then(
       async (later) => await respond(fields, later),
     )

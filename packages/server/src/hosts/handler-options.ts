@@ -1,7 +1,7 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { type Fallback, fallbacks, OperatorError } from '@serve-dist/manifest'
 import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
-import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site.ts'
+import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
 /** How a handler treats what the table does not tell. */
 export interface HandlerOptions {
@@ -57,7 +57,7 @@ export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerO
 export interface Host extends Omit<ResolvedHandlerOptions, 'onProblem'> {
   readonly holder: SiteHolder
   /** Whether a newer build may be found. */
-  readonly mayLookAgain: boolean
+  readonly mayRefresh: boolean
   /** Reports a file that vanished or changed, each once. */
   readonly report: (problem: Error) => void
 }
@@ -73,8 +73,8 @@ export function openHost(source: SiteSource, options: HandlerOptions): Host {
   if (resolved.fileSystemFallback && holder.current.store !== undefined) {
     throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolder}`)
   }
-  const mayLookAgain = holder.lookAgain !== undefined
-  return { ...resolved, holder, mayLookAgain, report: reportOnce(onProblem) }
+  const mayRefresh = holder.refreshForMissingAsset !== undefined
+  return { ...resolved, holder, mayRefresh, report: reportOnce(onProblem) }
 }
 
 /** The same options for several hosts, which report a file once between them. */

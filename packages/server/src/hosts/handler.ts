@@ -5,7 +5,8 @@ import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
-import type { Answer, Site, SiteSource } from '../site/site.ts'
+import type { Answer, Site } from '../site/site.ts'
+import type { SiteSource } from '../site/site-holder.ts'
 import { underMount } from './under-mount.ts'
 
 /**
@@ -34,7 +35,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * (`allocations.http-test.ts`).
  */
 export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
-  const { holder, fallback: chosen, fileSystemFallback, mayLookAgain, report } = openHost(source, options)
+  const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
   const readRequestFields = createRequestFieldsReader()
 
   return function handle(request, response, next) {
@@ -49,8 +50,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
 
     // 8. The disk, a newer build, or the next middleware.
     if (answer === undefined && fileSystemFallback) void answerLater(request, response, next)
-    else if (mayLookAgain && mayBeOfNewerBuild(site, fields, answer))
-      void answerLater(request, response, next)
+    else if (mayRefresh && mayBeOfNewerBuild(site, fields, answer)) void answerLater(request, response, next)
     else if (answer === undefined && next === undefined)
       finish(request, response, decideNotFound(site, fields, fallback))
     else finish(request, response, answer, next)

@@ -2,7 +2,8 @@ import type { Manifest } from '@serve-dist/manifest'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
-import type { ManifestEntry, Site, StoredBytes, StoreView } from '../site/site.ts'
+import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { StoreView } from '../site/store-view.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
 import type { WatchedBuilds } from './watched-builds.ts'
@@ -26,7 +27,7 @@ export interface BuildSource {
    *
    * @throws OperatorError where it does not answer.
    */
-  peek?(buildId: string): Promise<KeptBySource>
+  listBuilds?(buildId: string): Promise<KeptBySource>
   /** Has who decides about builds load what is current, where that is another process. */
   readonly lookNow?: () => Promise<unknown>
   /** The build with this id has taken its place. */

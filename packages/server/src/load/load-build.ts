@@ -1,39 +1,47 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
-import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
-import { chooseFiles } from './choose-files.ts'
-import { unusedHeadersFileRules } from '../site/field-rules.ts'
+import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
-import { foldProblems } from '../rules/fold-problems.ts'
-import { describeUnlisted, refuseLostPages } from '../judge/judge-unlisted.ts'
-import type { MadeEnvironment } from '../rules/make-environment-module.ts'
-import { type JoinedSite, joinSite } from './join-site.ts'
-import type { EarlierBuild } from './keep-earlier.ts'
-import { readServingFiles } from '../rules/read-serving-files.ts'
-import { listDeltas, type StoredBuild } from '../site/kept-build.ts'
-import { missingFallback } from '../site/missing-fallback.ts'
-import { resolveServing, servingFiles, sourceMapsOf } from '../site/resolve-serving.ts'
-import type { Site, StoredBytes } from '../site/site.ts'
-import type { ResolvedLiveSiteOptions } from './load-options.ts'
-import { describeEdited, makeEnvironment, withBody, withModule } from '../rules/runtime-module.ts'
-import { describeTimesAhead } from './times-ahead.ts'
-import { describeMemory } from './describe-memory.ts'
+import { describeUnlisted, refuseLostPages, type UnlistedFiles } from '../judge/judge-unlisted.ts'
 import { describePolicy } from '../rules/describe-policy.ts'
+import { foldProblems } from '../rules/fold-problems.ts'
+import type { MadeEnvironment } from '../rules/make-environment-module.ts'
+import { readServingFiles } from '../rules/read-serving-files.ts'
+import { describeEdited, makeEnvironment, withBody, withModule } from '../rules/runtime-module.ts'
 import { usablePolicy } from '../rules/usable-policy.ts'
+import { unusedHeadersFileRules } from '../site/field-rules.ts'
+import { listDeltas } from '../site/kept-build.ts'
+import { missingFallback } from '../site/missing-fallback.ts'
+import type { SitePolicy } from '../site/resolve-policy.ts'
+import {
+  type ResolvedServing,
+  resolveServing,
+  servingFiles,
+  type ServingSources,
+  sourceMapsOf,
+} from '../site/resolve-serving.ts'
+import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { BuildSource, SourceBuild } from './build-source.ts'
+import { chooseFiles } from './choose-files.ts'
+import { describeMemory } from './describe-memory.ts'
+import { type JoinedSite, joinSite, type ReadBuild } from './join-site.ts'
+import type { EarlierBuild } from './keep-earlier.ts'
+import type { ResolvedLiveSiteOptions } from './load-options.ts'
+import { describeTimesAhead } from './times-ahead.ts'
 
-/** A site, with what its maker must know of it. */
+/** A build that was read and checked, with its site: plain data, besides the files that are kept open. */
 export interface LoadedBuild extends JoinedSite {
-  /** Whether the folder has a manifest; one without was described instead. */
+  /** Whether the folder has a manifest; a folder without one was described instead. */
   readonly hasManifest: boolean
   /** Equal for two loads that answer alike: the same folder, the same build, the same files on the disk. */
   readonly identity: string
   /** What the site was made of. */
-  readonly build: StoredBuild
-  /** What it is with files of the builds that its source keeps by now. */
-  withKept(source: KeptBySource, before: readonly EarlierBuild[]): JoinedSite
-  /** Closes what was kept open of the build, as soon as nobody reads from it. */
-  retire(): void
+  readonly build: ReadBuild
+}
+
+/** Closes what was kept open of a build, each file as soon as its last reader has finished. */
+export function retireBuild({ build }: LoadedBuild): void {
+  retireFiles(build.current.stored.values())
 }
 
 /** How a build is read. */
@@ -88,117 +96,166 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
       if ('error' in loaded) throw loaded.error
       return loaded
     }
-    if (!('error' in loaded)) loaded.retire()
+    if (!('error' in loaded)) retireBuild(loaded)
   }
   throw new OperatorError('SD_BUILD_CHANGED', [
     `${source.place}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
   ])
 }
 
-async function loadOnce(build: SourceBuild, given: LoadBuildOptions): Promise<LoadedBuild> {
+async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<LoadedBuild> {
   // Warnings name files, and are printed as they are.
   const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
   // 2. The manifest, and the environment.
-  const manifest = await build.readManifest(options)
-  const made = await makeEnvironment(manifest, options)
-  const { problems } = made
+  const read = await source.readManifest(options)
+  const environment = await makeEnvironment(read, options)
   try {
-    return await loadDescribed(build, { ...made, manifest }, options)
+    const described = describeBuild({ source, read, environment }, options)
+    // 3. and 4. The files.
+    const files = await readFiles(described, options)
+    return await loadSiteOf(described, files, options).catch((error: unknown) => {
+      // `onWarning` is user code and may throw: close the open files first.
+      retireFiles(files.values())
+      throw error
+    })
   } catch (error) {
+    const { problems } = environment
     if (problems.length === 0 || !(error instanceof OperatorError)) throw error
     throw new OperatorError(error.code, [...new Set([...error.problems, ...problems])], { cause: error })
   }
 }
 
-/** A manifest, the module in the place of one of its files, and what is wrong with the environment. */
-interface Description extends MadeEnvironment {
-  readonly manifest: Manifest
+/** A manifest as it was read, and the module that replaces one of its files. */
+interface Description {
+  readonly source: SourceBuild
+  readonly read: Manifest
+  readonly environment: MadeEnvironment
 }
 
-async function loadDescribed(
-  build: SourceBuild,
-  { manifest: read, module, values, problems: unset }: Description,
-  options: LoadBuildOptions,
-): Promise<LoadedBuild> {
-  const { verify, memoryBudget, largestBody, rules, openFiles, unlisted, isStart, digests, onWarning } =
-    options
-  const { needsEnvironment } = options
-  const { directory, root, hasManifest } = build
-  const whole = module === undefined ? read : withModule(read, module)
+type BuildFiles = ReadonlyMap<ManifestEntry, StoredBytes>
+
+/** A build before its files are read. */
+interface DescribedBuild extends Description {
+  /** The folder, and the manifest with the module of the environment. */
+  readonly folder: UnlistedFiles
+  /** The manifest without files that are denied. */
+  readonly wanted: Manifest
+  /** The rules of the manifest and of the options. */
+  readonly rules: readonly ServingRules[]
+}
+
+function describeBuild(
+  description: Description,
+  { rules, unlisted, isStart }: LoadBuildOptions,
+): DescribedBuild {
+  const { source, read, environment } = description
+  const { module } = environment
+  const { directory, root } = source
+  const manifest = module === undefined ? read : withModule(read, module)
   const listed = module === undefined ? read : { ...read, files: [...read.files, module.file] }
-  const found = { directory, root, manifest: whole, unlisted: build.findUnlisted(listed) }
-  if (isStart && unlisted === 'refuse') refuseLostPages(found)
+  const folder = { directory, root, manifest, unlisted: source.findUnlisted(listed) }
+  if (isStart && unlisted === 'refuse') refuseLostPages(folder)
+  const sources = [manifest.serving ?? {}, rules]
+  const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(manifest) : manifest
+  return { ...description, folder, wanted, rules: sources }
+}
 
-  const sources = [whole.serving ?? {}, rules]
-  const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(whole) : whole
-
+async function readFiles(
+  { source, wanted, environment: { module } }: DescribedBuild,
+  { verify, isStart, digests, onWarning, ...limits }: LoadBuildOptions,
+): Promise<BuildFiles> {
   // 3. What to hold, and what to keep open.
   const onDisk = { ...wanted, files: wanted.files.filter((file) => file !== module?.file) }
-  const { expected, bytesToHold, ...chosen } = chooseFiles(onDisk, { memoryBudget, largestBody, openFiles })
+  const { expected, bytesToHold, ...chosen } = chooseFiles(onDisk, limits)
   const scarce = describeMemory(bytesToHold)
   if (scarce !== undefined) onWarning(scarce)
 
   // 4. The files.
-  const inspected = await build.inspect(expected, {
+  const files = await source.inspect(expected, {
     // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
     digests,
     ...chosen,
   })
-  const retire = (): void => retireFiles(inspected.values())
-  try {
-    const files = module === undefined ? inspected : withBody(inspected, module)
-    // 5. How to serve it.
-    const written = readServingFiles(whole, files, onWarning)
-    const policy = usablePolicy(build, whole, { ...written, rules: sources, values, needsEnvironment })
-    if (unset.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', unset)
-    const serving = resolveServing({ directory: root, ...written, rules: sources, policy })
+  return module === undefined ? files : withBody(files, module)
+}
 
-    // 6. The table.
-    const ahead = describeTimesAhead(wanted)
-    const manifest: Manifest = {
-      ...wanted,
-      ...(ahead !== undefined && { timesAreFixed: true }),
-      files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
-    }
-    const deltas = await build.holdDeltas?.(memoryBudget - bytesHeld(files.values()))
-    const changes = listDeltas(deltas)
-    const current = { manifest, stored: files, deltas }
-    const room = memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes))
-    const limits = { memoryBudget: room, openFiles }
-    const readBuild = { current, serving, place: directory, unlistedFiles: found.unlisted.length, limits }
-    const { joined, problems } = joinSite(readBuild, options.earlier, build.kept)
-    const { site, keptIdentity } = joined
+async function loadSiteOf(
+  described: DescribedBuild,
+  files: BuildFiles,
+  options: LoadBuildOptions,
+): Promise<LoadedBuild> {
+  const { source, wanted } = described
+  // 5. How to serve it.
+  const { written, policy, serving } = resolveRules(described, files, options)
 
-    // 7. The warnings.
-    const missing = missingFallback(site)
-    const started = isStart ? await build.describeStart(site, whole) : undefined
-    const untold = unlisted === 'ignore' ? undefined : describeUnlisted(found)
-    const edited = isStart && module !== undefined ? describeEdited(root, read, module) : undefined
-    for (const problem of [
-      ...unusedHeadersFileRules(written.headersFile, manifest),
-      ...foldProblems(problems),
-      ...(ahead === undefined ? [] : [ahead]),
-      ...(missing === undefined ? [] : [missing]),
-      ...(started === undefined ? [] : [started]),
-      ...(untold === undefined ? [] : [untold]),
-      ...(edited === undefined ? [] : [edited]),
-      ...(policy === undefined ? [] : describePolicy(site, policy)),
-    ])
-      onWarning(problem)
-    return {
-      ...joined,
-      hasManifest,
-      identity: `${identify(site, files.values())}\n${keptIdentity}\n${deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join()}`,
-      build: current,
-      withKept: (source, before) => joinSite(readBuild, before, source).joined,
-      retire,
-    }
-  } catch (error) {
-    // `onWarning` is user code and may throw: close the open files first.
-    retire()
-    throw error
+  // 6. The table.
+  const ahead = describeTimesAhead(wanted)
+  const manifest: Manifest = {
+    ...wanted,
+    ...(ahead !== undefined && { timesAreFixed: true }),
+    files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
   }
+  const { memoryBudget, openFiles } = options
+  const deltas = await source.holdDeltas?.(memoryBudget - bytesHeld(files.values()))
+  const changes = listDeltas(deltas)
+  const build: ReadBuild = {
+    current: { manifest, stored: files, deltas },
+    serving,
+    place: source.directory,
+    unlistedFiles: described.folder.unlisted.length,
+    limits: { memoryBudget: memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes)), openFiles },
+  }
+  const { joined, problems } = joinSite(build, options.earlier, source.kept)
+  const { site, keptIdentity } = joined
+
+  // 7. The warnings.
+  for (const warning of [
+    ...unusedHeadersFileRules(written.headersFile, manifest),
+    ...foldProblems(problems),
+    ahead,
+    missingFallback(site),
+    ...(await describeFolder(described, site, options)),
+    ...(policy === undefined ? [] : describePolicy(site, policy)),
+  ])
+    if (warning !== undefined) options.onWarning(warning)
+  const identities = [
+    identify(site, files.values()),
+    keptIdentity,
+    deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join(),
+  ]
+  return { ...joined, hasManifest: source.hasManifest, identity: identities.join('\n'), build }
+}
+
+interface ResolvedRules {
+  readonly written: Pick<ServingSources, 'headersFile' | 'redirectsFile'>
+  readonly policy: SitePolicy | undefined
+  readonly serving: ResolvedServing
+}
+
+function resolveRules(
+  { source, folder: { manifest }, rules, environment }: DescribedBuild,
+  files: BuildFiles,
+  { needsEnvironment, onWarning }: LoadBuildOptions,
+): ResolvedRules {
+  const { values, problems } = environment
+  const written = readServingFiles(manifest, files, onWarning)
+  const policy = usablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
+  return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
+}
+
+/** What differs between a folder and its manifest, and what a start says of a folder. */
+async function describeFolder(
+  { source, folder, read, environment: { module } }: DescribedBuild,
+  site: Site,
+  { unlisted, isStart }: LoadBuildOptions,
+): Promise<readonly (string | undefined)[]> {
+  return [
+    isStart ? await source.describeStart(site, folder.manifest) : undefined,
+    unlisted === 'ignore' ? undefined : describeUnlisted(folder),
+    isStart && module !== undefined ? describeEdited(source.root, read, module) : undefined,
+  ]
 }
 
 /** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */

@@ -8,7 +8,8 @@ import { type CachedBuilds, type Mirror, openMirror } from '../mirror/open-mirro
 import { openSharedMirror } from '../mirror/open-shared-mirror.ts'
 import { type AskStore, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
 import { upstreamOf } from '../mirror/upstream.ts'
-import type { ManifestEntry, StoredBytes, StoreView } from '../site/site.ts'
+import type { ManifestEntry, StoredBytes } from '../site/site.ts'
+import type { StoreView } from '../site/store-view.ts'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import type { ResolvedLoadSiteOptions } from './load-options.ts'
 import { markEnvFile } from './mark-manifest.ts'
@@ -116,7 +117,7 @@ function sourceOf(builds: CachedBuilds): BuildSource {
   return {
     place: builds.place,
     refresh: () => builds.refresh(),
-    peek: async (buildId) => {
+    listBuilds: async (buildId) => {
       const all = await builds.listBuilds()
       return keptGenerations(
         builds,

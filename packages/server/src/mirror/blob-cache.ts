@@ -9,7 +9,7 @@ import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.t
 import { largestAtOnce } from '../files/digest-file.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { closeDescriptor, linklessFlags, openRegularFile } from '../files/open-regular-file.ts'
-import type { StoreFigures } from '../site/site.ts'
+import type { StoreFigures } from '../site/store-view.ts'
 import type { Generation } from './cached-generation.ts'
 import { type CachedBlob, sweepCache } from './sweep-cache.ts'
 import type { Upstream } from './upstream.ts'

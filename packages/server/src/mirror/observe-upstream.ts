@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { currentKey, type History } from '@serve-dist/store'
-import type { StoreState } from '../site/site.ts'
+import type { StoreState } from '../site/store-view.ts'
 import type { Upstream } from './upstream.ts'
 
 /** A store, and what its answers show of it. */

@@ -12,7 +12,7 @@ import {
 } from '@serve-dist/store'
 import type { FileProvider } from '../files/file-provider.ts'
 import { readOptional } from '../files/read-optional.ts'
-import type { StoreView } from '../site/site.ts'
+import type { StoreView } from '../site/store-view.ts'
 import { openBlobCache } from './blob-cache.ts'
 import { fetchMissingBlob } from './fetch-missing-blob.ts'
 import {

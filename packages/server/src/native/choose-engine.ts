@@ -1,49 +1,103 @@
+import cluster from 'node:cluster'
 import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import type { EngineBinding } from '@serve-dist/engine'
+import type { EngineBinding, EngineCredentials } from '@serve-dist/engine'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
-import type { EngineChoice, RunningEngine } from './engine-choice.ts'
-import { engineCredentials } from './engine-credentials.ts'
 
-/** The engine that answers. */
+/** Which engine answers files of a build: `auto` prefers the native engine if it is available. */
+export const engineChoices = ['auto', 'native', 'node'] as const
+export type EngineChoice = (typeof engineChoices)[number]
+
+/** The engine that answers files of a build. */
+export interface RunningEngine {
+  readonly name: 'native' | 'node'
+  /** The number of threads of the native engine. */
+  readonly threads?: number
+  /** Why `auto` did not choose the native engine. */
+  readonly why?: string
+}
+
+/** A chosen engine, with the addon of the native engine. */
 export interface ChosenEngine extends RunningEngine {
-  /** The addon of the native one. */
   readonly binding?: EngineBinding
 }
 
-/** What the native engine needs. */
-export interface EngineNeeds {
-  /** What it encrypts connections with, if it does. */
+/** The options of a server that decide which engine is available. */
+interface EngineOptions {
+  readonly engine: EngineChoice
+  readonly host: string
+  readonly ssr?: string | undefined
+  readonly tls?: object | undefined
+}
+
+/** What a process that starts needs of the engine. */
+interface EngineNeeds {
   readonly credentials?: TlsCredentials | undefined
-  /** Whether this is a worker, whose primary has chosen for all when the server started. */
+  /** Whether this process is one of our own workers: the primary chose the engine when the server started. */
   readonly isWorker?: boolean
-  /** Gives the addon, or says in one line why there is none. */
+  /** Returns the addon, or in one line why it is not available. */
   readonly load?: () => Promise<EngineBinding | string>
 }
 
 /**
  * Chooses an engine.
  *
- * @param obstacles - what the native one cannot be had with.
- * @throws OperatorError where the native engine is wanted and cannot be had.
+ * @throws OperatorError if the options ask for the native engine and it is not available.
  */
 export async function chooseEngine(
-  choice: EngineChoice,
-  obstacles: readonly string[],
+  options: EngineOptions,
   { credentials, isWorker = false, load = loadBinding }: EngineNeeds = {},
 ): Promise<ChosenEngine> {
-  if (choice === 'node') return { name: 'node' }
+  if (options.engine === 'node') return { name: 'node' }
+  const obstacles = await findObstacles(options, isWorker)
   const found = obstacles.length > 0 ? obstacles.join('; ') : await load()
   const why = typeof found === 'string' ? found : credentials && whyUnusable(found, credentials)
   if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
-  if (choice === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
+  if (options.engine === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
   const problem = isWorker
     ? `a new worker cannot have the native engine, which the server chose at its start: ${why}; mend that, or restart the server with --engine auto, which falls back to Node's engine, or with --engine node`
     : `the native engine cannot be had: ${why}; --engine auto falls back to Node's engine`
   throw new OperatorError('SD_ENGINE_UNAVAILABLE', problem)
 }
 
-/** Some keys and certificates only OpenSSL knows. */
+/** Returns the credentials in the form that the addon takes. */
+export function engineCredentials({ cert, key }: TlsCredentials): EngineCredentials {
+  return { certificate: cert, key, protocols: ['h2', 'http/1.1'] }
+}
+
+async function findObstacles(
+  { engine, host, ssr, tls }: EngineOptions,
+  isWorker: boolean,
+): Promise<readonly string[]> {
+  const found = [
+    !isWorker && cluster.isWorker && 'this process is a worker of another program, such as PM2',
+    // The relay makes light calls of an application dearer; users can force it with `--engine native`.
+    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'not with --ssr on one core',
+    host.includes('%') && 'not with a zone in --host',
+    ...(tls === undefined ? [] : await settingsOfOpenSsl()),
+  ]
+  return found.filter((reason) => reason !== false)
+}
+
+async function hasOneCore(): Promise<boolean> {
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
+  return usableCores() === 1
+}
+
+/** Settings of Node for TLS that only OpenSSL obeys. */
+async function settingsOfOpenSsl(): Promise<readonly (string | false)[]> {
+  const [{ constants, getFips }, tls] = await Promise.all([import('node:crypto'), import('node:tls')])
+  const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
+  return [
+    tls.DEFAULT_CIPHERS !== constants.defaultCoreCipherList && 'not with --tls-cipher-list of Node',
+    tls.DEFAULT_MIN_VERSION === 'TLSv1.3' && 'not with --tls-min-v1.3 of Node',
+    tls.DEFAULT_MAX_VERSION !== 'TLSv1.3' && 'not with --tls-max-v1.2 of Node',
+    flags.includes('--tls-keylog') && 'not with --tls-keylog of Node',
+    getFips() === 1 && 'not where OpenSSL is in FIPS mode',
+  ]
+}
+
+/** Only OpenSSL knows some kinds of keys and certificates. */
 function whyUnusable(binding: EngineBinding, credentials: TlsCredentials): string | undefined {
   try {
     binding.Engine.checkCredentials(engineCredentials(credentials))

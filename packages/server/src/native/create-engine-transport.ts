@@ -12,7 +12,7 @@ import type { RequestListener, TransportOptions } from '../transport/transport.t
 import { acceptHanded } from './accept-handed.ts'
 import type { acceptHttp2 } from './accept-http2.ts'
 import { readEngineAnswers } from './engine-answers.ts'
-import { engineCredentials } from './engine-credentials.ts'
+import { engineCredentials } from './choose-engine.ts'
 import { followSite } from './follow-site.ts'
 import { createLearner } from './learn-values.ts'
 import { listenNatively } from './listen-natively.ts'

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Site, SiteFollower } from '../site/site.ts'
+import type { Site } from '../site/site.ts'
+import type { SiteFollower } from '../site/site-holder.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
 import type { ClassOf } from './resource-kinds.ts'
 

@@ -3,16 +3,19 @@ import { exportHistogram } from './export-histogram.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import { loadPrometheusClient } from './prometheus-client.ts'
 import { createRequestCounts, labelsOf } from './request-counts.ts'
-import { servedBuild, type Site, type SiteHolder } from '../site/site.ts'
+import { servedBuild, type Site } from '../site/site.ts'
+import type { SiteHolder } from '../site/site-holder.ts'
 import { exportStore } from './store-metrics.ts'
-import type { RegistryContent } from './worker-metrics.ts'
+
+/** The content of a registry of `prom-client`, as JSON. */
+export type RegistryContent = readonly object[]
 
 /** Counts requests for Prometheus. */
 export interface Metrics extends RequestObserver {
   readonly contentType: string
   /** In the text format of Prometheus. */
   read(): Promise<string>
-  /** For a cluster's primary process: see `cluster-metrics.ts`. */
+  /** For a cluster's primary process: see `serve/workers/cluster-metrics.ts`. */
   readContent(): Promise<RegistryContent>
   /** Lets the primary process of another program ask as `prom-client` does. */
   answerAggregator(): void

@@ -1,4 +1,4 @@
-import type { StoreState } from '../site/site.ts'
+import type { StoreState } from '../site/store-view.ts'
 
 /** What `/readyz` answers, as JSON. */
 export interface Readiness {

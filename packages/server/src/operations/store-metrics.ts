@@ -1,6 +1,6 @@
 import type * as PrometheusClient from 'prom-client'
 import type { MetricRegistry } from './prometheus-client.ts'
-import type { StoreView } from '../site/site.ts'
+import type { StoreView } from '../site/store-view.ts'
 
 /** Shows what a store is asked for; there are no series where there is none. */
 export function exportStore(

@@ -1,6 +1,5 @@
 import { type ChosenEngine, chooseEngine } from '../native/choose-engine.ts'
 import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
-import { engineObstacles } from './engine-obstacles.ts'
 import type { TlsPair } from './follow-certificate.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 
@@ -20,8 +19,7 @@ export interface PreparedStart {
 export async function prepareStart(given: ServeOptions, isWorker: boolean): Promise<PreparedStart> {
   const options = resolveServeOptions(given)
   const tls = options.tls && (await readPair(options.tls))
-  const obstacles = await engineObstacles(options, isWorker)
-  const engine = await chooseEngine(options.engine, obstacles, { credentials: tls?.credentials, isWorker })
+  const engine = await chooseEngine(options, { credentials: tls?.credentials, isWorker })
   return { options, tls, engine }
 }
 

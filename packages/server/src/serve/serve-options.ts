@@ -1,5 +1,5 @@
 import { hostList } from '../transport/allow-hosts.ts'
-import { type EngineChoice, engineChoices } from '../native/engine-choice.ts'
+import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { type HandlerOptions, noFolder, resolveHandlerOptions } from '../hosts/handler-options.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'

@@ -1,14 +1,13 @@
-import {
-  OperatorError,
-  type Fallback,
-  type SourceMaps,
-  type AppType,
-  type DeltaCoding,
-  type FieldValues,
-  type ManifestFile,
-  type ManifestVariant,
-  type RedirectStatus,
-  type Selection,
+import type {
+  Fallback,
+  SourceMaps,
+  AppType,
+  DeltaCoding,
+  FieldValues,
+  ManifestFile,
+  ManifestVariant,
+  RedirectStatus,
+  Selection,
 } from '@serve-dist/manifest'
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
@@ -257,69 +256,6 @@ export type AnswerContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
-
-/** Where a host looks for the site at each request: another build is swapped in by one assignment. */
-export interface SiteHolder {
-  readonly current: Site
-  /** The store that the builds come from, if they do. */
-  readonly store?: StoreView | undefined
-  /**
-   * Looks whether there is a newer build than the current one, and may put it in its place; called before a hashed file
-   * that nobody has is a 404 (`hosts/decide-later.ts`), by all who ask for one: a look is shared and short
-   * (`files/share-look.ts`). It never rejects. Absent where no look is of use.
-   */
-  lookAgain?(): Promise<void>
-}
-
-/** Who has something made of each site that is served. */
-export interface SiteFollower {
-  /** Makes ready for a site that may be served next. It never rejects. */
-  prepare(site: Site): Promise<void>
-  /** Called in the turn in which a site takes its place, before it does. */
-  swap(site: Site): void
-}
-
-/** What operators see of a store of builds. */
-export interface StoreView {
-  /** As they named it. */
-  readonly place: string
-  readonly state: StoreState
-  readonly figures: StoreFigures
-}
-
-/** Whether a store answers; if not, since when (ISO 8601), and why. */
-export type StoreState =
-  | { readonly reachable: true }
-  | { readonly reachable: false; readonly since: string; readonly problem: string }
-
-/** What this process has asked of a store, and what it has of it. */
-export interface StoreFigures {
-  /** Looks at what is current. */
-  readonly looks: number
-  readonly fetchedBlobs: number
-  readonly fetchedBytes: number
-  /** Bytes of blobs in the cache on this machine. */
-  readonly cacheBytes: number
-}
-
-/** What a host is made from: one build for good, or a holder of whichever is the newest. */
-export type SiteSource = Site | SiteHolder
-
-/**
- * A holder, also of a site that is never swapped.
- *
- * @throws OperatorError for anything else, such as the promise of a site.
- */
-export function toSiteHolder(source: SiteSource): SiteHolder {
-  const given: unknown = source
-  if (typeof given === 'object' && given !== null && ('current' in given || 'table' in given)) {
-    return 'current' in source ? source : { current: source }
-  }
-  throw new OperatorError(
-    'SD_OPTION_INVALID',
-    `a handler needs a loaded site, such as createHandler(await loadSite('dist')); found ${String(given)}`,
-  )
-}
 
 /** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
 export type ManifestEntry = ManifestFile | ManifestVariant

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { ConnectionLimits } from '../protocol/connection-limits.ts'
-import type { Answer, SiteFollower } from '../site/site.ts'
+import type { Answer } from '../site/site.ts'
+import type { SiteFollower } from '../site/site-holder.ts'
 import type { ListenAddress } from './listen.ts'
 
 /** Answers a request. */

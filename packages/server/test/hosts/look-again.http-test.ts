@@ -9,7 +9,8 @@ import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import type { HandlerOptions } from '../../src/hosts/handler-options.ts'
 import { loadSite } from '../../src/load/load-site.ts'
-import type { Site, SiteHolder } from '../../src/site/site.ts'
+import type { Site } from '../../src/site/site.ts'
+import type { SiteHolder } from '../../src/site/site-holder.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startListener } from '../support/start-listener.ts'
@@ -30,7 +31,7 @@ async function behind(): Promise<{
   let looks = 0
   const holder = {
     current: first,
-    async lookAgain() {
+    async refreshForMissingAsset() {
       looks += 1
       // Requests that come meanwhile share this look.
       for (let turn = 0; turn < 10; turn += 1) await nextTurn()

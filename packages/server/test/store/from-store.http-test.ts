@@ -7,7 +7,9 @@ import Fastify from 'fastify'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
-import { followStore, openLiveSite, openStagedSite } from '../../src/live/open-live-site.ts'
+import { followStore } from '../../src/live/follow-store.ts'
+import { openLiveSite } from '../../src/live/open-live-site.ts'
+import { openStagedSite } from '../../src/live/open-staged-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
 import type { Site } from '../../src/site/site.ts'
@@ -104,7 +106,7 @@ describe('a server of a store', () => {
     })
     await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
     // Files of the newer build join first, then all of it is loaded.
-    await live.lookAgain?.()
+    await live.refreshForMissingAsset?.()
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
     const [, joined, ...others] = swapped
     expect(joined?.buildId).toBe(swapped[0]?.buildId)

@@ -1,5 +1,5 @@
 import { loadEngine } from '@serve-dist/engine'
-import { type EngineChoice, engineChoices } from '../../src/native/engine-choice.ts'
+import { type EngineChoice, engineChoices } from '../../src/native/choose-engine.ts'
 
 /** From where the command takes it, too: the suite is run over both engines. */
 export const testedEngine: EngineChoice =

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import type { AskMetrics } from '../../operations/worker-metrics.ts'
+import type { AskMetrics } from './read-worker-metrics.ts'
 import { isWorkerMessage, type PrimaryOrder, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
 /** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */

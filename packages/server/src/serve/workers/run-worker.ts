@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { changedFiles } from '../../files/changed-files.ts'
 import { servedBuild, siteCounts } from '../../site/site.ts'
-import type { StagedSite } from '../../live/open-live-site.ts'
+import type { StagedSite } from '../../live/open-staged-site.ts'
 import type { MayListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
 import { isPrimaryMessage, type PrimaryOrder, sendToPrimary } from './worker-messages.ts'

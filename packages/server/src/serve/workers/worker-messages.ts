@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
 import type { StoreAnswer, StoreQuestion } from '../../mirror/share-mirror.ts'
-import type { RegistryContent } from '../../operations/worker-metrics.ts'
+import type { RegistryContent } from '../../operations/metrics.ts'
 import type { PrepareOutcome } from '../../live/reload-outcome.ts'
 import type { ServedBuild, SiteCounts, SiteSummary } from '../../site/site.ts'
 

@@ -1,7 +1,5 @@
 import type { Worker } from 'node:cluster'
-
-/** The content of a registry of `prom-client`, as JSON. */
-export type RegistryContent = readonly object[]
+import type { RegistryContent } from '../../operations/metrics.ts'
 
 /**
  * Asks a worker for its metrics: the answer is their content, why the worker cannot read them, or `undefined` when the

@@ -1,9 +1,9 @@
 import type { Worker } from 'node:cluster'
-import type { Metrics } from './metrics.ts'
-import { loadPrometheusClient } from './prometheus-client.ts'
-import { exportStore } from './store-metrics.ts'
-import type { StoreView } from '../site/site.ts'
-import { type AskMetrics, createWorkersReader } from './worker-metrics.ts'
+import type { Metrics } from '../../operations/metrics.ts'
+import { loadPrometheusClient } from '../../operations/prometheus-client.ts'
+import { exportStore } from '../../operations/store-metrics.ts'
+import type { StoreView } from '../../site/store-view.ts'
+import { type AskMetrics, createWorkersReader } from './read-worker-metrics.ts'
 
 /**
  * Makes a reader of sums over all workers, for the primary process of a cluster.

@@ -1,10 +1,11 @@
 import cluster, { type Worker } from 'node:cluster'
 import { createClusterMetrics } from './cluster-metrics.ts'
-import { type OpsAddress, startOpsServer } from './ops-server.ts'
-import { describeStore, nextReload, noReload } from './readiness.ts'
-import type { AskMetrics } from './worker-metrics.ts'
-import type { ServedBuild, SiteCounts, StoreView } from '../site/site.ts'
-import type { Operations } from './start-operations.ts'
+import { type OpsAddress, startOpsServer } from '../../operations/ops-server.ts'
+import { describeStore, nextReload, noReload } from '../../operations/readiness.ts'
+import type { AskMetrics } from './read-worker-metrics.ts'
+import type { ServedBuild, SiteCounts } from '../../site/site.ts'
+import type { StoreView } from '../../site/store-view.ts'
+import type { Operations } from '../../operations/start-operations.ts'
 
 /** What is told of the build that workers serve; what is kept of others, a worker that starts later may lack. */
 type LoadedBuild = ServedBuild & SiteCounts

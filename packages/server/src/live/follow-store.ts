@@ -1,0 +1,17 @@
+import { loadDefaults, type LiveSiteOptions } from '../load/load-options.ts'
+import { describeReload } from './describe-reload.ts'
+import type { StagedSite } from './open-staged-site.ts'
+import type { ReloadOutcome } from './reload-outcome.ts'
+import { followBuilds } from './watch-build.ts'
+
+/** Takes each build that becomes current in the store of a site, if it has one. */
+export function followStore(
+  { watched }: Pick<StagedSite, 'watched'>,
+  reload: () => Promise<ReloadOutcome>,
+  { onWarning = loadDefaults.onWarning }: LiveSiteOptions = {},
+): { close(): void } {
+  if (watched === undefined) return { close() {} }
+  return followBuilds(watched, reload, (outcome) => {
+    if (outcome.status === 'refused') onWarning(describeReload(outcome))
+  })
+}

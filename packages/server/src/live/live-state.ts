@@ -1,0 +1,34 @@
+import { retireFiles } from '../files/inspect-files.ts'
+import type { EarlierBuild } from '../load/keep-earlier.ts'
+import type { LoadedBuild } from '../load/load-build.ts'
+import type { Site, StoredBytes } from '../site/site.ts'
+import type { SiteFollower } from '../site/site-holder.ts'
+
+/** What changes while a site is served. */
+export interface LiveState {
+  served: LoadedBuild
+  /** What hosts read at each request. */
+  readonly holder: { current: Site }
+  follower: SiteFollower | undefined
+  isClosed: boolean
+}
+
+/** Puts a build in the place of the current one, and closes the files that only the earlier one has. */
+export function serveBuild(state: LiveState, next: LoadedBuild): void {
+  const before = state.served
+  state.follower?.swap(next.site)
+  state.served = next
+  state.holder.current = next.site
+  const still = new Set(filesOf(next))
+  retireFiles(filesOf(before).filter((stored) => !still.has(stored)))
+}
+
+/** Returns the bytes of a build and of the earlier builds that it keeps. */
+export function filesOf({ build, kept }: LoadedBuild): readonly StoredBytes[] {
+  return [build.current, ...kept].flatMap(({ stored }) => Array.from(stored.values()))
+}
+
+/** Returns the builds that would be earlier ones if another build were swapped in now, the newest first. */
+export function earlierBuilds({ build, kept }: LoadedBuild): readonly EarlierBuild[] {
+  return [{ ...build.current, superseded: Date.now() }, ...kept]
+}
