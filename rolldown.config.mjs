@@ -41,7 +41,7 @@ export default defineConfig([
       // What answers requests, for every host; and what listens, which only our own server loads.
       {
         name: 'site',
-        test: /server.src.(?:protocol|site|files|judge|rules|load|live|send).(?!refuse-|store-source|own-deltas)[a-z-]+\.ts$/,
+        test: /server.src.(?:protocol|site|files|judge|rules|load|live|send).(?!refuse-|store-source)[a-z-]+\.ts$/,
       },
       {
         name: 'server',

@@ -27,7 +27,7 @@ const overEngines = [
   'native/*',
   'hosts/{failing-applications,hosts,ssr,upgrades}',
   'operations/{access-log,observe-refusals,ops-server,reload-script,start-primary-operations,watched,watched-http2}',
-  'processes/{ask-worker,command,copied-builds,descriptors,early-signals,framework-folders,own-deltas,process,reload-triggers,stop,workers}',
+  'processes/{ask-worker,command,copied-builds,descriptors,early-signals,framework-folders,process,reload-triggers,stop,workers}',
   'speed/file-system-calls',
   'store/{delta-workers,deltas,from-s3,from-store,stages,stalled-s3,store-command,store-workers}',
   'tls/*',

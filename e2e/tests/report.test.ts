@@ -215,7 +215,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
 
   test('draws what a returning visitor downloads: deltas marked, nothing of what did not change', async () => {
     const changes = [
-      { path: 'assets/vendor-BBBB3333.js', bytes: 110_000, delta: 9000, coding: 'dcz' },
+      { path: 'assets/vendor-BBBB3333.js', bytes: 110_000, delta: 9000, coding: 'dcz' } as const,
       { path: 'assets/deep/nested/page-BBBB4444.js', bytes: 9000 },
     ]
     const download = { files: 2, bytes: 119_000, bytesWithDeltas: 18_000, changes }

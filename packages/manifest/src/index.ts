@@ -1,5 +1,10 @@
 export { byteSizeForm, byteSizeOf, type ByteSize, formatBytes } from './byte-size.ts'
-export { type ContentCoding, type ContentCodingEntry, contentCodings } from './content-coding.ts'
+export {
+  type ContentCoding,
+  type ContentCodingEntry,
+  contentCodings,
+  type DeltaCoding,
+} from './content-coding.ts'
 export {
   type BuildPolicy,
   countingPolicyRules,
@@ -51,8 +56,10 @@ export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'
 export { dictionariesOf, type Dictionary } from './dictionaries.ts'
+export type { ChangedFile, Download } from './download.ts'
 export { DocumentReader } from './document-reader.ts'
 export { fieldProblem } from './field-grammar.ts'
+export { readBuildManifest, readManifestFile } from './read-build-manifest.ts'
 export { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 export {
   type Fallback,

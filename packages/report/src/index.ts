@@ -7,7 +7,6 @@ export {
 } from './budgets/check-budgets.ts'
 export { type Budget, parseBudgets } from './budgets/parse-budgets.ts'
 export { readBuild } from './builds/read-build.ts'
-export type { ChangedFile, Download } from './builds/returning-visitor.ts'
 export type { BuildComparison, FileComparison, FileState } from './compare/compare-builds.ts'
 export type { Noise } from './compare/size-change.ts'
 export { type BuildReport, createReport, type CreateReportOptions } from './formats/create-report.ts'
@@ -24,4 +23,4 @@ export {
   type ReportFormat,
   type ReportStreams,
 } from './report-command.ts'
-export { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
+export { type ChangedFile, type Download, OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'

@@ -43,7 +43,7 @@ describe('reportCommand', () => {
   })
 
   test('compares a build out of a store with the one that it replaced, and says what that costs a visitor', async () => {
-    const changes = [{ path: 'assets/a-AAAA1111.js', bytes: 3000, delta: 90, coding: 'dcz' }]
+    const changes = [{ path: 'assets/a-AAAA1111.js', bytes: 3000, delta: 90, coding: 'dcz' } as const]
     const download = { files: 1, bytes: 3000, bytesWithDeltas: 90, changes }
     const { output } = await run({ build: manifest, replaced: earlier, download }, {})
     expect(output).toContain('assets/a-HASH.js')

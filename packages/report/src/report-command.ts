@@ -1,21 +1,27 @@
-import { type Manifest, OperatorError } from '@serve-dist/manifest'
+import { type Download, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
-import type { Download } from './builds/returning-visitor.ts'
 import { type BuildReport, createReport } from './formats/create-report.ts'
 import { formatJson } from './formats/format-json.ts'
 import { formatMarkdown } from './formats/format-markdown.ts'
-import { formatTerminal } from './formats/format-terminal.ts'
+import { formatTerminal, type FormatTerminalOptions } from './formats/format-terminal.ts'
 import { formatHtml } from './page/format-html.ts'
 import { readPageAssets } from './page/read-page-assets.ts'
 
 /** The forms that a report can take. */
 export type ReportFormat = 'terminal' | 'markdown' | 'json' | 'html'
 
-const reportFormats: readonly ReportFormat[] = ['terminal', 'markdown', 'json', 'html']
+type Format = (report: BuildReport, options: FormatTerminalOptions) => string | Promise<string>
+
+const formats: ReadonlyMap<string, Format> = new Map<ReportFormat, Format>([
+  ['terminal', (report, options) => `${formatTerminal(report, options)}\n`],
+  ['markdown', formatMarkdown],
+  ['json', formatJson],
+  ['html', async (report) => formatHtml(report, await readPageAssets())],
+])
 
 /** What the command line gave. */
 export interface ReportCommandOptions {
@@ -59,6 +65,12 @@ export async function reportCommand(
 ): Promise<number> {
   const { title, against, format = 'terminal', output, budget = [] } = options
   const budgets = parseBudgets(budget)
+  const write = formats.get(format)
+  if (write === undefined) {
+    throw new OperatorError('SD_REPORT_FAILED', [
+      `format "${format}": there is none of this name; write one of ${[...formats.keys()].join(', ')}`,
+    ])
+  }
   const published = typeof source === 'string' ? { build: await readBuild(source) } : source
   const { build, replaced, download }: PublishedBuild = published
   const earlier = against === undefined ? replaced : await readBuild(against)
@@ -71,7 +83,7 @@ export async function reportCommand(
   const { stdout } = streams
   // It knows NO_COLOR and FORCE_COLOR, and terminals without colours.
   const colors = output === undefined && stdout.isTTY === true && stdout.hasColors?.() !== false
-  const text = await formatReport(report, format, colors)
+  const text = await write(report, { colors })
   if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)
@@ -83,23 +95,6 @@ export async function reportCommand(
     for (const problem of problems) streams.stderr.write(`serve-dist: budget ${problem}\n`)
   }
   return problems.length === 0 ? 0 : 1
-}
-
-async function formatReport(report: BuildReport, format: ReportFormat, colors: boolean): Promise<string> {
-  switch (format) {
-    case 'terminal':
-      return `${formatTerminal(report, { colors })}\n`
-    case 'markdown':
-      return formatMarkdown(report)
-    case 'json':
-      return formatJson(report)
-    case 'html':
-      return formatHtml(report, await readPageAssets())
-    default:
-      throw new OperatorError('SD_REPORT_FAILED', [
-        `format "${String(format)}": there is none of this name; write one of ${reportFormats.join(', ')}`,
-      ])
-  }
 }
 
 async function writeReport(file: string, text: string): Promise<void> {

@@ -1,3 +1,4 @@
+export type { ChangedFile, DeltaCoding, Download } from '@serve-dist/manifest'
 export type {
   Content,
   ListedObject,
@@ -15,7 +16,6 @@ export {
   parseDeltas,
   stringifyDeltas,
 } from './deltas/deltas-document.ts'
-export type { DeltaCoding } from './deltas/delta-codec.ts'
 export { fetchBlob } from './fetch-blob.ts'
 export {
   blobKey,
@@ -47,6 +47,6 @@ export type { Pruned } from './prune/pruned.ts'
 export { purge, type PurgeSummary } from './prune/purge.ts'
 export { publish } from './publish/publish.ts'
 export type { DeltaProgress, PublishOptions, PublishProgress } from './publish/publish-options.ts'
-export type { ChangedFile, Download } from './publish/download.ts'
-export type { Amount, DeltasSummary, PublishSummary } from './publish/publish-summary.ts'
+export type { DeltasSummary } from './publish/make-deltas.ts'
+export type { Amount, PublishSummary } from './publish/publish-summary.ts'
 export { rollback, type RollbackOptions, type RollbackSummary } from './rollback.ts'

@@ -1,9 +1,8 @@
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { bytesOf } from './bytes-of.ts'
-import { readDeltaBlobs } from './deltas/read-delta-blobs.ts'
 import { readHead } from './history/swap-history.ts'
-import type { HistoryRow, NamedBlob } from './layout.ts'
-import { readGenerations } from './read-generations.ts'
+import type { HistoryRow } from './layout.ts'
+import { readBuilds } from './read-builds.ts'
 
 /** A build that a store keeps. */
 export interface Generation {
@@ -36,27 +35,22 @@ export async function listGenerations(
 ): Promise<readonly Generation[]> {
   const { history } = (await readHead(store, { signal })).history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
-  const { generations, missing, unreadable } = await readGenerations(store, rows.keys(), { signal })
-  const deltas = await readDeltaBlobs(store, rows.keys(), { signal })
+  const builds = await readBuilds(store, rows.keys(), { signal })
   const holders = new Map<string, number>()
-  const blobsOf = (id: string): readonly NamedBlob[] => [
-    ...(generations.get(id)?.blobs ?? []),
-    ...(deltas.blobs.get(id) ?? []),
-  ]
-  for (const id of rows.keys()) {
-    const blobs = blobsOf(id)
+  for (const blobs of builds.blobs.values()) {
     for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)
   }
   const describe = ({ id, number, published, superseded, restores }: HistoryRow): Generation => {
-    const blobs = blobsOf(id)
-    const problem = missing.has(id) ? 'the store has no manifest of it' : unreadable.get(id)?.message
+    const blobs = builds.blobs.get(id) ?? []
+    const isMissing = builds.missing.has(id)
+    const problem = isMissing ? 'the store has no manifest of it' : builds.unreadable.get(id)?.message
     return {
       id,
       isCurrent: number === history[0]?.number,
       published,
       ...(superseded !== undefined && { superseded }),
       isRestored: restores !== undefined,
-      files: generations.get(id)?.originals.size ?? 0,
+      files: builds.generations.get(id)?.originals.size ?? 0,
       bytes: bytesOf(blobs),
       ownBytes: bytesOf(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
       ...(problem !== undefined && { problem }),

@@ -76,6 +76,21 @@ export async function readDeltas(
   return parseDeltas(read.text, `${store.place}: ${key}`)
 }
 
+/** Resolves to `undefined` if a build or document is missing or invalid. */
+export async function orUndefined<Read>(reading: Promise<Read>): Promise<Read | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isUnsound(error)) return undefined
+    throw error
+  }
+}
+
+/** Returns whether an error is about one build, and not about the store. */
+export function isUnsound(error: unknown): error is OperatorError {
+  return error instanceof OperatorError && /^SD_(?:STORE_INVALID|GENERATION_MISSING)$/.test(error.code)
+}
+
 /** A small object, as text. */
 export interface Document {
   readonly text: string

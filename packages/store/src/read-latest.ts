@@ -1,9 +1,9 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { Download, Manifest } from '@serve-dist/manifest'
 import type { Stoppable, StoreBackend } from './backend.ts'
 import { readHead } from './history/swap-history.ts'
-import { type Download, downloadOf } from './publish/download.ts'
+import { downloadOf } from './publish/download.ts'
 import { readDeltas, readGeneration } from './read-documents.ts'
-import { generationBlobsOf } from './read-generations.ts'
+import { generationBlobsOf } from './read-builds.ts'
 
 /** The current build of a store, and what it is to browsers that have loaded the one before. */
 export interface LatestBuild {

@@ -5,10 +5,10 @@ import { expectConditions } from './expect-conditions.ts'
 import { findGeneration } from './find-generation.ts'
 import { rowToRestore, withRestored } from './history/next-history.ts'
 import { readHead, swapHistory } from './history/swap-history.ts'
-import type { History, HistoryRow } from './layout.ts'
-import { isListed, listBlobs } from './list-blobs.ts'
+import { blobsOf, blobsPrefix, type History, type HistoryRow } from './layout.ts'
+import { isListed, listObjects } from './list-objects.ts'
 import { observeStore } from './observe-store.ts'
-import { readGenerations } from './read-generations.ts'
+import { isUnsound, readGeneration } from './read-documents.ts'
 
 /** Where a rollback goes. */
 export interface RollbackOptions extends Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'> {
@@ -54,11 +54,12 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     const { id, published } = row
     const summary = { id, published, isDryRun: resolved.isDryRun }
     if (id === current?.id) return { ...summary, requests: observed.requests }
-    const problem = await problemOf(observed, id, resolved)
-    if (problem !== undefined) {
+    try {
+      await expectWhole(observed, id, resolved)
+    } catch (error) {
       // A publish that came between may have let it go.
-      if ((await readHead(observed, resolved)).version !== head.version) continue
-      throw problem
+      if (isUnsound(error) && (await readHead(observed, resolved)).version !== head.version) continue
+      throw error
     }
     const done = { ...summary, ...(current && { replaced: current.id }) }
     if (resolved.isDryRun) return { ...done, requests: observed.requests }
@@ -85,22 +86,13 @@ function expectRow(history: History, to: string | undefined, place: string): His
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }
 
-/** Why a build cannot be served, if it cannot. */
-async function problemOf(
-  store: StoreBackend,
-  id: string,
-  { signal }: Stoppable,
-): Promise<OperatorError | undefined> {
-  const { generations, unreadable } = await readGenerations(store, [id], { signal })
-  const generation = generations.get(id)
-  if (generation === undefined) {
-    const gone = new OperatorError('SD_GENERATION_MISSING', `${store.place}: has no manifest of build ${id}`)
-    return unreadable.get(id) ?? gone
-  }
-  const listed = await listBlobs(store, { signal })
-  const missing = generation.blobs.filter((blob) => !isListed(listed, blob))
-  if (missing.length === 0) return undefined
+/** @throws OperatorError if the build cannot be served. */
+async function expectWhole(store: StoreBackend, id: string, { signal }: Stoppable): Promise<void> {
+  const blobs = blobsOf(await readGeneration(store, id, { signal }))
+  const listed = await listObjects(store, blobsPrefix, { signal })
+  const missing = blobs.filter((blob) => !isListed(listed, blob))
+  if (missing.length === 0) return
   const what = `${count(missing.length, 'blob')} of build ${id} ${missing.length === 1 ? 'is' : 'are'} missing or cut`
   const problem = `${store.place}: ${what}, so it cannot be served; publish it again, or roll back to another`
-  return new OperatorError('SD_STORE_INVALID', problem)
+  throw new OperatorError('SD_STORE_INVALID', problem)
 }

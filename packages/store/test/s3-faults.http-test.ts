@@ -10,9 +10,11 @@ import { fetchBlob, openStore, publish, readGeneration, readHistory } from '../s
 import { currentKey, type History, layoutVersion } from '../src/layout.ts'
 import { openS3Store } from '../src/s3/open-s3-store.ts'
 import { makeVersion } from './support/make-builds.ts'
+import { keysIn, objectAt } from './support/read-store.ts'
 import type { Fault, SeenRequest } from './support/start-fault-proxy.ts'
 import { s3Environment, type S3Right, s3Settings, type S3User } from './support/start-s3.ts'
 import { startFaultyS3 } from './support/start-faulty-s3.ts'
+import { expectRefusal } from '../../server/test/support/expect-refusal.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -51,12 +53,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       failFirst('PUT', fault, fault)
       const written = await store.put('current.json', Buffer.from('text'))
       failFirst('GET', fault, fault)
-      const object = await store.read('current.json')
-      if (object === undefined || object === 'unchanged') throw new Error('not there')
+      const object = await objectAt(store, 'current.json')
       expect(await text(object.body)).toBe('text')
       expect(written).toMatchObject({ version: object.version })
       failFirst('GET', fault)
-      for await (const { key } of store.list('')) expect(key).toBe('current.json')
+      expect(await keysIn(store, '')).toEqual(['current.json'])
       failFirst('DELETE', fault)
       await store.delete('current.json')
       expect(await store.read('current.json')).toBeUndefined()
@@ -91,10 +92,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       const store = await open(await s3.bucket())
       const before = await swapHistory(store, await readHead(store), next, swaps)
       proxy.fail((seen) => (isSwap(seen) ? { reset: 'before' } : undefined))
-      await expect(publish((await makeVersion(1)).directory, store)).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(/^s3:\S+: cannot put current\.json \([^()]+\)$/),
-      })
+      await expectRefusal(
+        publish((await makeVersion(1)).directory, store),
+        'SD_STORE_UNAVAILABLE',
+        /^s3:\S+: cannot put current\.json \([^()]+\)$/,
+      )
       expect(await readHead(store)).toMatchObject({ version: before?.version })
     })
 
@@ -107,12 +109,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
         return isAway ? { reset: 'after' } : undefined
       })
       const build = await makeVersion(1)
-      await expect(publish(build.directory, store)).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(
-          /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
-        ),
-      })
+      await expectRefusal(
+        publish(build.directory, store),
+        'SD_STORE_UNAVAILABLE',
+        /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
+      )
       proxy.fail()
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
     })
@@ -133,8 +134,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const bytes = randomBytes(700_000)
     await store.put('blobs/large', bytes)
     failFirst('GET', ...faults)
-    const object = await store.read('blobs/large')
-    if (object === undefined || object === 'unchanged') throw new Error('not there')
+    const object = await objectAt(store, 'blobs/large')
     expect(bytes.equals(await buffer(object.body))).toBe(true)
   })
 
@@ -142,8 +142,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const store = await open(await s3.bucket())
     await store.put('blobs/large', randomBytes(700_000))
     failFirst('GET', { bytes: 100_000, ending: 'reset' })
-    const object = await store.read('blobs/large')
-    if (object === undefined || object === 'unchanged') throw new Error('not there')
+    const object = await objectAt(store, 'blobs/large')
     await store.put('blobs/large', randomBytes(700_000))
     await expect(buffer(object.body)).rejects.toThrow(/cannot read blobs\/large \(PreconditionFailed/)
   })
@@ -152,12 +151,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ status: 503 }))
     const requests = await requestsOf(async () => {
-      await expect(store.read('current.json')).rejects.toMatchObject({
-        code: 'SD_STORE_UNAVAILABLE',
-        message: expect.stringMatching(
-          /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
-        ),
-      })
+      await expectRefusal(
+        store.read('current.json'),
+        'SD_STORE_UNAVAILABLE',
+        /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
+      )
     })
     expect(requests).toHaveLength(7)
   })
@@ -197,7 +195,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ unconditional: true }))
     expect(await store.honoursConditions()).toBe(false)
-    for await (const { key } of store.list('')) expect(key).toBe('none')
+    expect(await keysIn(store, '')).toEqual([])
   })
 
   test('removes what a process left that was killed while it found that out', async () => {
@@ -206,7 +204,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     for (const name of ['old', 'new']) await store.put(`probes/${name}`, Buffer.from('probe'))
     await utimes(join(s3.folderOf(bucket), 'site/probes/old'), 0, 0)
     expect(await store.honoursConditions()).toBe(true)
-    expect(await collect(store)).toEqual(['probes/new'])
+    expect(await keysIn(store, '')).toEqual(['probes/new'])
   })
 
   test.each<[string, string]>([
@@ -220,7 +218,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     await expect(store.read('current.json')).rejects.toMatchObject(away)
     await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toMatchObject(away)
     await expect(store.honoursConditions()).rejects.toMatchObject(away)
-    await expect(collect(store)).rejects.toMatchObject(away)
+    await expect(keysIn(store, '')).rejects.toMatchObject(away)
   })
 
   test('ends where a list has no end', async () => {
@@ -229,7 +227,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     proxy.fail(() => ({
       page: `<ListBucketResult><IsTruncated>true</IsTruncated>${token}</ListBucketResult>`,
     }))
-    await expect(collect(store)).rejects.toThrow('cannot list  (the endpoint sends no end of the list)')
+    await expect(keysIn(store, '')).rejects.toThrow('cannot list  (the endpoint sends no end of the list)')
   })
 
   test('waits no longer for a document or a blob than it is told to', async () => {
@@ -261,12 +259,10 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     await mkdir(folder, { recursive: true })
     const keys = Array.from({ length: 1001 }, (_, index) => `blobs/${index}`)
     await Promise.all(keys.map(async (_, index) => await writeFile(join(folder, String(index)), 'x')))
-    const found: string[] = []
     const requests = await requestsOf(async () => {
-      for await (const { key } of store.list('blobs/')) found.push(key)
+      expect(await keysIn(store, 'blobs/')).toEqual(keys.toSorted())
     })
-    expect(new Set(found)).toEqual(new Set(keys))
-    expect(requests.length).toBe(2)
+    expect(requests).toHaveLength(2)
   })
 
   test('goes by the clock of the server where that of this machine is wrong', async () => {
@@ -292,12 +288,11 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       await s3.allow(bucket, [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
       await (await open(bucket)).put('current.json', Buffer.from('text'))
       const store = await open(bucket, reader)
-      const object = await store.read('current.json')
-      if (object === undefined || object === 'unchanged') throw new Error('not there')
+      const object = await objectAt(store, 'current.json')
       expect(await text(object.body)).toBe('text')
       expect(await store.read('current.json', { unless: object.version })).toBe('unchanged')
       expect(await store.read('blobs/none')).toBeUndefined()
-      await expect(collect(store)).rejects.toThrow(
+      await expect(keysIn(store, '')).rejects.toThrow(
         /cannot list .*AccessDenied.*docs\/deploys\.md has the rights/,
       )
       await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(
@@ -324,7 +319,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       const store = await openS3Store(place, s3Settings(proxy.endpoint, publisher))
       expect(await store.honoursConditions()).toBe(true)
       await store.put('current.json', Buffer.from('text'), { replaces: null })
-      expect(await collect(store)).toEqual(['current.json'])
+      expect(await keysIn(store, '')).toEqual(['current.json'])
       const served = await openS3Store(place, s3Settings(proxy.endpoint, server))
       expect(await served.read('current.json')).toMatchObject({ size: 4 })
       expect(await served.read('blobs/none')).toBeUndefined()
@@ -342,12 +337,6 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     })
   })
 })
-
-async function collect(store: StoreBackend): Promise<readonly string[]> {
-  const keys: string[] = []
-  for await (const { key } of store.list('')) keys.push(key)
-  return keys
-}
 
 interface Policy {
   readonly Statement: readonly { readonly Action: string | readonly string[]; readonly Resource: string }[]

@@ -1,19 +1,5 @@
-import { access, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import {
-  buildNotFound,
-  buildUnfinished,
-  isMissing,
-  type Manifest,
-  manifestInvalid,
-  manifestMissing,
-  manifestPath,
-  OperatorError,
-  parseManifest,
-  pendingPath,
-  recordPath,
-  reasonOf,
-} from '@serve-dist/manifest'
+import { stat } from 'node:fs/promises'
+import { type Manifest, readBuildManifest, readManifestFile } from '@serve-dist/manifest'
 
 /**
  * The manifest of a build, given the build's folder or a copy of its manifest.
@@ -22,32 +8,9 @@ import {
  * finish: then the manifest may be without variants that the build will have.
  */
 export async function readBuild(location: string): Promise<Manifest> {
-  const found = await stat(location).catch((cause: unknown) => {
-    throw isMissing(cause) ? buildNotFound(location, { cause }) : unreadable(location, cause)
-  })
-  const isFolder = found.isDirectory()
-  if (isFolder && (await isThere(join(location, pendingPath)))) {
-    const record = await readFile(join(location, recordPath), 'utf8').catch(() => undefined)
-    throw buildUnfinished(location, record)
-  }
-  const file = isFolder ? join(location, manifestPath) : location
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw isFolder && isMissing(cause) ? manifestMissing(location, { cause }) : unreadable(file, cause)
-  })
-  try {
-    return parseManifest(text)
-  } catch (error) {
-    throw error instanceof OperatorError ? manifestInvalid(file, error) : error
-  }
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return await access(file).then(
-    () => true,
+  const isFile = await stat(location).then(
+    (found) => !found.isDirectory(),
     () => false,
   )
-}
-
-function unreadable(path: string, cause: unknown): OperatorError {
-  return new OperatorError('SD_FOLDER_UNREADABLE', `${path}: cannot be read (${reasonOf(cause)})`, { cause })
+  return isFile ? await readManifestFile(location) : await readBuildManifest(location)
 }

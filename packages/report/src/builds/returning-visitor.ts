@@ -1,27 +1,6 @@
-import type { Manifest, ManifestFile } from '@serve-dist/manifest'
+import type { ChangedFile, Download, Manifest, ManifestFile } from '@serve-dist/manifest'
 import { formatBytes, formatCount } from './format-values.ts'
 import { sizesOf, type Sizes, sumSizes } from './sizes.ts'
-
-/** What a browser that has loaded all of one build would load to have all of the next, as `publish` tells it. */
-export interface Download {
-  readonly files: number
-  /** Of the files in their smallest forms. */
-  readonly bytes: number
-  /** The same where the browser takes deltas; absent where the build has none. */
-  readonly bytesWithDeltas?: number
-  readonly changes: readonly ChangedFile[]
-}
-
-/** A file with content that the build before did not have; sizes in bytes. */
-export interface ChangedFile {
-  readonly path: string
-  /** In its smallest form, without deltas. */
-  readonly bytes: number
-  /** Absent where there is none against the build before. */
-  readonly delta?: number
-  /** Of the delta. */
-  readonly coding?: string
-}
 
 /** A changed file, beside what the manifest says of it. */
 export interface FileToLoad extends ChangedFile {

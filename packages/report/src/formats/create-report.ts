@@ -1,6 +1,5 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { Download, Manifest } from '@serve-dist/manifest'
 import { type BudgetResult, checkBudgets } from '../budgets/check-budgets.ts'
-import type { Download } from '../builds/returning-visitor.ts'
 import { type BuildComparison, compareBuilds } from '../compare/compare-builds.ts'
 import { defaultNoise, type Noise } from '../compare/size-change.ts'
 import type { Budget } from '../budgets/parse-budgets.ts'

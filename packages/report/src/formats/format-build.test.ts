@@ -1,28 +1,11 @@
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { type FinishedPass, formatPass } from './format-build.ts'
+import { makeManifest } from '../../test/support/make-manifest.ts'
 
 const report: FinishedPass = {
   directory: '/project/dist',
-  manifest: {
-    version: 1,
-    buildId: 'b'.repeat(32),
-    base: '/',
-    appType: 'spa',
-    assetsDirectory: 'assets',
-    lastModified: '2026-01-31T12:00:00Z',
-    files: [
-      {
-        path: 'assets/app.js',
-        mediaType: 'text/javascript; charset=utf-8',
-        size: 12_300,
-        sha256: 'c'.repeat(64),
-        cache: 'immutable',
-        lastModified: '2026-01-31T12:00:00Z',
-        variants: [{ coding: 'br', size: 3000, sha256: 'd'.repeat(64) }],
-      },
-    ],
-  },
+  manifest: makeManifest([{ path: 'assets/app.js', size: 12_300, variants: { br: 3000 } }]),
   written: [],
   removed: [],
   cacheHits: 0,

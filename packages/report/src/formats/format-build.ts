@@ -26,13 +26,10 @@ export interface FormatBuildTableOptions {
    * @default ''
    */
   readonly prefix?: string
-  /**
-   * Files with variants that get a row of their own, the largest; the others share one.
-   *
-   * @default 40
-   */
-  readonly mostRows?: number
 }
+
+/** Files with variants that get a row of their own, the largest; the others share one. */
+const mostRows = 40
 
 /** What a pass did, as `precompress` answers it. */
 export interface FinishedPass {
@@ -103,7 +100,7 @@ export function formatBuildTable(
   options: FormatBuildTableOptions,
 ): string {
   const { files } = build
-  const { colors, prefix = '', mostRows = 40 } = options
+  const { colors, prefix = '' } = options
   if (files.length === 0) return paint(colors, 'no files', 'dim')
   const columns = codingsOf(files)
   const withVariants = files.filter(({ variants }) => variants.length > 0)

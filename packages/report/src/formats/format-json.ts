@@ -1,6 +1,6 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { Download, Manifest } from '@serve-dist/manifest'
 import type { BuildComparison } from '../compare/compare-builds.ts'
-import { type Download, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
+import { filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
 import type { SizeChanges } from '../compare/size-change.ts'
 import { preferenceCost } from '../builds/preference-cost.ts'
 import {

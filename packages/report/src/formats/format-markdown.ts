@@ -1,7 +1,7 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { Download, Manifest } from '@serve-dist/manifest'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import { formatBytes, formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
-import { describeDownload, type Download, filesToLoad } from '../builds/returning-visitor.ts'
+import { describeDownload, filesToLoad } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { fileKindOf, fileKinds, type Sizes, sizesOf, sumSizes } from '../builds/sizes.ts'
 import {

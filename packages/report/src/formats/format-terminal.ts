@@ -1,4 +1,4 @@
-import type { Manifest } from '@serve-dist/manifest'
+import type { Download, Manifest } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
@@ -9,7 +9,7 @@ import {
   formatKilobytes,
   formatPercent,
 } from '../builds/format-values.ts'
-import { describeDownload, type Download, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
+import { describeDownload, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
 import { type Coding, codingsOf, fileKindOf, fileKinds } from '../builds/sizes.ts'
 import {
   type BuildComparison,

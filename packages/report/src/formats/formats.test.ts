@@ -1,3 +1,4 @@
+import type { Download } from '@serve-dist/manifest'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createReport } from './create-report.ts'
@@ -20,7 +21,7 @@ const after = makeManifest([
   { path: 'index.html', size: 400 },
   { path: 'icon.png', size: 70 },
 ])
-const download = {
+const download: Download = {
   files: 3,
   bytes: 4470,
   bytesWithDeltas: 789,
@@ -53,9 +54,12 @@ describe('formatBuildTable', () => {
   })
 
   test('counts the files that get no row of their own', () => {
-    const shorter = formatBuildTable(after, { colors: false, mostRows: 1 })
-    expect(shorter).toContain('1 more file with variants')
-    expect(shorter).not.toContain('Ünïcode')
+    const variants = { br: 3000 }
+    const sketches = Array.from({ length: 41 }, (_, at) => ({ path: `${at}.js`, size: 9000 + at, variants }))
+    const many = formatBuildTable(makeManifest(sketches), { colors: false })
+    expect(many).toContain('1 more file with variants')
+    expect(many).toMatch(/^1\.js /m)
+    expect(many).not.toMatch(/^0\.js /m)
   })
 
   test('says that the order costs nothing where the first coding is the smallest', () => {

@@ -99,7 +99,7 @@ describe('pageData', () => {
   })
 
   test('weighs what a returning visitor downloads: nothing of what is the same, a delta, or all of it', () => {
-    const changed = { path: 'assets/index-BBBB1111.js', bytes: 500, delta: 40, coding: 'dcz' }
+    const changed = { path: 'assets/index-BBBB1111.js', bytes: 500, delta: 40, coding: 'dcz' } as const
     const changes = [changed, { path: 'index.html', bytes: 100 }]
     const download = { files: 2, bytes: 600, bytesWithDeltas: 140, changes }
     const again = [{ path: 'assets/same.js', size: 7 }]

@@ -16,7 +16,7 @@ import { planRequests, type RequestPlan } from './plan-requests.ts'
 import { type Proxy, seenProxies } from './seen-proxies.ts'
 import { createSiteClient, type SiteAccess } from './site-client.ts'
 import { describeObservations, type Observation } from './site-findings.ts'
-import type { SiteFindingCode } from './site-words.ts'
+import type { SiteFindingCode } from './finding-messages.ts'
 import { CheckStopped, stopAt, stopAtLimit, stopUnreachable, stopWithoutPage } from './stop-at.ts'
 
 export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> {

@@ -28,7 +28,7 @@ export interface FileAnswers {
 
 /** Compares the answers for a file with what the build says of it. */
 export function judgeFile(answers: FileAnswers): Observation[] {
-  const { resource, path, plain, coded, browser, policyByEnvironment } = answers
+  const { path, plain, coded, browser } = answers
   const all = [plain, ...coded.values(), browser]
   const refused = all.find(({ status }) => status !== 200)
   if (refused !== undefined) {
@@ -37,28 +37,33 @@ export function judgeFile(answers: FileAnswers): Observation[] {
       ? [{ code: 'redirected', path, detail: fields.location ?? 'nowhere' }]
       : [{ code: 'gone', path, detail: String(status) }]
   }
-  const bodies = judgeBodies(answers)
+  const judged = { ...answers, all }
+  const bodies = judgeBodies(judged)
   // Of other bytes, everything else is other, too.
   if (bodies.length > 0) return bodies
   return [
-    ...judgeCodings(answers),
-    ...judgeValidators(answers),
-    ...judgeFreshness(answers),
-    ...judgeFields(resource, path, all),
-    ...judgeDictionary(answers),
-    ...judgePolicy(resource, path, { answers: all, left: policyByEnvironment ?? [] }),
+    ...judgeCodings(judged),
+    ...judgeValidators(judged),
+    ...judgeFreshness(judged),
+    ...judgeFields(judged),
+    ...judgeDictionary(judged),
+    ...judgePolicy(judged),
   ]
 }
 
-function judgeBodies({ resource, isRuntime, path, plain, coded, browser }: FileAnswers): Observation[] {
-  const answers = [plain, ...coded.values(), browser]
-  const broken = answers.find(({ decoded }) => decoded === 'broken')
+interface JudgedAnswers extends FileAnswers {
+  /** Those that have a body. */
+  readonly all: readonly Received[]
+}
+
+function judgeBodies({ resource, isRuntime, path, all }: JudgedAnswers): Observation[] {
+  const broken = all.find(({ decoded }) => decoded === 'broken')
   if (broken !== undefined) return [{ code: 'broken-coding', path, detail: broken.coding }]
   if (isRuntime === true) return []
   const isOther = ({ decoded }: Received): boolean =>
     typeof decoded === 'object' && entityTagOf(decoded.sha256) !== resource.identity.entityTag
-  if (answers.some(isOther)) return [{ code: 'other-bytes', path }]
-  const undecoded = answers.find((answer) => answer.decoded === 'unknown' && !isOfBuild(resource, answer))
+  if (all.some(isOther)) return [{ code: 'other-bytes', path }]
+  const undecoded = all.find((answer) => answer.decoded === 'unknown' && !isOfBuild(resource, answer))
   return undecoded === undefined ? [] : [{ code: 'not-decoded', path, detail: undecoded.coding }]
 }
 
@@ -67,7 +72,7 @@ function isOfBuild({ representations }: Resource, { coding, sha256 }: Received):
   return representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
 }
 
-function judgeCodings({ resource, path, plain, coded, browser }: FileAnswers): Observation[] {
+function judgeCodings({ resource, path, plain, coded, browser }: JudgedAnswers): Observation[] {
   const found: Observation[] = []
   const best = Math.min(...resource.representations.map(({ bytes }) => bytes.size))
   const lost = { bytes: Math.max(0, browser.size - best), of: best }
@@ -83,11 +88,10 @@ function judgeCodings({ resource, path, plain, coded, browser }: FileAnswers): O
   return found
 }
 
-function judgeValidators({ path, plain, coded, browser, again }: FileAnswers): Observation[] {
-  const answers = [plain, ...coded.values(), browser]
-  if (answers.some(({ fields }) => fields.etag === undefined)) return [{ code: 'no-etag', path }]
-  const isShared = answers.some(({ fields: { etag = '' }, sha256 }) =>
-    answers.some((other) => isStrong(etag) && other.fields.etag === etag && other.sha256 !== sha256),
+function judgeValidators({ path, all, again }: JudgedAnswers): Observation[] {
+  if (all.some(({ fields }) => fields.etag === undefined)) return [{ code: 'no-etag', path }]
+  const isShared = all.some(({ fields: { etag = '' }, sha256 }) =>
+    all.some((other) => isStrong(etag) && other.fields.etag === etag && other.sha256 !== sha256),
   )
   return [
     ...(isShared ? [{ code: 'shared-etag', path } as const] : []),
@@ -95,11 +99,10 @@ function judgeValidators({ path, plain, coded, browser, again }: FileAnswers): O
   ]
 }
 
-function judgeFreshness({ resource, path, plain, coded, browser, again }: FileAnswers): Observation[] {
+function judgeFreshness({ resource, path, all, again }: JudgedAnswers): Observation[] {
   const wanted = expectedFields(resource).get('cache-control')
   const wantedAge = freshSeconds(wanted)
-  const answers = [plain, ...coded.values(), browser]
-  const other = answers.find(({ fields }) => fields['cache-control'] !== wanted)
+  const other = all.find(({ fields }) => fields['cache-control'] !== wanted)
   const value = other?.fields['cache-control']
   const age = other === undefined ? wantedAge : freshSeconds(value)
   const seen = { path, detail: value ?? 'missing' }
@@ -109,7 +112,7 @@ function judgeFreshness({ resource, path, plain, coded, browser, again }: FileAn
     ...(wantedAge === 0 && age > 0
       ? [{ code: resource.isPage ? 'page-kept' : 'file-kept', ...seen } as const]
       : []),
-    ...judgeAge(resource, path, again === undefined ? answers : [...answers, again]),
+    ...judgeAge(resource, path, again === undefined ? all : [...all, again]),
   ]
 }
 
@@ -169,27 +172,23 @@ const judgedElsewhere: ReadonlySet<string> = new Set([
   'vary',
 ])
 
-function judgeFields(resource: Resource, path: string, answers: readonly Received[]): Observation[] {
+function judgeFields({ resource, path, all }: JudgedAnswers): Observation[] {
   const found: Observation[] = []
-  if (resource.vary !== undefined && !answers.every((answer) => varies(answer)))
+  if (resource.vary !== undefined && !all.every((answer) => varies(answer)))
     found.push({ code: 'no-vary', path })
   const wanted = essenceOf(resource.mediaType)
-  const other = answers.find(({ fields }) => essenceOf(fields['content-type']) !== wanted)
+  const other = all.find(({ fields }) => essenceOf(fields['content-type']) !== wanted)
   if (other !== undefined)
     found.push({ code: 'media-type', path, detail: other.fields['content-type'] ?? 'no type' })
   for (const name of expectedFields(resource).keys()) {
-    const isLost = !judgedElsewhere.has(name) && answers.some(({ fields }) => !Object.hasOwn(fields, name))
+    const isLost = !judgedElsewhere.has(name) && all.some(({ fields }) => !Object.hasOwn(fields, name))
     if (isLost) found.push({ code: 'field-lost', path, detail: name })
   }
   return found
 }
 
 /** Whether somebody on the way has put another policy in the place of the build's, or a second one beside it. */
-function judgePolicy(
-  resource: Resource,
-  path: string,
-  { answers, left }: { readonly answers: readonly Received[]; readonly left: readonly string[] },
-): Observation[] {
+function judgePolicy({ resource, path, all, policyByEnvironment: left = [] }: JudgedAnswers): Observation[] {
   const directivesOf = (policy: string): string =>
     policy
       .split(';')
@@ -202,19 +201,16 @@ function judgePolicy(
       const value = fields[name]
       return typeof value === 'string' && directivesOf(value) !== directivesOf(wanted ?? '')
     }
-    return wanted !== undefined && answers.some(isOther)
-      ? [{ code: 'policy-changed', path, detail: name }]
-      : []
+    return wanted !== undefined && all.some(isOther) ? [{ code: 'policy-changed', path, detail: name }] : []
   })
 }
 
 /** Whether a cache on the way may give the delta of one visitor to another. */
-function judgeDictionary({ path, plain, coded, browser, offering }: FileAnswers): Observation[] {
+function judgeDictionary({ path, all, offering }: JudgedAnswers): Observation[] {
   if (offering === undefined) return []
-  const answers = [plain, ...coded.values(), browser, offering]
   const isDelta = offering.coding === 'dcb' || offering.coding === 'dcz'
   return [
-    ...(answers.every((answer) => varies(answer, 'available-dictionary'))
+    ...([...all, offering].every((answer) => varies(answer, 'available-dictionary'))
       ? []
       : [{ code: 'no-dictionary-vary', path } as const]),
     ...(isDelta ? [{ code: 'unasked-delta', path, detail: offering.coding } as const] : []),

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -66,12 +66,10 @@ describe('a site that means no good', () => {
 
   test('drips', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    let drop: (() => void) | undefined
-    const begun = new Promise<void>((resolve) => {
-      drop = resolve
-    })
+    const drops = new EventEmitter()
+    const begun = once(drops, 'first')
     const client = await clientOf((socket) => {
-      socket.write(`${head}\r\n1\r\nx\r\n`, () => drop?.())
+      socket.write(`${head}\r\n1\r\nx\r\n`, () => drops.emit('first'))
     })
     const failure = client.ask({ path: '/', size: 100_000 }).catch((error: unknown) => error)
     await begun
@@ -81,16 +79,14 @@ describe('a site that means no good', () => {
 
   test('drips in the handshake of TLS', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    let drop: (() => void) | undefined
-    const begun = new Promise<void>((resolve) => {
-      drop = resolve
-    })
+    const drops = new EventEmitter()
+    const begun = once(drops, 'first')
     const drips = setInterval(() => sent?.write('\u0000'), 20)
     onTestFinished(() => clearInterval(drips))
     let sent: Socket | undefined
     const client = await clientOf((socket) => {
       // The head of a record of 16 kB.
-      socket.write(Buffer.from([22, 3, 3, 64, 0]), () => drop?.())
+      socket.write(Buffer.from([22, 3, 3, 64, 0]), () => drops.emit('first'))
       sent = socket
     }, 'https')
     const failure = client.negotiatedProtocol().catch((error: unknown) => error)

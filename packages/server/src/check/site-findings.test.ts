@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Proxy } from './seen-proxies.ts'
 import { describeObservations, type Observation } from './site-findings.ts'
-import { siteWords } from './site-words.ts'
+import { findingMessages } from './finding-messages.ts'
 
 function sentences(observations: readonly Observation[], ...seen: readonly Proxy[]): string[] {
   return describeObservations(observations, seen).map(({ text }) => text)
@@ -31,12 +31,15 @@ describe('describeObservations', () => {
     ])
   })
 
-  test.each(Object.entries(siteWords))('has places in the sentence of %s that it fills', (_code, words) => {
-    const sentence = [words.what, words.cost].join(': ')
-    const places = sentence.match(/\{\w+\}/g) ?? []
-    expect(['{names}', '{details}', '{bytes}']).toEqual(expect.arrayContaining(places))
-    expect(new Set(places).size).toBe(places.length)
-  })
+  test.each(Object.entries(findingMessages))(
+    'has places in the sentence of %s that it fills',
+    (_code, words) => {
+      const sentence = [words.what, words.cost].join(': ')
+      const places = sentence.match(/\{\w+\}/g) ?? []
+      expect(['{names}', '{details}', '{bytes}']).toEqual(expect.arrayContaining(places))
+      expect(new Set(places).size).toBe(places.length)
+    },
+  )
 })
 
 test('docs/check.md has a row for every finding, with its level', async () => {
@@ -44,6 +47,6 @@ test('docs/check.md has a row for every finding, with its level', async () => {
   const [, table = ''] = document.split('## A site')
   const rows = [...table.matchAll(/^\| `([\w-]+)` +\| (error|warning) +\|/gm)]
   expect(Object.fromEntries(rows.map(([, code, level]) => [code, level]))).toEqual(
-    Object.fromEntries(Object.entries(siteWords).map(([code, { level }]) => [code, level])),
+    Object.fromEntries(Object.entries(findingMessages).map(([code, { level }]) => [code, level])),
   )
 })

@@ -1,7 +1,7 @@
 import { count, escapeInvisible, formatBytes } from '@serve-dist/manifest'
 import { type Finding, nameSome } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
-import { type SiteFindingCode, siteWords } from './site-words.ts'
+import { type SiteFindingCode, findingMessages } from './finding-messages.ts'
 
 /** One thing that was seen of one path. */
 export interface Observation {
@@ -23,7 +23,7 @@ export function describeObservations(
   const codes = new Set(observations.map(({ code }) => code))
   return [...codes].map((code) => {
     const group = observations.filter((observation) => observation.code === code)
-    const { level, what, cost, mend, by = {} } = siteWords[code]
+    const { level, what, cost, mend, by = {} } = findingMessages[code]
     const paths = [...new Set(group.map(({ path }) => path))]
     const details = [
       ...new Set(group.flatMap(({ detail }) => (detail === undefined ? [] : printable(detail)))),

@@ -75,7 +75,6 @@ export interface ServeFlags {
   readonly workers?: number | 'auto'
   readonly engine: EngineChoice
   readonly watch?: boolean
-  readonly deltas?: boolean
   readonly grace: number
   readonly verify?: boolean
   readonly force?: boolean
@@ -228,11 +227,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: process,
     isCommon: true,
     unused: (flags) => (flags.store === undefined ? undefined : 'with --store, which is followed anyway'),
-  },
-  deltas: {
-    help: 'after a new build, send browsers that have an earlier one of this process what has changed (RFC 9842; needs Node 22.19, 24.6 or newer)',
-    group: process,
-    unused: besideStore('what it has is sent anyway, unless --no-deltas says not to'),
   },
   grace: {
     value: '<duration>',

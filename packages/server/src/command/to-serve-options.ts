@@ -26,7 +26,7 @@ export async function toServeOptions(
       : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
   const store = storeOf(flags)
   return defined({
-    ...(store ?? defined({ directory, deltas: flags.deltas })),
+    ...(store ?? { directory }),
     port,
     host,
     socket: socket?.path,

@@ -12,7 +12,7 @@ export interface FileProvider {
    *
    * @throws StoredFileError where nobody has it (`lost`), or who has it cannot be reached (`away`).
    */
-  bring(stored: StreamedBytes): Promise<void>
+  fetchMissing(stored: StreamedBytes): Promise<void>
 }
 
 /** They stand beside the site, which is data, as its open files do. */

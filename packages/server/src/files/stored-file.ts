@@ -79,7 +79,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
   } catch {
     // Whatever is the matter with it: neither a missing file nor a wrong one is ever sent.
     retireFile(stored)
-    await provider.bring(stored)
+    await provider.fetchMissing(stored)
     return await openExpected(stored, undefined)
   }
 }

@@ -1,4 +1,3 @@
-import type { Manifest } from '@serve-dist/manifest'
 import { describeReload } from './describe-reload.ts'
 import type { JoinedSite } from '../load/join-site.ts'
 import type { EarlierBuild } from '../load/keep-earlier.ts'
@@ -150,22 +149,12 @@ export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions
     source.noteServed?.(served.site.buildId)
     const kept = new Set(filesOf(served.kept))
     retireFiles(filesOf([before.build, ...before.kept]).filter((stored) => !kept.has(stored)))
-    makeDeltas(before.build.manifest)
   }
 
   function serveNow(build: LoadedBuild): void {
     follower?.swap(build.site)
     served = build
     live.current = build.site
-  }
-
-  /** The next swap stops it, and so does the end. */
-  function makeDeltas(replaced: Manifest): void {
-    const { build: current, kept, site } = served
-    const room = resolved.memoryBudget - site.summary.bytesInMemory
-    source.makeDeltas?.({ replaced, current, kept, room }, (deltas) =>
-      putInPlace(() => served.withDeltas(deltas, served.kept)),
-    )
   }
 
   /** The same build, with other things beside it; they are joined anew where others joined meanwhile. */

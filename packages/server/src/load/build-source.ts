@@ -1,7 +1,7 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
-import type { StoredBuild, StoredDeltas } from '../site/kept-build.ts'
+import type { StoredDeltas } from '../site/kept-build.ts'
 import type { ManifestEntry, Site, StoredBytes, StoreView } from '../site/site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
@@ -33,25 +33,10 @@ export interface BuildSource {
   noteServed?(buildId: string): void
   /** Tells the build that is there now from any other; `undefined` where there is no manifest. */
   mark(): Promise<string | undefined>
-  /**
-   * Makes the deltas of a build that has taken its place, where nobody else does. It stops with the next one.
-   *
-   * @param put - is given them, unless it was stopped before.
-   */
-  makeDeltas?(swap: SwappedBuild, put: (deltas: StoredDeltas) => Promise<void>): void
-  /** Gives up what it brings, and makes. */
+  /** Gives up what it brings. */
   close?(): void
   /** @param hasManifest - whether there was a mark. */
   open(hasManifest: boolean): Promise<SourceBuild>
-}
-
-/** A build that has taken the place of another one, with what is in memory and open. */
-export interface SwappedBuild {
-  readonly replaced: Manifest
-  readonly current: StoredBuild
-  readonly kept: readonly StoredBuild[]
-  /** Bytes of memory that are left for deltas. */
-  readonly room: number
 }
 
 /** The builds that a source keeps beside the current one. */

@@ -10,7 +10,7 @@ import type { MadeEnvironment } from '../rules/make-environment-module.ts'
 import { type JoinedSite, joinSite } from './join-site.ts'
 import type { EarlierBuild } from './keep-earlier.ts'
 import { readServingFiles } from '../rules/read-serving-files.ts'
-import { listDeltas, type StoredBuild, type StoredDeltas } from '../site/kept-build.ts'
+import { listDeltas, type StoredBuild } from '../site/kept-build.ts'
 import { missingFallback } from '../site/missing-fallback.ts'
 import { resolveServing, servingFiles, sourceMapsOf } from '../site/resolve-serving.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
@@ -31,8 +31,6 @@ export interface LoadedBuild extends JoinedSite {
   readonly build: StoredBuild
   /** What it is with files of the builds that its source keeps by now. */
   withKept(source: KeptBySource, before: readonly EarlierBuild[]): JoinedSite
-  /** What it is with deltas that were made since, and what it keeps of builds before. */
-  withDeltas(deltas: StoredDeltas, kept: readonly EarlierBuild[]): JoinedSite
   /** Closes what was kept open of the build, as soon as nobody reads from it. */
   retire(): void
 }
@@ -193,8 +191,6 @@ async function loadDescribed(
       identity: `${identify(site, files.values())}\n${keptIdentity}\n${deltas && ['deltas', ...changes.map(({ sha256 }) => sha256)].join()}`,
       build: current,
       withKept: (source, before) => joinSite(readBuild, before, source).joined,
-      withDeltas: (made, kept) =>
-        joinSite({ ...readBuild, current: { ...current, deltas: made } }, kept, undefined).joined,
       retire,
     }
   } catch (error) {

@@ -128,18 +128,11 @@ export interface LiveSiteOptions extends LoadSiteOptions {
    * @default an eighth of the descriptors that the process may have, 1000 at most; none on Windows, where an open file is in the way of a build
    */
   readonly openFiles?: number
-  /**
-   * Whether browsers that have a build which this process served before are sent what has changed (RFC 9842). It is made
-   * in a thread after each swap; needs `@serve-dist/store`, and Node 22.19, 24.6 or newer. Of a store, its own `deltas` counts.
-   * @default false
-   */
-  readonly deltas?: boolean
 }
 
 /** `LiveSiteOptions` with nothing left open. */
 export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
   readonly openFiles: number
-  readonly deltas: boolean
 }
 
 /**
@@ -148,8 +141,8 @@ export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLiveSiteOptions(options: LiveSiteOptions): ResolvedLiveSiteOptions {
-  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles(), deltas: false }
-  const checks = { ...loadChecks, openFiles: numberOf('files'), deltas: aBoolean }
+  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
+  const checks = { ...loadChecks, openFiles: numberOf('files') }
   return withReadValues(readOptions<ResolvedLiveSiteOptions>(options, defaults, checks))
 }
 

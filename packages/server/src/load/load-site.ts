@@ -39,7 +39,6 @@ async function load(place: BuildPlace, options: LoadSiteOptions, needsEnvironmen
   const { site } = await loadBuild(await openSource(place, resolved), {
     ...resolved,
     openFiles: 0,
-    deltas: false,
     needsManifest: false,
     needsEnvironment,
     isStart: true,

@@ -1,7 +1,7 @@
 import { loadOptional } from '@serve-dist/manifest'
 import type { BuildSource } from './build-source.ts'
 import { folderSource } from './folder-source.ts'
-import type { ResolvedLiveSiteOptions, ResolvedLoadSiteOptions } from './load-options.ts'
+import type { ResolvedLoadSiteOptions } from './load-options.ts'
 import { needlessOptions, resolveStoreOptions, type StoreOptions } from './store-options.ts'
 import type * as StoreSource from './store-source.ts'
 import type { StoreFollowing, StoreForOthers } from './store-source.ts'
@@ -10,29 +10,13 @@ import type { StoreFollowing, StoreForOthers } from './store-source.ts'
 export type BuildPlace = string | StoreOptions | BuildSource
 
 /** @throws OperatorError where there is nothing that builds could be read from. */
-export async function openSource(
-  place: BuildPlace,
-  options: ResolvedLoadSiteOptions & Partial<ResolvedLiveSiteOptions>,
-): Promise<BuildSource> {
-  if (typeof place !== 'object' || place === null) return await openFolderSource(place, options)
+export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOptions): Promise<BuildSource> {
+  if (typeof place !== 'object' || place === null) return folderSource(place)
   if ('open' in place) return place
   const store = resolveStoreOptions(place)
   for (const text of needlessOptions(options)) options.onWarning(text)
   const { openStoreSource } = await loadStoreSource(place)
   return await openStoreSource(store, options)
-}
-
-async function openFolderSource(
-  directory: string,
-  { deltas = false, onWarning }: Pick<ResolvedLoadSiteOptions, 'onWarning'> & { readonly deltas?: boolean },
-): Promise<BuildSource> {
-  const source = folderSource(directory)
-  if (!deltas) return source
-  const { withOwnDeltas } = await loadOptional(
-    { name: '@serve-dist/store', neededBy: 'making deltas' },
-    async () => await import('./own-deltas.ts'),
-  )
-  return withOwnDeltas(source, onWarning)
 }
 
 /** Opens a store that this process asks for others that serve. */

@@ -23,9 +23,8 @@ export interface StoreOptions {
    */
   readonly storeInterval?: number
   /**
-   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842);
-   * of a folder as `LiveSiteOptions` has it.
-   * @default true; of a folder false
+   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842).
+   * @default true
    */
   readonly deltas?: boolean
 }

@@ -117,7 +117,7 @@ function sourceOf(builds: CachedBuilds): BuildSource {
     place: builds.place,
     refresh: () => builds.refresh(),
     peek: async (buildId) => {
-      const all = await builds.peek()
+      const all = await builds.listBuilds()
       return keptGenerations(
         builds,
         all.filter(({ id }) => id !== buildId),

@@ -10,8 +10,7 @@ import { oneAtATime } from '../files/one-at-a-time.ts'
 import { closeDescriptor, linklessFlags, openRegularFile } from '../files/open-regular-file.ts'
 import type { StoreFigures } from '../site/site.ts'
 import type { Generation } from './cached-generation.ts'
-import { type CachedBlob, chooseEvicted } from './choose-evicted.ts'
-import { sweepCache } from './sweep-cache.ts'
+import { type CachedBlob, sweepCache } from './sweep-cache.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What a cache of blobs is made from. */
@@ -148,15 +147,18 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     })
     const held = bytesOf(blobs)
     const digests = new Set(needed().flatMap(({ manifest }) => blobsOf(manifest).map(({ sha256 }) => sha256)))
-    const isNeeded = (sha256: string): boolean => digests.has(sha256) || fetching.has(sha256)
-    const evicted = chooseEvicted(blobs, { most: most(held), isNeeded })
-    for (const { sha256 } of evicted) {
+    let left = held
+    // First the blobs whose last use is longest ago.
+    for (const { sha256, size } of blobs.toSorted((a, b) => a.used - b.used)) {
+      if (left <= most(held)) break
+      if (digests.has(sha256) || fetching.has(sha256)) continue
       await unlink(fileOf(sha256)).catch(() => {})
       lastUses.delete(sha256)
       comparisons.delete(sha256)
+      left -= size
     }
-    figures.cacheBytes = held - bytesOf(evicted)
-    return bytesOf(evicted)
+    figures.cacheBytes = left
+    return held - left
   }
 
   return {

@@ -41,8 +41,7 @@ const cure = 'name another folder to make it in: --store-cache <dir>'
 
 async function expectOurs(folder: string): Promise<void> {
   // Not what a link leads to: the link is somebody's, too.
-  const found = await lstat(folder)
-  const problem = problemOf(folder, found)
+  const problem = problemOf(folder, await lstat(folder))
   if (problem === undefined) return
   throw new OperatorError(
     'SD_CACHE_UNUSABLE',

@@ -4,10 +4,7 @@ import type { StoreState } from '../site/site.ts'
 import type { Upstream } from './upstream.ts'
 
 /** A store, and what its answers show of it. */
-export interface ObservedUpstream extends Pick<
-  Upstream,
-  'place' | 'readGeneration' | 'readDeltas' | 'fetchBlob'
-> {
+export interface ObservedUpstream extends Omit<Upstream, 'readHistory'> {
   readonly state: StoreState
   /** How often it was asked for its history. */
   readonly looks: number

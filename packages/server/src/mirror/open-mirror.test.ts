@@ -52,7 +52,7 @@ describe('a mirror', () => {
   })
 
   test('takes a new build while all fetches for answers stall', async () => {
-    const { store, cache } = await openFixture()
+    const { store, open } = await openFixture()
     const letters = Array.from('abcdefghijklmnopqrst')
     const kept = await publishTo(
       store.place,
@@ -62,18 +62,12 @@ describe('a mirror', () => {
     const ends = new AbortController()
     const stalled = once(ends.signal, 'abort')
     const upstream = upstreamOf(store)
-    const mirror = openMirror({
-      upstream: {
-        ...upstream,
-        async fetchBlob(blob, to) {
-          if (blob.size === 1000) await stalled
-          return await upstream.fetchBlob(blob, to)
-        },
+    const mirror = open(1e9, {
+      ...upstream,
+      async fetchBlob(blob, to) {
+        if (blob.size === 1000) await stalled
+        return await upstream.fetchBlob(blob, to)
       },
-      cache,
-      cacheSize: 1e9,
-      deltas: true,
-      onNotice: () => {},
     })
     await mirror.refresh()
     const answers = blobsOf(kept).map((blob) => mirror.fetch(blob))

@@ -13,7 +13,7 @@ import type { FileProvider } from '../files/file-provider.ts'
 import { readOptional } from '../files/read-optional.ts'
 import type { StoreView } from '../site/site.ts'
 import { openBlobCache } from './blob-cache.ts'
-import { bringBlob } from './bring-blob.ts'
+import { fetchMissingBlob } from './fetch-missing-blob.ts'
 import {
   cacheDeltas,
   cacheGeneration,
@@ -55,7 +55,7 @@ export interface CachedBuilds extends FileProvider {
    *
    * @throws OperatorError where it does not answer.
    */
-  peek(): Promise<readonly Generation[]>
+  listBuilds(): Promise<readonly Generation[]>
   /**
    * The deltas of a build. It never rejects.
    *
@@ -191,7 +191,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
       }
     },
 
-    peek: async () => await generationsOf(idsOf(await store.readLatest()), isOfBuild),
+    listBuilds: async () => await generationsOf(idsOf(await store.readLatest()), isOfBuild),
 
     async refresh() {
       const history = await store.readLatest()
@@ -226,7 +226,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
       if (sha256 !== undefined) blobs.noteUse(sha256)
     },
 
-    bring: (stored) => bringBlob(stored, blobs.fetch),
+    fetchMissing: (stored) => fetchMissingBlob(stored, blobs.fetch),
   }
 }
 

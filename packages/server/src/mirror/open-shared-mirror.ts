@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { blobKey, type NamedBlob } from '@serve-dist/store'
-import { bringBlob } from './bring-blob.ts'
+import { fetchMissingBlob } from './fetch-missing-blob.ts'
 import { type Generation, readCachedDeltas, readCachedGeneration } from './cached-generation.ts'
 import type { CachedBuilds } from './open-mirror.ts'
 import type { AskStore } from './share-mirror.ts'
@@ -49,7 +49,7 @@ export async function openSharedMirror(ask: AskStore): Promise<CachedBuilds> {
     async refresh() {
       generations = await generationsOf((await ask({ kind: 'builds', isStart: false })).ids)
     },
-    peek: async () => await thoseThere((await ask({ kind: 'peek' })).ids),
+    listBuilds: async () => await thoseThere((await ask({ kind: 'listBuilds' })).ids),
     async readDeltas(id) {
       const { isThere } = await ask({ kind: 'deltas', id }).catch(() => ({ isThere: false }))
       return isThere ? await readCachedDeltas(cache, id).catch(() => undefined) : undefined
@@ -58,6 +58,6 @@ export async function openSharedMirror(ask: AskStore): Promise<CachedBuilds> {
     fetch,
     comparisons: new Map(),
     noteUse() {},
-    bring: (stored) => bringBlob(stored, fetch),
+    fetchMissing: (stored) => fetchMissingBlob(stored, fetch),
   }
 }

@@ -13,7 +13,7 @@ export type StoreQuestion =
   /** Puts a blob in its place in the cache. */
   | { readonly kind: 'blob'; readonly blob: NamedBlob }
   /** Looks which builds the store has now, at most once a second for all who ask. */
-  | { readonly kind: 'peek' }
+  | { readonly kind: 'listBuilds' }
   /** Has all load what the store has now, and settles when they do. */
   | { readonly kind: 'load' }
 
@@ -21,7 +21,7 @@ export type StoreQuestion =
 export interface StoreAnswer {
   readonly place: string
   readonly cache: string
-  /** The builds to be served, or for `peek` those of the store; the current one first. */
+  /** The builds to be served, or for `listBuilds` those of the store; the current one first. */
   readonly ids: readonly string[]
   /** Whether what was asked for is in its place. */
   readonly isThere: boolean
@@ -45,14 +45,14 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
   let served = mirror.generations
   let seen = mirror.generations
   const look = shareLook(async () => {
-    seen = await mirror.peek()
+    seen = await mirror.listBuilds()
   })
 
   async function putInPlace(question: StoreQuestion): Promise<boolean> {
     switch (question.kind) {
       case 'builds':
         return true
-      case 'peek':
+      case 'listBuilds':
         await look()
         return true
       case 'load':
@@ -74,7 +74,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
   }
 
   function buildsFor(question: StoreQuestion): readonly Generation[] {
-    if (question.kind === 'peek') return seen
+    if (question.kind === 'listBuilds') return seen
     if (question.kind !== 'builds' || !question.isStart) return mirror.generations
     const [current] = served
     return current === undefined ? [] : withCurrent(current, seen)
@@ -88,7 +88,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
     },
     async refresh() {
       await mirror.refresh().catch(async (error: unknown) => {
-        seen = await mirror.peek().catch(() => seen)
+        seen = await mirror.listBuilds().catch(() => seen)
         throw error
       })
       seen = mirror.generations

@@ -2,7 +2,15 @@ import { type Stats, statSync } from 'node:fs'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { CachedBlob } from './choose-evicted.ts'
+
+/** A blob that lies in the cache. */
+export interface CachedBlob {
+  readonly sha256: string
+  /** In bytes. */
+  readonly size: number
+  /** When it was last read or written, in milliseconds since the epoch. */
+  readonly used: number
+}
 
 /** Milliseconds after which nobody writes to a file any more that was written aside, or needs a build that was let go. */
 const leftoverAge = 60 * 60 * 1000

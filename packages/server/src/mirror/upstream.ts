@@ -7,20 +7,11 @@ import {
   type ReadHistory,
   readGeneration,
   readHistory,
+  type StoreBackend,
 } from '@serve-dist/store'
-import type { StoreBackend } from '@serve-dist/store'
-
-/** Brings blobs: a store, or the process that alone asks the store. */
-interface BlobProvider {
-  /**
-   * @param to - the file that gets the blob, compared with its digest, whole or not at all.
-   * @throws OperatorError
-   */
-  fetchBlob(blob: NamedBlob, to: string): Promise<'fetched' | 'missing'>
-}
 
 /** What a mirror is made from. */
-export interface Upstream extends BlobProvider {
+export interface Upstream {
   /** For messages. */
   readonly place: string
   /** As `readHistory`. */
@@ -29,6 +20,8 @@ export interface Upstream extends BlobProvider {
   readGeneration(id: string): Promise<Manifest>
   /** As `readDeltas`. */
   readDeltas(id: string): Promise<DeltasDocument | undefined>
+  /** As `fetchBlob`. */
+  fetchBlob(blob: NamedBlob, to: string): Promise<'fetched' | 'missing'>
 }
 
 /**

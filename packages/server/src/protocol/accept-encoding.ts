@@ -1,7 +1,4 @@
-import type { ContentCoding } from '@serve-dist/manifest'
-
-/** Codings against a dictionary that the client has (RFC 9842 §4, §5). */
-export type DeltaCoding = 'dcb' | 'dcz'
+import type { ContentCoding, DeltaCoding } from '@serve-dist/manifest'
 
 /** What a request selects between: a content coding, or none. */
 export type RepresentationCoding = ContentCoding | 'identity'

@@ -48,6 +48,7 @@ describe('resolveServeOptions', () => {
     ['{"port":80.5}', 'port: expected a whole number from 0 to 65535, found 80.5'],
     ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found "80"'],
     ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected "spa", "404" or "none", found "all"'],
+    ['{"deltas":true}', 'deltas: builds come from a folder: name a store, or leave it out'],
     ['{"gracePeriod":-1}', 'gracePeriod: expected a number of milliseconds, 0 or more, found -1'],
     ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found "soon"'],
   ])('refuses %s', (json, message) => {

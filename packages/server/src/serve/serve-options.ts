@@ -129,7 +129,7 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
 function contradictionsOf(options: ServeOptions): readonly string[] {
   const { store, directory, handler } = options
   if (store === undefined) {
-    return (['storeCache', 'storeCacheSize', 'storeInterval'] as const)
+    return (['storeCache', 'storeCacheSize', 'storeInterval', 'deltas'] as const)
       .filter((name) => options[name] !== undefined)
       .map((name) => `${name}: builds come from a folder: name a store, or leave it out`)
   }

@@ -256,12 +256,9 @@ function siteOptionsOf({
   site,
   handler,
   ssr,
-  store,
-  deltas,
-}: Pick<ServeOptions, 'handler' | 'site' | 'ssr' | 'store' | 'deltas'>): LiveSiteOptions {
+}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): LiveSiteOptions {
   return {
     ...site,
-    ...(store === undefined && deltas !== undefined && { deltas }),
     // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
     ...(ssr !== undefined && { environment: site?.environment ?? { ...process.env } }),
     ...(handler?.fileSystemFallback === true && { unlisted: 'ignore' }),

@@ -1,5 +1,10 @@
-import { isDocumentType, isSourceMap, type Manifest, type ManifestFile } from '@serve-dist/manifest'
-import type { DeltaCoding } from '../protocol/accept-encoding.ts'
+import {
+  type DeltaCoding,
+  isDocumentType,
+  isSourceMap,
+  type Manifest,
+  type ManifestFile,
+} from '@serve-dist/manifest'
 import { isImmutable, type ResolvedServing, servingFiles } from './resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from './site.ts'
 

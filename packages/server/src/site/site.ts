@@ -3,13 +3,14 @@ import {
   type Fallback,
   type SourceMaps,
   type AppType,
+  type DeltaCoding,
   type FieldValues,
   type ManifestFile,
   type ManifestVariant,
   type RedirectStatus,
   type Selection,
 } from '@serve-dist/manifest'
-import type { DeltaCoding, RepresentationCoding } from '../protocol/accept-encoding.ts'
+import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer, request as sendRequest, type RequestListener } from 'node:http'
-import { join } from 'node:path'
+import { createServer, type IncomingMessage, request as sendRequest, type RequestListener } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkSite } from '../../src/check/check-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
@@ -11,8 +10,8 @@ import { writeCertificate } from '../support/make-certificate.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { runCheck } from '../support/run-check.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { makeStore } from '../support/start-from-store.ts'
 import { startServer } from '../support/start-server.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { testedEngine } from '../support/tested-engine.ts'
 
 const script = compressibleText(20_000)
@@ -40,10 +39,40 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
+/** Starts a proxy in front of a site, which changes what `relay` says, or cuts the connection. */
+async function startProxy(
+  url: string,
+  relay: (request: IncomingMessage) =>
+    | {
+        readonly path?: string
+        readonly asked?: Readonly<Record<string, string>>
+        readonly answered?: Readonly<Record<string, string>>
+      }
+    | undefined,
+): Promise<string> {
+  return await listen((request, response) => {
+    const relayed = relay(request)
+    if (relayed === undefined) return request.socket.destroy()
+    const { path = request.url ?? '/', asked, answered } = relayed
+    const headers = { ...request.headers, ...asked }
+    return sendRequest(new URL(path, url), { method: request.method ?? 'GET', headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...answered })
+      answer.pipe(response)
+    }).end()
+  })
+}
+
+/** Starts a server of a build, until the test ends. */
+async function startSite(
+  options?: Parameters<typeof startServer>[1],
+): Promise<{ readonly url: string; readonly directory: string }> {
+  const directory = await buildFixture(files, hashed)
+  return { url: (await startServer(directory, options)).url, directory }
+}
+
 describe('serve-dist check of a site', () => {
   test('finds nothing wrong where serve-dist serves the build, and says what it looked at', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory)
+    const { url, directory } = await startSite()
     expect(await runCheck([url, '--build', directory])).toMatchObject({
       code: 0,
       found: [],
@@ -60,8 +89,7 @@ describe('serve-dist check of a site', () => {
   })
 
   test('says before it starts how many requests and bytes that is, and keeps to it', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory)
+    const { url, directory } = await startSite()
     let requests = 0
     const counting = await listen((request, response) => {
       requests += 1
@@ -107,30 +135,11 @@ describe('serve-dist check of a site', () => {
 
     /** A site, and a folder with its build. */
     async function startWithDeltas(): Promise<{ url: string; build: string }> {
-      const folder = await temporaryDirectory()
-      const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+      const place = await makeStore()
       await publishDeltas(place.store, now, { 'assets/main-2.js': [old] })
       const server = await serve({ ...place, port: 0, gracePeriod: 100, engine: testedEngine })
       onTestFinished(() => server.close())
       return { url: server.url, build: await buildFixture(now, hashed) }
-    }
-
-    /** In front of it, what changes fields of requests for the script, and of answers. */
-    async function behind(
-      url: string,
-      change: {
-        readonly asked?: Record<string, string>
-        readonly answered?: Record<string, string>
-      },
-    ): Promise<string> {
-      return await listen(({ url: target = '/', method = 'GET', headers }, response) => {
-        const isOffering = target === path && headers['available-dictionary'] !== undefined
-        const fields = isOffering ? { ...headers, ...change.asked } : headers
-        sendRequest(new URL(target, url), { method, headers: fields }, (answer) => {
-          response.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...change.answered })
-          answer.pipe(response)
-        }).end()
-      })
     }
 
     test('finds nothing wrong where they come to who has their dictionary alone', async () => {
@@ -140,7 +149,7 @@ describe('serve-dist check of a site', () => {
 
     test('finds a Vary without dictionaries', async () => {
       const { url, build } = await startWithDeltas()
-      const address = await behind(url, { answered: { vary: 'Accept-Encoding' } })
+      const address = await startProxy(url, () => ({ answered: { vary: 'Accept-Encoding' } }))
       expect(await runCheck([address, '--build', build])).toMatchObject({
         code: 1,
         found: ['no-dictionary-vary'],
@@ -149,7 +158,10 @@ describe('serve-dist check of a site', () => {
 
     test('finds a delta that comes to who offers another dictionary', async () => {
       const { url, build } = await startWithDeltas()
-      const address = await behind(url, { asked: { 'available-dictionary': offerOf(old) } })
+      const asked = { 'available-dictionary': offerOf(old) }
+      const address = await startProxy(url, ({ url: target, headers }) =>
+        target === path && 'available-dictionary' in headers ? { asked } : {},
+      )
       expect(await runCheck([address, '--build', build])).toMatchObject({ code: 1, found: ['unasked-delta'] })
     })
   })
@@ -168,8 +180,7 @@ describe('serve-dist check of a site', () => {
   })
 
   test('finds HTTP/2 over TLS, whose certificate it trusts with --insecure alone', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory, { tls: await writeCertificate() })
+    const { url, directory } = await startSite({ tls: await writeCertificate() })
     expect(await runCheck([url, '--build', directory])).toMatchObject({
       code: 1,
       found: [],
@@ -254,8 +265,7 @@ describe('serve-dist check of a site', () => {
   })
 
   test('sends the fields of -H, with which it is let in', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory)
+    const { url, directory } = await startSite()
     const guarded = await listen((request, response) => {
       if (request.headers.authorization !== 'Bearer 1') response.writeHead(401).end()
       else response.writeHead(307, { location: new URL(request.url ?? '/', url).href }).end()
@@ -299,33 +309,17 @@ describe('serve-dist check of a site', () => {
   })
 
   test('reports a site that cuts the connection where a script is missing', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory)
-    const cutting = await listen((request, response) => {
-      const { headers, method, url: path = '' } = request
-      if (path.includes('serve-dist-check-')) return request.socket.destroy()
-      const passed = sendRequest(new URL(path, url), { headers, method }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.rawHeaders)
-        answer.pipe(response)
-      })
-      return request.pipe(passed)
-    })
+    const { url, directory } = await startSite()
+    const cutting = await startProxy(url, ({ url: path = '' }) =>
+      path.includes('serve-dist-check-') ? undefined : {},
+    )
     const { code, found } = await runCheck([cutting, '--build', directory])
     expect({ code, found }).toEqual({ code: 1, found: ['failed'] })
   })
 
   test('asks below the path of an address, wherever a proxy has put the build', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { url } = await startServer(directory)
-    const mounted = await listen((request, response) => {
-      const { headers, method, url: path = '' } = request
-      const target = new URL(path.replace(/^\/docs\//, '/'), url)
-      const passed = sendRequest(target, { headers, method }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.rawHeaders)
-        answer.pipe(response)
-      })
-      request.pipe(passed)
-    })
+    const { url, directory } = await startSite()
+    const mounted = await startProxy(url, ({ url: path = '' }) => ({ path: path.replace(/^\/docs\//, '/') }))
     const { code, found } = await runCheck([`${mounted}/docs/`, '--build', directory])
     expect({ code, found }).toEqual({ code: 0, found: [] })
   })

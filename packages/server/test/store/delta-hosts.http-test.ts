@@ -1,25 +1,20 @@
-import { join } from 'node:path'
-import { getRequestListener } from '@hono/node-server'
 import express from 'express'
-import Fastify from 'fastify'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import serveDist from '../../src/hosts/fastify.ts'
-import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
 import type { Site } from '../../src/site/site.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { makeStore } from '../support/start-from-store.ts'
+import { hosts } from '../support/start-hosts.ts'
 import { startListener } from '../support/start-listener.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const old = compressibleText(4000, 'old')
 const target = '/assets/a-2.js'
 
 async function loadFromStore(): Promise<Site> {
-  const folder = await temporaryDirectory()
-  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+  const place = await makeStore()
   const files = { 'index.html': 'page', 'assets/a-2.js': compressibleText(4000, 'new') }
   await publishDeltas(place.store, files, { 'assets/a-2.js': [old] })
   const live = await openLiveSite(place)
@@ -27,26 +22,9 @@ async function loadFromStore(): Promise<Site> {
   return live.current
 }
 
-const hosts: Readonly<Record<string, (site: Site) => number | Promise<number>>> = {
-  'node:http': (site) => startListener(createHandler(site)),
-  fetch: (site) => {
-    const handle = createFetchHandler(site)
-    return startListener(
-      getRequestListener(async (request) => (await handle(request)) ?? new Response('', { status: 404 })),
-    )
-  },
-  Express: (site) => startListener(express().use(createHandler(site))),
-  Fastify: async (site) => {
-    const app = Fastify()
-    onTestFinished(() => app.close())
-    await app.register(serveDist, { site })
-    return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
-  },
-}
-
-describe.each(Object.keys(hosts))('a site with deltas behind %s', (name) => {
+describe.each(Object.entries(hosts))('a site with deltas behind %s', (_name, start) => {
   test('sends the delta to who has its dictionary, and says what it varies by', async () => {
-    const port = (await hosts[name]?.(await loadFromStore())) ?? 0
+    const port = await start(await loadFromStore())
     const ask = (fields: Record<string, string>): ReturnType<typeof rawRequest> =>
       rawRequest(port, { target, fields })
     const offering = { 'accept-encoding': 'br, DCZ', 'AVAILABLE-Dictionary': offerOf(old) }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
 import { compressibleText } from '../support/compressible-text.ts'
@@ -8,7 +7,8 @@ import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.t
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { makeStore, type Place } from '../support/start-from-store.ts'
+import { endCommand } from '../support/stop-command.ts'
 import { testedEngine } from '../support/tested-engine.ts'
 import { twoProcesses } from '../support/two-processes.ts'
 
@@ -24,9 +24,8 @@ const filesOf = (number: number, text: string): Record<string, string> => ({
 const codings = 'gzip, br, zstd, dcz'
 
 /** Two builds, of which the second has a delta from the first. */
-async function makeStore(): Promise<{ store: string; storeCache: string }> {
-  const folder = await temporaryDirectory()
-  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+async function makeDeltaStore(): Promise<Place> {
+  const place = await makeStore()
   await publishDeltas(place.store, filesOf(1, first))
   await publishDeltas(place.store, filesOf(2, second), { 'assets/a-2.js': [first] })
   return place
@@ -49,7 +48,7 @@ const plain = [`200 zstd whole, ${both}`]
 
 describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with deltas', () => {
   test('sends them by every worker, after a swap and a crash as well', async () => {
-    const { store, storeCache } = await makeStore()
+    const { store, storeCache } = await makeDeltaStore()
     const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses())]
     const command = spawnCommand(words)
     const { port } = await command.listening
@@ -67,25 +66,23 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
       async () => expect(await codingsOf(port, '/assets/a-3.js', second)).toEqual(delta),
       patience,
     )
-    command.child.kill('SIGTERM')
-    expect((await command.exited).code).toBe(0)
+    await endCommand(command)
   }, 60_000)
 
   test('sends none by any worker with --no-deltas', async () => {
-    const { store, storeCache } = await makeStore()
+    const { store, storeCache } = await makeDeltaStore()
     const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses()), '--no-deltas']
     const command = spawnCommand(words)
     const { port } = await command.listening
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(['200 zstd whole, Accept-Encoding'])
-    command.child.kill('SIGTERM')
-    expect((await command.exited).code).toBe(0)
+    await endCommand(command)
   }, 60_000)
 })
 
 describe('serve with deltas over HTTP/2', () => {
   test('sends a delta to who offers its dictionary alone', async () => {
     const server = await serve({
-      ...(await makeStore()),
+      ...(await makeDeltaStore()),
       port: 0,
       gracePeriod: 100,
       engine: testedEngine,

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Proxy, type ProxyOptions, startNginx, startVarnish } from '../../../../e2e/src/start-proxy.ts'
 import { findProgram } from '../../../../scripts/find-program.mjs'
 import { compressibleText } from '../support/compressible-text.ts'
 import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { start } from '../support/start-from-store.ts'
+import { makeStore, start } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const [older, old, now] = ['older', 'old', 'now'].map((seed) => compressibleText(4000, seed))
@@ -30,8 +29,7 @@ describe.each(proxies)('behind $name, which stores answers', ({ name, program, s
     ['private', false],
     ['in shared caches', true],
   ])('a delta %s reaches only who offered its dictionary', async (_kept, sharedCache) => {
-    const folder = await temporaryDirectory()
-    const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
+    const place = await makeStore()
     const files = { 'index.html': 'page', 'assets/a-3.js': now ?? '' }
     await publishDeltas(place.store, files, { 'assets/a-3.js': [older ?? '', old ?? ''] })
     const { server } = await start(place, { site: { rules: { sharedCache } } })

@@ -14,8 +14,7 @@ import { madeUpDelta, offerOf, publishDeltas, sha256Of } from '../support/publis
 import { publishTo } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
-import { type Place, type Started, start } from '../support/start-from-store.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { makeStore, type Place, type Started, start } from '../support/start-from-store.ts'
 
 const [one, two, three] = ['one', 'two', 'three'].map((seed) => compressibleText(4000, seed))
 const script = (text = ''): string => `/*${text}*/`
@@ -27,14 +26,9 @@ const a2 = '/assets/a-2.js'
 const codings = { 'Accept-Encoding': 'gzip, br, zstd, dcb, dcz' }
 const both = 'Accept-Encoding, Available-Dictionary'
 
-async function makePlace(): Promise<Place> {
-  const folder = await temporaryDirectory()
-  return { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
-}
-
 /** Two builds, of which the second has a delta from the first. */
-async function makeStore(): Promise<Place> {
-  const place = await makePlace()
+async function makeDeltaStore(): Promise<Place> {
+  const place = await makeStore()
   await publishDeltas(place.store, files(1, one))
   await publishDeltas(place.store, files(2, two), { 'assets/a-2.js': [script(one)] })
   return place
@@ -65,7 +59,7 @@ async function codingOf(
 
 describe('a server of a store with deltas', () => {
   test('sends who has an earlier file the delta from it, and all others what they got before', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const [started, without] = [await start(place), await start(place, { deltas: false })]
     const { status, field, body } = await ask(started, a2, offering)
     expect([status, field('Content-Encoding')]).toEqual([200, 'dcb'])
@@ -86,14 +80,14 @@ describe('a server of a store with deltas', () => {
   })
 
   test('marks no file and sends no delta where the publisher makes none', async () => {
-    const place = await makePlace()
+    const place = await makeStore()
     await publishTo(place.store, files(1, one))
     const { field } = await ask(await start(place), '/assets/a-1.js', offering)
     expect([field('Vary'), field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
   })
 
   test('has the deltas of the build that is current, after a swap and a rollback', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const started = await start(place)
     await publishDeltas(place.store, files(3, three), { 'assets/a-3.js': [script(two)] })
     const serves = async (page: string): Promise<void> =>
@@ -109,7 +103,7 @@ describe('a server of a store with deltas', () => {
   })
 
   test('holds the smallest deltas, as many as there is room for', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const bytes = (memoryBudget: number): Promise<Started> => start(place, { site: { memoryBudget } })
     const [dcb, dcz] = [madeUpDelta(script(one), 'dcb'), madeUpDelta(script(one), 'dcz')]
     expect(await codingOf(await bytes(0), a2)).toBe('zstd')
@@ -125,7 +119,7 @@ describe('a server of a store with deltas', () => {
   })
 
   test('starts without deltas that are lost or spoilt, and sends the others', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const blobs = (['dcb', 'dcz'] as const).map((coding) =>
       join(place.store, blobKey(sha256Of(madeUpDelta(script(one), coding)))),
     )
@@ -139,7 +133,7 @@ describe('a server of a store with deltas', () => {
   })
 
   test('starts without deltas where their document cannot be read, and says so', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const store = await openStore(place.store)
     for await (const { key } of store.list('deltas/')) await store.put(key, Buffer.from('{"version":2}'))
     const started = await start(place)
@@ -148,7 +142,7 @@ describe('a server of a store with deltas', () => {
   })
 
   test('boots with deltas from the cache while the store is away', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const { server } = await start(place)
     await server.close()
     await rm(place.store, { recursive: true })
@@ -156,13 +150,13 @@ describe('a server of a store with deltas', () => {
   })
 
   test('answers alike from a copy of its site', async () => {
-    const place = await makeStore()
+    const place = await makeDeltaStore()
     const site = await siteOf(place, {})
     expect(structuredClone(site).table.get(a2)).toEqual(site.table.get(a2))
   })
 
   test('answers a thousand clients with other dictionaries as if they had not asked', async () => {
-    const started = await start(await makeStore())
+    const started = await start(await makeDeltaStore())
     let encoders = 0
     const hook = createHook({
       init(_id, type) {
@@ -205,7 +199,7 @@ describe('a server of a store with deltas', () => {
   })
 
   test('counts deltas by their coding, and what they save', async () => {
-    const started = await start(await makeStore(), {
+    const started = await start(await makeDeltaStore(), {
       operations: { ops: { host: '127.0.0.1', port: 0 } },
     })
     const { body } = await ask(started, a2, offering)

@@ -1,15 +1,14 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { s3Environment, type S3User } from '../../../store/test/support/start-s3.ts'
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
-import { serve, type RunningServer } from '../../src/serve/serve.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { publishTo } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { type Started, start as startFromStore } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { testedEngine } from '../support/tested-engine.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -18,26 +17,8 @@ const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
 const second = { 'index.html': 'second' }
 
-interface Started {
-  readonly server: RunningServer
-  readonly warnings: string[]
-  readonly get: (path: string) => Promise<Response>
-}
-
 async function start(store: string, storeCache: string): Promise<Started> {
-  const warnings: string[] = []
-  const server = await serve({
-    store,
-    storeCache,
-    storeInterval: 50,
-    port: 0,
-    gracePeriod: 100,
-    engine: testedEngine,
-    site: { largestBody: 1024, openFiles: 0, onWarning: (text) => warnings.push(text) },
-    handler: { onProblem: () => {} },
-  })
-  onTestFinished(() => server.close())
-  return { server, warnings, get: (path) => fetch(new URL(path, server.url)) }
+  return await startFromStore({ store, storeCache }, { storeInterval: 50 })
 }
 
 const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()

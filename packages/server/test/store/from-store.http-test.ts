@@ -2,7 +2,7 @@ import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/prom
 import { basename, join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openStore, publish, purge, rollback } from '@serve-dist/store'
+import { openStore, publish, purge } from '@serve-dist/store'
 import Fastify from 'fastify'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
@@ -30,15 +30,6 @@ describe('a server of a store', () => {
     const answer = await get(largePath)
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(Buffer.from(await answer.arrayBuffer()).equals(large)).toBe(true)
-  })
-
-  test('swaps to the next build, and back after a rollback', async () => {
-    const place = await makeStore(first)
-    const { get } = await start(place)
-    await publishTo(place.store, second)
-    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'), 5000)
-    await rollback(await openStore(place.store))
-    await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>first'), 5000)
   })
 
   test('answers hashed files of earlier builds, at once and after a swap', async () => {

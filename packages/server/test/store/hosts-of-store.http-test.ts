@@ -1,13 +1,13 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { serve as serveHono } from '@hono/node-server'
+import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { openStore, publish, purge, rollback } from '@serve-dist/store'
-import express from 'express'
-import Fastify from 'fastify'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
-import serveDist from '../../src/hosts/fastify.ts'
-import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
@@ -17,7 +17,7 @@ import { http2Request } from '../support/http2-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { publishTo } from '../support/publish-to.ts'
 import { type RawRequest, rawRequest } from '../support/raw-request.ts'
-import { startListener } from '../support/start-listener.ts'
+import { hosts, type StartHost } from '../support/start-hosts.ts'
 import { makeStore, type Place } from '../support/start-from-store.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -32,37 +32,12 @@ const held = { openFiles: 4, largestBody: 1024 } as const
 
 interface Host {
   readonly name: string
-  /** Serves a site until the test ends. */
-  start(site: SiteSource): Promise<number>
+  readonly start: StartHost
   readonly ask?: (port: number, request: RawRequest) => Promise<RawResponse>
 }
 
-const hosts: readonly Host[] = [
-  { name: 'node:http', start: async (site) => await startListener(createHandler(site)) },
-  { name: 'Express', start: async (site) => await startListener(express().use(createHandler(site))) },
-  {
-    name: 'Fastify',
-    async start(site) {
-      const app = Fastify()
-      await app.register(serveDist, { site })
-      onTestFinished(() => app.close())
-      return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
-    },
-  },
-  {
-    name: 'fetch',
-    async start(site) {
-      const handle = createFetchHandler(site)
-      const answer = async (request: Request): Promise<Response> =>
-        (await handle(request)) ?? new Response(null, { status: 404 })
-      return await new Promise((resolve) => {
-        const server = serveHono({ fetch: answer, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-          resolve(port),
-        )
-        onTestFinished(() => void server.close())
-      })
-    },
-  },
+const all: readonly Host[] = [
+  ...Object.entries(hosts).map(([name, start]) => ({ name, start })),
   {
     name: 'HTTP/2',
     async start(site) {
@@ -79,7 +54,7 @@ async function isGone(get: Get, target: string): Promise<void> {
   await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /), 5000)
 }
 
-describe.each(hosts)('a store behind $name', (host) => {
+describe.each(all)('a store behind $name', (host) => {
   /** Asks a host of a site for a path, and has its status and body. */
   async function asking(site: SiteSource): Promise<Get> {
     const { ask = rawRequest } = host
@@ -162,4 +137,24 @@ describe.each(hosts)('a store behind $name', (host) => {
       expect(proxy.seen.slice(before).filter(({ path }) => path.includes('/blobs/'))).toHaveLength(1)
     })
   })
+})
+
+test('openLiveSite names the package that a store needs if the package is not installed', async () => {
+  const folder = await temporaryDirectory()
+  const own = fileURLToPath(new URL('../..', import.meta.url))
+  const modules = join(folder, 'node_modules')
+  const copy = join(modules, '@serve-dist/server')
+  await cp(join(own, 'dist'), join(copy, 'dist'), { recursive: true })
+  await cp(join(own, 'package.json'), join(copy, 'package.json'))
+  for (const name of ['@serve-dist/manifest', '@remix-run/node-fetch-server']) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(await realpath(join(own, 'node_modules', name)), join(modules, name))
+  }
+  const script = `import { openLiveSite } from '@serve-dist/server'
+    await openLiveSite({ store: 'builds' }).catch(({ code, message }) => console.log(code, message))`
+  await writeFile(join(folder, 'open.mjs'), script)
+  const { stdout } = await promisify(execFile)(process.execPath, ['open.mjs'], { cwd: folder })
+  expect(stdout).toBe(
+    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed: npm install @serve-dist/store\n',
+  )
 })

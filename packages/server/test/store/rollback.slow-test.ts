@@ -1,22 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { serve as serveHono } from '@hono/node-server'
 import { openStore, publish, readGeneration, rollback } from '@serve-dist/store'
-import express from 'express'
-import Fastify from 'fastify'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import serveDist from '../../src/hosts/fastify.ts'
-import { createFetchHandler } from '../../src/hosts/fetch.ts'
-import { createHandler } from '../../src/hosts/handler.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { startListener } from '../support/start-listener.ts'
+import { makeStore, type Place } from '../support/start-from-store.ts'
+import { hosts } from '../support/start-hosts.ts'
+import { endCommand } from '../support/stop-command.ts'
 import { startSwapClients, type SwapClients } from '../support/swap-clients.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { hasNative } from '../support/tested-engine.ts'
 
 /** Each is a publish and a rollback. */
@@ -24,7 +17,7 @@ const turns = 10
 const film = randomBytes(20_000_000)
 
 interface TwoBuilds {
-  readonly place: { readonly store: string; readonly storeCache: string }
+  readonly place: Place
   /** What clients ask for, and what each entity tag promises. */
   readonly builds: Parameters<typeof startSwapClients>[1]
   /** Makes the other build the current one, and answers its id. */
@@ -33,9 +26,7 @@ interface TwoBuilds {
 
 /** A store with two builds, each with hashed files of its own, of which the first is current. */
 async function twoBuilds(): Promise<TwoBuilds> {
-  const folder = await temporaryDirectory()
-  const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
-  await mkdir(place.store)
+  const place = await makeStore()
   const store = await openStore(place.store)
   const directories: string[] = []
   const answers = new Map<string, ReturnType<TwoBuilds['builds']['known']>>()
@@ -116,40 +107,24 @@ describe.skipIf(process.platform !== 'linux')('publish and rollback under full l
     }
     await finish(how, clients, 5)
     expect(command.complaints()).not.toMatch(/refused|stuck|ended/)
-    command.child.kill('SIGTERM')
-    expect((await command.exited).code).toBe(0)
+    await endCommand(command)
   })
 
-  test('tear and fail no answer of Express, Fastify and a fetch handler', async () => {
+  test('tear and fail no answer of any host', async () => {
     const { place, builds, change } = await twoBuilds()
     const live = await openLiveSite({ ...place, largestBody: 100_000 })
     onTestFinished(() => live.close())
-    const fastify = Fastify()
-    await fastify.register(serveDist, { site: live })
-    const handle = createFetchHandler(live)
-    const hono = serveHono({
-      fetch: async (request) => (await handle(request)) ?? new Response(null, { status: 404 }),
-      port: 0,
-    })
-    await fastify.listen({ port: 0, host: '127.0.0.1' })
-    onTestFinished(async () => {
-      hono.close()
-      await fastify.close()
-    })
-    const ports = {
-      Express: await startListener(express().use(createHandler(live))),
-      Fastify: Number(Object(fastify.server.address()).port),
-      fetch: Number(Object(hono.address()).port),
-    }
-    const hosts = Object.entries(ports).map(([how, port]) => ({
-      how,
-      clients: startSwapClients(port, builds),
-    }))
+    const started = await Promise.all(
+      Object.entries(hosts).map(async ([how, startHost]) => ({
+        how,
+        clients: startSwapClients(await startHost(live), builds),
+      })),
+    )
     for (let turn = 0; turn < 2 * turns; turn += 1) {
       const id = await change()
       await vi.waitFor(() => expect(live.current.buildId).toBe(id), { timeout: 30_000, interval: 5 })
-      for (const { clients } of hosts) clients.noteServed(1)
+      for (const { clients } of started) clients.noteServed(1)
     }
-    for (const { how, clients } of hosts) await finish(how, clients, 5)
+    for (const { how, clients } of started) await finish(how, clients, 5)
   })
 })

@@ -8,6 +8,7 @@ import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { endCommand } from '../support/stop-command.ts'
 import { makeStore, type Place } from '../support/start-from-store.ts'
 
 const patience = { timeout: 20_000, interval: 50 }
@@ -46,13 +47,6 @@ async function becomes(command: RunningCommand, page: string): Promise<void> {
   await vi.waitFor(async () => expect((await ask(command, '/')).body.toString()).toBe(page), patience)
 }
 
-async function end({ child, exited }: RunningCommand): Promise<string> {
-  child.kill('SIGTERM')
-  const { code, stderr } = await exited
-  expect(code).toBe(0)
-  return stderr
-}
-
 describe('two stages of one store, with one cache', () => {
   test('each have the values of their own, and policies that name them, through a deploy and a rollback', async () => {
     const place = await makeStore()
@@ -77,7 +71,7 @@ describe('two stages of one store, with one cache', () => {
     await rollback(await openStore(place.store))
     await expectStages('one')
     expect(await readdir(place.storeCache)).toHaveLength(1)
-    for (const command of commands) await end(command)
+    for (const command of commands) await endCommand(command)
   }, 60_000)
 
   test('do not start without a value that the build requires, and report only where a flag says so', async () => {
@@ -89,7 +83,7 @@ describe('two stages of one store, with one cache', () => {
     const page = await ask(command, '/')
     expect(page.field('Content-Security-Policy')).toBeUndefined()
     expect(page.field('Content-Security-Policy-Report-Only')).toContain(`connect-src ${originOf('test')};`)
-    await end(command)
+    await endCommand(command)
   }, 60_000)
 })
 
@@ -103,7 +97,7 @@ describe('--ssr with --store', () => {
       const place = await makeStore()
       await deploy(place, 'one')
       const folder = await writeFixture({
-        'entry.mjs': 'export default (request, response) => response.end(`rendered ${request.url}`)',
+        'entry.mjs': 'export default (request, response) => response.endCommand(`rendered ${request.url}`)',
       })
       const command = commandOf(place, ['--ssr', join(folder, 'entry.mjs'), ...flags], {
         API_URL: originOf('live'),
@@ -119,7 +113,7 @@ describe('--ssr with --store', () => {
       for (const name of ['one', 'two']) {
         expect((await ask(command, `/assets/entry-${name}.js`)).body.toString()).toBe(name)
       }
-      expect(await end(command)).not.toMatch(/refused|warning/)
+      expect(await endCommand(command)).not.toMatch(/refused|warning/)
     },
     60_000,
   )

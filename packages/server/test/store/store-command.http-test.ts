@@ -1,8 +1,9 @@
-import { chmod, chown, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { publishTo } from '../support/publish-to.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { endCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 interface Fixture {
@@ -24,11 +25,6 @@ async function expectPage({ listening }: RunningCommand, page: string): Promise<
   await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
 }
 
-async function end({ child, exited }: RunningCommand): Promise<string> {
-  child.kill('SIGTERM')
-  return (await exited).stderr
-}
-
 describe('serve-dist --store', () => {
   test('serves what is current, and tells of each build that becomes so', async () => {
     const { store, words } = await makeStore()
@@ -36,7 +32,7 @@ describe('serve-dist --store', () => {
     await expectPage(command, 'first')
     const { buildId } = await publishTo(store, { 'index.html': 'second' })
     await expectPage(command, 'second')
-    expect(await end(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
+    expect(await endCommand(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
   })
 
   test('looks at once at SIGHUP', async () => {
@@ -49,7 +45,7 @@ describe('serve-dist --store', () => {
     command.child.kill('SIGHUP')
     await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'), 8000)
     await expectPage(command, 'first')
-    await end(command)
+    await endCommand(command)
   })
 
   test('killed while it fills its cache, starts from what is there', async () => {
@@ -76,31 +72,7 @@ describe('serve-dist --store', () => {
     await expectPage(command, 'many')
     const { url } = await command.listening
     expect(await (await fetch(new URL('chunk-299.js', url))).text()).toBe('export default 299')
-    await end(command)
-  })
-
-  test('serves from its cache where the store cannot be reached, and says so', async () => {
-    const { store, words, folder } = await makeStore()
-    const first = spawnCommand(words)
-    await expectPage(first, 'first')
-    await end(first)
-    await rename(store, join(folder, 'away'))
-    await writeFile(store, 'no folder')
-    const again = spawnCommand(words)
-    await expectPage(again, 'first')
-    expect(await end(again)).toContain(`from ${join(folder, 'cache')}`)
-  })
-
-  test('with several workers serves each build by all of them', async () => {
-    const { store, words } = await makeStore()
-    const command = spawnCommand([...words, '--workers', '2'])
-    await expectPage(command, 'first')
-    await publishTo(store, { 'index.html': 'second' })
-    await expectPage(command, 'second')
-    const { url } = await command.listening
-    const pages = Array.from({ length: 20 }, async () => (await fetch(url, { keepalive: false })).text())
-    expect(new Set(await Promise.all(pages))).toEqual(new Set(['second']))
-    await end(command)
+    await endCommand(command)
   })
 
   test('beside a folder does not start', async () => {
@@ -117,7 +89,9 @@ describe('serve-dist --store', () => {
     const flags = ['--watch', '--fs-fallback', '--verify', '--force']
     const command = spawnCommand([...words, ...flags])
     await expectPage(command, 'first')
-    const complaints = (await end(command)).split('\n').filter((line) => line.includes('has no effect'))
+    const complaints = (await endCommand(command))
+      .split('\n')
+      .filter((line) => line.includes('has no effect'))
     const named = complaints.map((line) => /(--[a-z-]+) has no effect with --store/.exec(line)?.[1])
     expect(new Set(named)).toEqual(new Set(flags))
   })
@@ -132,7 +106,7 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     await chmod(cache, 0o777)
     const command = spawnCommand(words, { user: ours })
     await expectPage(command, 'first')
-    expect(await end(command)).toBe('')
+    expect(await endCommand(command)).toBe('')
     const [name = ''] = await readdir(cache)
     expect(await stat(join(cache, name))).toMatchObject({ uid: ours, mode: 0o40_700 })
   })
@@ -142,7 +116,7 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     await chown(cache, ours, ours)
     const command = spawnCommand(words, { user: ours })
     await expectPage(command, 'first')
-    expect(await end(command)).toBe('')
+    expect(await endCommand(command)).toBe('')
   })
 
   test('is none that another user has made in a folder for all', async () => {
@@ -150,7 +124,7 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     await chmod(cache, 0o1777)
     const command = spawnCommand(words, { user: other })
     await expectPage(command, 'first')
-    await end(command)
+    await endCommand(command)
     const { code, stderr } = await spawnCommand(words, { user: ours }).exited
     expect(code).toBe(1)
     expect(stderr).toContain('SD_CACHE_UNUSABLE')

@@ -14,6 +14,7 @@ import { publishTo, publishWithout } from '../support/publish-to.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
+import { endCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { twoProcesses } from '../support/two-processes.ts'
 
@@ -48,13 +49,6 @@ async function expectPage({ listening }: RunningCommand, page: string): Promise<
 
 async function said({ complaints }: RunningCommand, text: string, times = 1): Promise<void> {
   await vi.waitFor(() => expect(complaints().split(text).length).toBeGreaterThan(times), patience)
-}
-
-async function end({ child, exited }: RunningCommand): Promise<string> {
-  child.kill('SIGTERM')
-  const { code, stderr } = await exited
-  expect(code).toBe(0)
-  return stderr
 }
 
 async function makeFolder(): Promise<{
@@ -117,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
         .slice(before)
         .filter(({ method, path }) => method === 'GET' && path.includes('/blobs/'))
       expect(new Set(blobs.map(({ path }) => path)).size).toBe(blobs.length)
-      await end(command)
+      await endCommand(command)
     })
 
     test('starts workers again, and answers with what it has, while the store is away', async () => {
@@ -160,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       await said(command, 'answers again')
       expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       expect(await metric('fetched_blobs_total')).toBe((blobs ?? 0) + 1)
-      expect(await end(command)).not.toMatch(/stuck|refused/)
+      expect(await endCommand(command)).not.toMatch(/stuck|refused/)
     }, 60_000)
 
     test('looks at it before a hashed file is a 404, in every worker, once for all', async () => {
@@ -179,7 +173,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const looks = proxy.seen.slice(before).filter(({ path }) => path.endsWith('current.json'))
       // One of the look that each process repeats every five seconds.
       expect(looks.length).toBeLessThanOrEqual(2 + (performance.now() - begun) / 1000)
-      await end(command)
+      await endCommand(command)
     })
 
     test('serves on a build that was taken out of the store, by new workers as well', async () => {
@@ -204,7 +198,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       expect(
         (await rawRequest((await command.listening).port, { target: '/assets/entry-2.js' })).status,
       ).toBe(404)
-      await end(command)
+      await endCommand(command)
     })
   })
 
@@ -233,7 +227,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await publishTo(store, { 'index.html': 'third' })
     await expectPage(command, 'third')
     expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-    await end(command)
+    await endCommand(command)
   }, 60_000)
 
   test('answers nothing any more of a kept build that is purged, by new workers neither', async () => {
@@ -255,7 +249,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     expect(await statusesOf()).toEqual(new Set(['404']))
     expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-    expect(await end(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
+    expect(await endCommand(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
   }, 60_000)
 
   test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
@@ -275,7 +269,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     expect((await rawRequest((await command.listening).port, { target: '/assets/entry-2.js' })).status).toBe(
       200,
     )
-    await end(command)
+    await endCommand(command)
   }, 60_000)
 
   test.each(['lacks a file', 'lacks a value of the environment'])(
@@ -301,7 +295,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       await replaceWorker(command.child.pid)
       await expectPage(command, 'third')
       expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
-      expect((await end(command)).split('reload refused')).toHaveLength(2)
+      expect((await endCommand(command)).split('reload refused')).toHaveLength(2)
     },
     60_000,
   )
@@ -319,7 +313,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await writeFile(envFile, 'SHADE=blue')
     await vi.waitFor(async () => expect(await shades()).toMatch(/^200 [^,]*blue/), patience)
     expect(await shades()).not.toContain('red')
-    await end(command)
+    await endCommand(command)
   })
 
   test('takes a storm of signals and of publishes', async () => {
@@ -339,6 +333,6 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     clearInterval(storm)
     command.child.kill('SIGHUP')
     await expectPage(command, 'last')
-    expect(await end(command)).not.toMatch(/stuck|ended by/)
+    expect(await endCommand(command)).not.toMatch(/stuck|ended by/)
   }, 60_000)
 })

@@ -4,13 +4,13 @@ import {
   type CacheClass,
   type ContentCoding,
   contentCodings,
+  type DeltaCoding,
   type Manifest,
   type ManifestFile,
   type ServingRules,
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../../src/site/build-site.ts'
-import type { DeltaCoding } from '../../src/protocol/accept-encoding.ts'
 import type { KeptBuild, StoredDelta, StoredDeltas } from '../../src/site/kept-build.ts'
 import type { ManifestEntry, Resource, Site, StoredBytes } from '../../src/site/site.ts'
 import type { SitePolicy } from '../../src/site/resolve-policy.ts'

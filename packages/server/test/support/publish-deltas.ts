@@ -32,21 +32,6 @@ export function madeUpDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buffer {
   ])
 }
 
-/** A build whose files in `assets/` have stems: `assets/a-1.js` is one of `assets/a-[hash].js`. */
-export async function buildWithStems(files: FixtureFiles): Promise<string> {
-  const directory = await buildFixture(files, {
-    isHashed: (path) => path.startsWith('assets/'),
-    assetsDirectory: 'assets',
-  })
-  const file = join(directory, manifestPath)
-  const manifest = parseManifest(await readFile(file, 'utf8'))
-  const described = manifest.files.map((each) =>
-    each.cache === 'immutable' ? { ...each, stem: each.path.replace(/-[^-.]*\./, '-[hash].') } : each,
-  )
-  await writeFile(file, stringifyManifest({ ...manifest, files: described }))
-  return directory
-}
-
 /** What a build is published with: for each file that has deltas, the texts of its dictionaries. */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>
 
@@ -83,4 +68,19 @@ export async function publishDeltas(
   // Of a Node that can make deltas, there would be real ones, too.
   const { id } = await publish(directory, store, { makesDeltas: false })
   return await readGeneration(store, id)
+}
+
+/** A build whose files in `assets/` have stems: `assets/a-1.js` is one of `assets/a-[hash].js`. */
+async function buildWithStems(files: FixtureFiles): Promise<string> {
+  const directory = await buildFixture(files, {
+    isHashed: (path) => path.startsWith('assets/'),
+    assetsDirectory: 'assets',
+  })
+  const file = join(directory, manifestPath)
+  const manifest = parseManifest(await readFile(file, 'utf8'))
+  const described = manifest.files.map((each) =>
+    each.cache === 'immutable' ? { ...each, stem: each.path.replace(/-[^-.]*\./, '-[hash].') } : each,
+  )
+  await writeFile(file, stringifyManifest({ ...manifest, files: described }))
+  return directory
 }

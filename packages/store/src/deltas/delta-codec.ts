@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
-import type { DeltaVariants } from './deltas-document.ts'
-
-/** A content coding that needs a dictionary (RFC 9842 §4, §5). */
-export type DeltaCoding = keyof DeltaVariants
+import type { DeltaCoding } from '@serve-dist/manifest'
 
 /** An earlier file, and the one that is to be decoded with it. */
 export interface DeltaSource {

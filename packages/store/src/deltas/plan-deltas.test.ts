@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NamedBlob } from '../layout.ts'
 import type { DeltasDocument } from './deltas-document.ts'
-import { deltasThere, type EarlierBuild, planDeltas } from './plan-deltas.ts'
+import { deltasThere, type DictionaryBuild, planDeltas } from './plan-deltas.ts'
 
 const digests = fc.constantFrom(...'0123456789'.split('').map((digit) => digit.repeat(64)))
 /** One content has one size. */
 const sizeOf = (sha256: string): number => 200 + Number(sha256[0]) * 1000
+
+const described = { cache: 'immutable', lastModified: '2026-01-01T00:00:00Z', variants: [] } as const
 
 const files: fc.Arbitrary<ManifestFile> = fc
   .record({
@@ -16,20 +18,16 @@ const files: fc.Arbitrary<ManifestFile> = fc
     cache: fc.constantFrom('immutable' as const, 'immutable' as const, 'revalidate' as const),
     mediaType: fc.constantFrom('text/javascript', 'text/css', 'image/png'),
   })
-  .map(({ name, sha256, cache, mediaType }) => ({
-    path: `assets/${name}-${sha256.slice(0, 8)}`,
+  .map(({ name, ...file }) => ({
+    ...described,
+    ...file,
+    path: `assets/${name}-${file.sha256.slice(0, 8)}`,
     stem: `assets/${name}-[hash]`,
-    mediaType,
-    size: sizeOf(sha256),
-    sha256,
-    cache,
-    lastModified: '2026-01-01T00:00:00Z',
-    variants: [],
+    size: sizeOf(file.sha256),
   }))
 
-const manifests: fc.Arbitrary<Manifest> = fc
-  .uniqueArray(files, { selector: ({ path }) => path, maxLength: 12 })
-  .map((all) => ({
+function buildOf(...all: readonly ManifestFile[]): Manifest {
+  return {
     version: 1,
     buildId: 'b'.repeat(32),
     base: '/',
@@ -37,7 +35,12 @@ const manifests: fc.Arbitrary<Manifest> = fc
     assetsDirectory: 'assets',
     lastModified: '2026-01-01T00:00:00Z',
     files: all,
-  }))
+  }
+}
+
+const manifests: fc.Arbitrary<Manifest> = fc
+  .uniqueArray(files, { selector: ({ path }) => path, maxLength: 12 })
+  .map((all) => buildOf(...all))
 
 const blobs: fc.Arbitrary<NamedBlob> = digests.map((sha256) => ({ sha256, size: 9 }))
 const documents: fc.Arbitrary<DeltasDocument> = fc
@@ -55,35 +58,16 @@ function dictionaryFiles(manifest: Manifest): readonly ManifestFile[] {
   return [...dictionariesOf(manifest).values()].map(({ file }) => file)
 }
 
-const builds: fc.Arbitrary<EarlierBuild> = fc.record({
+const builds: fc.Arbitrary<DictionaryBuild> = fc.record({
   manifest: manifests,
   deltas: fc.option(documents, { nil: undefined }),
 })
 
 const inputs = fc.tuple(manifests, fc.array(builds, { maxLength: 3 }), fc.uniqueArray(digests))
 
-/** A build of one script. */
-function buildOf(sha256: string): Manifest {
-  return {
-    version: 1,
-    buildId: 'b'.repeat(32),
-    base: '/',
-    appType: 'spa',
-    assetsDirectory: 'assets',
-    lastModified: '2026-01-01T00:00:00Z',
-    files: [
-      {
-        path: `assets/a-${sha256}.js`,
-        stem: 'assets/a-[hash].js',
-        mediaType: 'text/javascript',
-        size: 1000,
-        sha256,
-        cache: 'immutable',
-        lastModified: '2026-01-01T00:00:00Z',
-        variants: [],
-      },
-    ],
-  }
+function scriptOf(sha256: string): ManifestFile {
+  const [path, stem] = [`assets/a-${sha256}.js`, 'assets/a-[hash].js']
+  return { ...described, path, stem, mediaType: 'text/javascript', size: 1000, sha256 }
 }
 
 describe('planDeltas', () => {
@@ -129,18 +113,18 @@ describe('planDeltas', () => {
   test('carries eight deltas of a file that comes back again and again, those from the last builds among them', () => {
     const contents = Array.from({ length: 40 }, (_, number) => number.toString(16).padStart(64, '0'))
     const [back = '', ...others] = contents
-    const history: EarlierBuild[] = []
+    const history: DictionaryBuild[] = []
     for (const other of others) {
       for (const sha256 of [other, back]) {
-        const manifest = buildOf(sha256)
+        const manifest = buildOf(scriptOf(sha256))
         const { carried, pairs } = planDeltas(manifest, history.slice(0, 3), () => true)
-        const described = new Map(carried)
+        const known = new Map(carried)
         for (const { file, dictionary } of pairs) {
           const variants = { dcz: { sha256: dictionary.sha256, size: 9 } }
-          const deltas = described.get(file.sha256) ?? []
-          described.set(file.sha256, new Map([...deltas, [dictionary.sha256, variants]]))
+          const deltas = known.get(file.sha256) ?? []
+          known.set(file.sha256, new Map([...deltas, [dictionary.sha256, variants]]))
         }
-        history.unshift({ manifest, deltas: { version: 1, files: described } })
+        history.unshift({ manifest, deltas: { version: 1, files: known } })
       }
     }
     const [last] = history

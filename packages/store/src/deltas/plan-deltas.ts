@@ -6,7 +6,7 @@ import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-docum
 export const dictionaryGenerations = 3
 
 /** A build that browsers may have files of. */
-export interface EarlierBuild {
+export interface DictionaryBuild {
   readonly manifest: Manifest
   readonly deltas: DeltasDocument | undefined
 }
@@ -37,7 +37,7 @@ const mostCarried = 8
  */
 export function planDeltas(
   manifest: Manifest,
-  earlier: readonly EarlierBuild[],
+  earlier: readonly DictionaryBuild[],
   isThere: (blob: NamedBlob) => boolean,
 ): DeltasPlan {
   const largestFirst = [...dictionariesOf(manifest).values()].map(({ file }) => file)

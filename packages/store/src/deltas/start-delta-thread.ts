@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { DeltaCoding, DeltaSource } from './delta-codec.ts'
+import type { DeltaCoding } from '@serve-dist/manifest'
+import type { DeltaSource } from './delta-codec.ts'
 
 /** What a thread is sent, and what it sends back. */
 export interface DeltaTask extends DeltaSource {

@@ -1,5 +1,4 @@
-import type { ManifestFile } from '@serve-dist/manifest'
-import type { DeltaCoding } from './delta-codec.ts'
+import type { DeltaCoding, ManifestFile } from '@serve-dist/manifest'
 import type { DeltaAnswer } from './start-delta-thread.ts'
 
 /** A delta that saves less is not worth its place. */

@@ -1,13 +1,12 @@
 import { count, firstNames, formatBytes } from '@serve-dist/manifest'
 import { deltasKey } from '../deltas/deltas-document.ts'
-import { readDeltaBlobs } from '../deltas/read-delta-blobs.ts'
-import { generationKey, type History } from '../layout.ts'
-import { keptGenerations, type Retention } from '../history/kept-generations.ts'
+import { generationKey, generationsPrefix, type History } from '../layout.ts'
+import { keptGenerations, type KeptGenerations, type Retention } from '../history/kept-generations.ts'
 import { withOnly } from '../history/next-history.ts'
-import type { ListedBlobs } from '../list-blobs.ts'
-import { listGenerationObjects } from '../list-generation-objects.ts'
+import { type ListedObjects, listObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
-import { type GenerationBlobs, readGenerations } from '../read-generations.ts'
+import { type GenerationBlobs, type ReadBuilds, readBuilds } from '../read-builds.ts'
+import type { ChangePlan } from './plan-and-delete.ts'
 
 /** What a prune goes by. */
 export interface PruneLimits {
@@ -18,13 +17,9 @@ export interface PruneLimits {
 }
 
 /** What a prune would do. */
-export interface PrunePlan {
-  /** Of what is kept. */
-  readonly history: History
+export interface PrunePlan extends ChangePlan {
   readonly kept: readonly string[]
   readonly generations: ReadonlyMap<string, GenerationBlobs>
-  /** What is to be deleted, generations first: what is left without them is found by the next prune. */
-  readonly keys: readonly string[]
   readonly warnings: readonly string[]
 }
 
@@ -41,67 +36,54 @@ export async function planPrune(
     known,
   }: {
     readonly history: History
-    readonly listed: ListedBlobs
-    readonly known: ReadonlyMap<string, GenerationBlobs>
+    readonly listed: ListedObjects
+    readonly known?: ReadonlyMap<string, GenerationBlobs>
   },
   { retention, protectedFor, signal }: PruneLimits,
 ): Promise<PrunePlan> {
   const now = store.now()
   const isOld = ({ modified }: { readonly modified: number }): boolean => now - modified > protectedFor
   const rows = new Set(history.history.map(({ id }) => id))
-  const stored = await listGenerationObjects(store, { signal })
+  const stored = await listObjects(store, generationsPrefix, { signal })
   // Of a publish that is under way, or was killed: its blobs are as new, or it would look for them once more.
   const young = [...stored].filter(([id, object]) => !rows.has(id) && !isOld(object)).map(([id]) => id)
-  const wanted = [...rows, ...young].filter((id) => !known.has(id))
-  const read = await readGenerations(store, wanted, { signal })
-  const generations = new Map([...known, ...read.generations])
+  const read = await readBuilds(store, [...rows, ...young], { known, signal })
   const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
   const there = withOnly(history, new Set([...rows].filter(isThere)))
-  const deltas = await readDeltaBlobs(store, [...rows, ...young], { signal })
-  const blobs = new Map(
-    [...generations].map(([id, generation]) => [id, [...generation.blobs, ...(deltas.blobs.get(id) ?? [])]]),
-  )
-  const { ids: kept, bytes, isAboveCap } = keptGenerations(there, blobs, retention, now)
+  const keeping = keptGenerations(there, read.blobs, retention, now)
+  const kept = keeping.ids
 
   const named = new Set<string>()
   for (const id of [...kept, ...young]) {
-    for (const { sha256 } of blobs.get(id) ?? []) named.add(sha256)
+    for (const { sha256 } of read.blobs.get(id) ?? []) named.add(sha256)
   }
   const isKept = (id: string): boolean => kept.includes(id) || young.includes(id)
   const pruned = [...stored.keys()].filter((id) => !isKept(id))
   // A publish that is under way writes its document before its generation.
-  const orphans = [...deltas.documents].filter(
+  const orphans = [...read.deltasObjects].filter(
     ([id, object]) => !isKept(id) && (stored.has(id) || isOld(object)),
   )
   // What a generation that cannot be read names, nobody knows; a later release may have published it.
-  const unknown = new Map([...read.unreadable, ...deltas.unreadable].filter(([id]) => isKept(id)))
+  const unknown = new Map([...read.unreadable, ...read.unreadableDeltas].filter(([id]) => isKept(id)))
   const doomed =
     unknown.size > 0 ? [] : [...listed].filter(([sha256, object]) => !named.has(sha256) && isOld(object))
   return {
     history: withOnly(there, new Set(kept)),
     kept,
-    generations,
+    generations: read.generations,
+    // Generations first: the next prune finds objects that are left without one.
     keys: [
       ...pruned.map(generationKey),
       ...orphans.map(([id]) => deltasKey(id)),
       ...doomed.map(([, { key }]) => key),
     ],
-    warnings: warningsOf({ bytes, isAboveCap, missing: read.missing, unknown }, retention),
+    warnings: warningsOf(keeping, { missing: read.missing, unknown }, retention),
   }
 }
 
 function warningsOf(
-  {
-    bytes,
-    isAboveCap,
-    missing,
-    unknown,
-  }: {
-    readonly bytes: number
-    readonly isAboveCap: boolean
-    readonly missing: ReadonlySet<string>
-    readonly unknown: ReadonlyMap<string, Error>
-  },
+  { bytes, isAboveCap }: KeptGenerations,
+  { missing, unknown }: Pick<ReadBuilds, 'missing'> & { readonly unknown: ReadonlyMap<string, Error> },
   retention: Retention,
 ): string[] {
   const warnings = [...unknown.values()].map(

@@ -1,14 +1,11 @@
-import { OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
-import { type ChangeOptions, mostTries, resolveChangeOptions } from '../change-options.ts'
+import { type ChangeOptions, resolveChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 import { expectConditions } from '../expect-conditions.ts'
-import { readHead, readQuietHead } from '../history/swap-history.ts'
-import { listBlobs } from '../list-blobs.ts'
 import { observeStore } from '../observe-store.ts'
+import { planAndDelete } from './plan-and-delete.ts'
 import { planPrune } from './plan-prune.ts'
-import { type Pruned, prunedOf, undeleted } from './pruned.ts'
-import { swapAndDelete } from './swap-and-delete.ts'
+import { describePrune, type Pruned } from './pruned.ts'
 
 /** What a prune did, or would do. */
 export interface PruneSummary extends Pruned {
@@ -33,25 +30,14 @@ export async function prune(
 ): Promise<PruneSummary> {
   const resolved = resolveChangeOptions(options)
   const limits = { ...resolved, retention: resolveRetention(retention) }
-  const { isDryRun, signal } = resolved
   const observed = observeStore(store)
   await expectConditions(observed, resolved)
-  for (let tries = 1; tries <= mostTries; tries += 1) {
-    signal?.throwIfAborted()
-    const head = isDryRun ? await readHead(observed, resolved) : await readQuietHead(observed, resolved)
-    const listed = await listBlobs(observed, resolved)
-    const plan = await planPrune(observed, { history: head.history, listed, known: new Map() }, limits)
-    const { history: next, keys, kept, warnings } = plan
-    const summary = { isDryRun, kept, requests: observed.requests }
-    if (isDryRun) return { ...summary, ...prunedOf(keys, listed), warnings }
-    const deletion = await swapAndDelete(observed, { head, next, keys }, resolved)
-    if (deletion === undefined) continue
-    return {
-      ...summary,
-      ...prunedOf(deletion.deleted, listed),
-      requests: observed.requests,
-      warnings: 'failure' in deletion ? [...warnings, undeleted(deletion.failure)] : warnings,
-    }
-  }
-  throw new OperatorError('SD_STORE_CONFLICT', `${store.place}: others change it again and again; try later`)
+  const change = await planAndDelete(
+    observed,
+    resolved,
+    async ({ history }, listed) => await planPrune(observed, { history, listed }, limits),
+  )
+  const { pruned, warnings } = describePrune(change)
+  const { kept } = change.plan
+  return { isDryRun: resolved.isDryRun, kept, ...pruned, requests: observed.requests, warnings }
 }

@@ -1,6 +1,7 @@
 import { reasonOf } from '@serve-dist/manifest'
 import { bytesOf } from '../bytes-of.ts'
-import type { ListedBlobs } from '../list-blobs.ts'
+import type { ListedObjects } from '../list-objects.ts'
+import type { ChangePlan, PlannedChange } from './plan-and-delete.ts'
 
 /** What was deleted, or would be. */
 export interface Pruned {
@@ -12,14 +13,24 @@ export interface Pruned {
 }
 
 /** What stands under these keys. */
-export function prunedOf(keys: Iterable<string>, listed: ListedBlobs): Pruned {
+export function prunedOf(keys: Iterable<string>, listed: ListedObjects): Pruned {
   const all = new Set(keys)
   const blobs = [...listed.values()].filter(({ key }) => all.has(key))
   const generations = [...all].flatMap((key) => /^generations\/(\w+)\.json$/.exec(key)?.[1] ?? [])
   return { generations: generations.toSorted(), blobs: blobs.length, bytes: bytesOf(blobs) }
 }
 
-/** Why there is more in a store than there need be. */
-export function undeleted(failure: unknown): string {
-  return `not all that no build names any more was deleted (${reasonOf(failure)}); the next publish tries again`
+/** Describes what a prune deleted, or would delete, and what it could not delete. */
+export function describePrune({
+  plan: { keys, warnings },
+  listed,
+  deletion,
+}: PlannedChange<ChangePlan & { readonly warnings: readonly string[] }>): {
+  readonly pruned: Pruned
+  readonly warnings: readonly string[]
+} {
+  const pruned = prunedOf(deletion?.deleted ?? keys, listed)
+  if (deletion?.failure === undefined) return { pruned, warnings }
+  const undeleted = `not all that no build names any more was deleted (${reasonOf(deletion.failure)}); the next publish tries again`
+  return { pruned, warnings: [...warnings, undeleted] }
 }

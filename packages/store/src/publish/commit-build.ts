@@ -1,47 +1,40 @@
 import { type Manifest, OperatorError, reasonOf, stringifyManifest } from '@serve-dist/manifest'
-import { mostTries } from '../change-options.ts'
 import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
-import { type MadeDeltas, readSoundDeltas } from './make-deltas.ts'
 import { deltasThere } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'
-import { type Head, readQuietHead } from '../history/swap-history.ts'
-import { blobsOf, generationKey, type History, type NamedBlob } from '../layout.ts'
-import { isListed, listBlobs, type ListedBlobs } from '../list-blobs.ts'
+import type { Head } from '../history/swap-history.ts'
+import { blobsOf, generationKey, type History } from '../layout.ts'
+import { isListed, type ListedObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
+import { planAndDelete, type PlannedChange } from '../prune/plan-and-delete.ts'
 import { planPrune, type PrunePlan } from '../prune/plan-prune.ts'
-import { type Deletion, swapAndDelete } from '../prune/swap-and-delete.ts'
-import { type GenerationBlobs, generationBlobsOf, readGenerations } from '../read-generations.ts'
+import { generationBlobsOf } from '../read-builds.ts'
+import { orUndefined, readDeltas, readGeneration } from '../read-documents.ts'
+import type { MadeDeltas } from './make-deltas.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
 import type { Build, SourceBlob } from './read-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /** What a commit goes by. */
-export interface CommitInput {
+interface CommitInput {
   readonly build: Build
   readonly head: Head
-  readonly listed: ListedBlobs
+  readonly listed: ListedObjects
 }
 
-/** What a commit would change. */
-export interface CommitPlan {
+interface CommitPlan extends PrunePlan {
   /** The history that is there. */
   readonly before: History
-  readonly listed: ListedBlobs
-  readonly plan: PrunePlan
 }
 
-/** What a commit changed. */
-export interface Commit extends CommitPlan {
+/** What a commit changed, or would change. */
+export interface Commit extends PlannedChange<CommitPlan> {
   /** Blobs that were gone when all had been sent. */
   readonly sentAgain: readonly SourceBlob[]
-  readonly deletion: Deletion
 }
 
 /**
  * Makes a build current whose blobs were sent.
- *
- * Nobody deletes while a head is quiet, and whoever begins to swaps the history. So what is listed after the head was read
- * stays as long as the swap succeeds (docs/decisions/024-stores.md).
  *
  * @param start - the history before the first blob was sent.
  * @param deltas - those that were made of it.
@@ -55,43 +48,36 @@ export async function commitBuild(
   }: { readonly build: Build; readonly start: Head; readonly deltas: MadeDeltas | undefined },
   options: ResolvedPublishOptions,
 ): Promise<Commit> {
-  const { signal, isForced } = options
   const sentAgain: SourceBlob[] = []
-  for (let tries = 1; tries <= mostTries; tries += 1) {
-    signal?.throwIfAborted()
-    const head = await readQuietHead(store, options)
-    if (!isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
-    const listed = await listBlobs(store, options)
-    const gone = build.blobs.filter((blob) => !isListed(listed, blob))
-    await sendBlobs(store, { ...build, blobs: gone }, options)
-    sentAgain.push(...gone)
-    await putDeltas(store, { build, head, listed, deltas }, options)
-    await putGeneration(store, { build, head }, options)
-    const planned = await planCommit(store, { build, head, listed }, options)
-    const { history: next, keys } = planned.plan
-    const deletion = await swapAndDelete(store, { head, next, keys }, options)
-    if (deletion !== undefined) return { ...planned, sentAgain, deletion }
-  }
-  const problem = `${store.place}: others publish again and again; publish once more when they have ended`
-  throw new OperatorError('SD_STORE_CONFLICT', problem)
+  const change = await planAndDelete(store, options, async (head, listed) => {
+    if (!options.isDryRun) {
+      if (!options.isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
+      const gone = build.blobs.filter((blob) => !isListed(listed, blob))
+      await sendBlobs(store, { ...build, blobs: gone }, options)
+      sentAgain.push(...gone)
+      await putDeltas(store, { build, head, listed, deltas }, options)
+      await putGeneration(store, { build, head }, options)
+    }
+    return await planCommit(store, { build, head, listed }, options)
+  })
+  return { ...change, sentAgain }
 }
 
 /** What the history becomes. Where nobody can find out what to prune, nothing is pruned: the build is published. */
-export async function planCommit(
+async function planCommit(
   store: ObservedStore,
-  { build: { manifest }, head, listed }: CommitInput,
+  { build: { manifest }, head: { history: before }, listed }: CommitInput,
   options: ResolvedPublishOptions,
 ): Promise<CommitPlan> {
-  const history = withPublished(head.history, manifest.buildId, store.now())
+  const history = withPublished(before, manifest.buildId, store.now())
   const known = new Map([[manifest.buildId, generationBlobsOf(manifest)]])
-  const before = head.history
   try {
-    return { before, listed, plan: await planPrune(store, { history, listed, known }, options) }
+    return { before, ...(await planPrune(store, { history, listed, known }, options)) }
   } catch (error) {
     options.signal?.throwIfAborted()
     const kept = [...new Set(history.history.map(({ id }) => id))]
     const warnings = [`nothing was pruned: ${reasonOf(error)}`]
-    return { before, listed, plan: { history, kept, generations: known, keys: [], warnings } }
+    return { before, history, kept, generations: known, keys: [], warnings }
   }
 }
 
@@ -114,10 +100,10 @@ async function putDeltas(
   { build: { manifest }, head, listed, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
   { signal }: ResolvedPublishOptions,
 ): Promise<void> {
-  if (deltas?.files === undefined || deltas.isThere) return
+  if (deltas?.files === undefined || deltas.summary.isThere) return
   const id = manifest.buildId
   const wasPublished = head.history.history.some((row) => row.id === id)
-  if (wasPublished && (await readSoundDeltas(store, id, { signal })) !== undefined) return
+  if (wasPublished && (await orUndefined(readDeltas(store, id, { signal }))) !== undefined) return
   const files = deltasThere(deltas.files, (blob) => isListed(listed, blob))
   const text = Buffer.from(stringifyDeltas({ version: 1, files }))
   await store.put(deltasKey(id), text, { signal })
@@ -131,8 +117,7 @@ async function putGeneration(
 ): Promise<void> {
   const id = manifest.buildId
   if (head.history.history.some((row) => row.id === id)) {
-    const { generations } = await readGenerations(store, [id], { signal })
-    const there = generations.get(id)
+    const there = await orUndefined(readGeneration(store, id, { signal }))
     if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
   }
   const text = Buffer.from(stringifyManifest(manifest))
@@ -142,15 +127,15 @@ async function putGeneration(
 /** An id is the digest of a manifest; one that somebody has edited would never be served. */
 function expectSameBlobs(
   place: string,
-  { there, manifest }: { readonly there: GenerationBlobs; readonly manifest: Manifest },
+  { there, manifest }: Readonly<Record<'there' | 'manifest', Manifest>>,
 ): void {
-  if (digestsOf(there.blobs) === digestsOf(blobsOf(manifest))) return
+  if (digestsOf(there) === digestsOf(manifest)) return
   const problem = `${place}: has another build under the id ${manifest.buildId}, so the manifest was changed after the build; compress the folder again`
   throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
 }
 
-function digestsOf(blobs: readonly NamedBlob[]): string {
-  return blobs
+function digestsOf(manifest: Manifest): string {
+  return blobsOf(manifest)
     .map(({ sha256 }) => sha256)
     .toSorted()
     .join()

@@ -1,30 +1,13 @@
-import { dictionariesOf, isSourceMap, type Manifest, type ManifestFile } from '@serve-dist/manifest'
-import type { DeltaCoding } from '../deltas/delta-codec.ts'
+import {
+  type ChangedFile,
+  dictionariesOf,
+  type Download,
+  isSourceMap,
+  type Manifest,
+  type ManifestFile,
+} from '@serve-dist/manifest'
 import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
 import { smallestForm } from '../deltas/worthwhile-deltas.ts'
-
-/** What a browser that has loaded all of one build would load to have all of the next. */
-export interface Download {
-  readonly files: number
-  /** Of the files in their smallest forms. */
-  readonly bytes: number
-  /** The same where the browser takes deltas; absent where the build has none. */
-  readonly bytesWithDeltas?: number
-  /** What it saves most bytes of first. */
-  readonly changes: readonly ChangedFile[]
-}
-
-/** A file with content that the build before did not have; all sizes in bytes. */
-export interface ChangedFile {
-  readonly path: string
-  /** In its smallest form, without deltas. */
-  readonly bytes: number
-  readonly zstd?: number
-  readonly br?: number
-  /** The smallest delta against the file of the build before; absent where there is none. */
-  readonly delta?: number
-  readonly coding?: DeltaCoding
-}
 
 /** What a browser had before. */
 interface Earlier {

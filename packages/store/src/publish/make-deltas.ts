@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { count, forEachAtOnce, OperatorError } from '@serve-dist/manifest'
+import { count, type DeltaCoding, forEachAtOnce } from '@serve-dist/manifest'
 import { usableCores } from '@serve-dist/manifest/usable-cores'
 import type { Stoppable, StoreBackend } from '../backend.ts'
 import { bytesOf } from '../bytes-of.ts'
 import { blobKey, type History, type NamedBlob } from '../layout.ts'
-import { isListed, type ListedBlobs } from '../list-blobs.ts'
+import { isListed, type ListedObjects } from '../list-objects.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
 import { type Build, notAsBuilt } from './read-build.ts'
 import { readBlob } from '../read-blob.ts'
-import { readDeltas, readGeneration } from '../read-documents.ts'
+import { orUndefined, readDeltas, readGeneration } from '../read-documents.ts'
 import { createGate } from '../deltas/create-gate.ts'
-import { availableDeltaCodings, type DeltaCoding } from '../deltas/delta-codec.ts'
+import { availableDeltaCodings } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from '../deltas/deltas-document.ts'
 import {
   type DeltaPair,
   dictionaryGenerations,
-  type EarlierBuild,
+  type DictionaryBuild,
   planDeltas,
 } from '../deltas/plan-deltas.ts'
 import { type DeltaThread, startDeltaThread } from '../deltas/start-delta-thread.ts'
@@ -27,12 +27,9 @@ import { worthwhileDeltas } from '../deltas/worthwhile-deltas.ts'
 const mostHeld = 64 * 1024 * 1024
 
 /** What became of a build's deltas. */
-export interface MadeDeltas {
+export interface DeltasSummary {
   /** Those that the codecs of this Node can make; with none, nothing was done. */
   readonly codings: readonly DeltaCoding[]
-  readonly earlier: readonly EarlierBuild[]
-  /** All that the build has now; absent where it gets no document. */
-  readonly files?: DeltasDocument['files']
   /** Whether the document was there, and stays. */
   readonly isThere: boolean
   /** How many were made and are kept, in any coding; of a dry run, how many would be tried. */
@@ -46,10 +43,18 @@ export interface MadeDeltas {
   /** How many there was no time for. */
   readonly leftOut: number
   readonly milliseconds: number
+}
+
+/** Deltas of a build. */
+export interface MadeDeltas {
+  readonly summary: DeltasSummary
+  readonly earlier: readonly DictionaryBuild[]
+  /** All that the build has now; absent where it gets no document. */
+  readonly files?: DeltasDocument['files']
   readonly warnings: readonly string[]
 }
 
-const none = { made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, milliseconds: 0, warnings: [] }
+const none = { isThere: false, made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, milliseconds: 0 }
 
 /**
  * Makes the deltas of a build against earlier ones of the store, and sends each.
@@ -63,12 +68,12 @@ export async function makeDeltas(
     build,
     history,
     listed,
-  }: { readonly build: Build; readonly history: History; readonly listed: ListedBlobs },
+  }: { readonly build: Build; readonly history: History; readonly listed: ListedObjects },
   options: ResolvedPublishOptions,
 ): Promise<MadeDeltas | undefined> {
   if (!options.makesDeltas) return undefined
   const codings = availableDeltaCodings()
-  if (codings.length === 0) return { ...none, codings, earlier: [], isThere: false }
+  if (codings.length === 0) return { summary: { ...none, codings }, earlier: [], warnings: [] }
   const began = performance.now()
   const id = build.manifest.buildId
   const ids = history.history.map((row) => row.id)
@@ -76,29 +81,26 @@ export async function makeDeltas(
   const earlier = (
     await Promise.all(others.map(async (other) => await readEarlier(store, other, options)))
   ).flat()
-  const there = ids.includes(id) ? await readSoundDeltas(store, id, options) : undefined
-  if (there !== undefined) return { ...none, codings, earlier, files: there.files, isThere: true }
+  const there = ids.includes(id) ? await orUndefined(readDeltas(store, id, options)) : undefined
+  if (there !== undefined) {
+    return { summary: { ...none, codings, isThere: true }, earlier, files: there.files, warnings: [] }
+  }
 
   const { carried, pairs } = planDeltas(build.manifest, earlier, (blob) => isListed(listed, blob))
   const reused = [...carried.values()].reduce((sum, deltas) => sum + deltas.size, 0)
-  const planned = { ...none, codings, earlier, files: carried, isThere: false, reused }
-  if (options.isDryRun) return { ...planned, made: pairs.length }
-  const made = await makePairs(store, { directory: build.directory, pairs, codings, began }, options)
-  return {
-    ...planned,
-    ...made,
-    files: withMade(carried, made.deltas),
-    milliseconds: Math.round(performance.now() - began),
+  const summary = { ...none, codings, reused }
+  if (options.isDryRun) {
+    return { summary: { ...summary, made: pairs.length }, earlier, files: carried, warnings: [] }
   }
-}
-
-/** The deltas of a build; one that cannot be read is as good as none. */
-export async function readSoundDeltas(
-  store: StoreBackend,
-  id: string,
-  { signal }: Stoppable,
-): Promise<DeltasDocument | undefined> {
-  return await orNothing(readDeltas(store, id, { signal }))
+  const making = { directory: build.directory, pairs, codings, began }
+  const { deltas, counts, warnings } = await makePairs(store, making, options)
+  const milliseconds = Math.round(performance.now() - began)
+  return {
+    summary: { ...summary, ...counts, made: deltas.length, milliseconds },
+    earlier,
+    files: withMade(carried, deltas),
+    warnings,
+  }
 }
 
 /** A build that is not there, or cannot be read, gives no dictionaries. */
@@ -106,23 +108,12 @@ async function readEarlier(
   store: StoreBackend,
   id: string,
   { signal }: Stoppable,
-): Promise<readonly EarlierBuild[]> {
+): Promise<readonly DictionaryBuild[]> {
   const [manifest, deltas] = await Promise.all([
-    orNothing(readGeneration(store, id, { signal })),
-    readSoundDeltas(store, id, { signal }),
+    orUndefined(readGeneration(store, id, { signal })),
+    orUndefined(readDeltas(store, id, { signal })),
   ])
   return manifest === undefined ? [] : [{ manifest, deltas }]
-}
-
-async function orNothing<Document>(reading: Promise<Document>): Promise<Document | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    const isUnsound =
-      error instanceof OperatorError && /^SD_(?:STORE_INVALID|GENERATION_MISSING)$/.test(error.code)
-    if (isUnsound) return undefined
-    throw error
-  }
 }
 
 interface MadeDelta {
@@ -142,14 +133,14 @@ async function makePairs(
   store: StoreBackend,
   { directory, pairs, codings, began }: Making,
   { deltaBudget, concurrency, onDelta, signal }: ResolvedPublishOptions,
-): Promise<
-  Pick<MadeDeltas, 'made' | 'bytes' | 'tooLarge' | 'leftOut' | 'warnings'> & {
-    readonly deltas: readonly MadeDelta[]
-  }
-> {
+): Promise<{
+  readonly deltas: readonly MadeDelta[]
+  readonly counts: Pick<DeltasSummary, 'bytes' | 'tooLarge' | 'leftOut'>
+  readonly warnings: readonly string[]
+}> {
   const deltas: MadeDelta[] = []
   const problems: string[] = []
-  let [bytes, tooLarge, leftOut] = [0, 0, 0]
+  const counts = { bytes: 0, tooLarge: 0, leftOut: 0 }
   const isOver = (): boolean => performance.now() - began >= deltaBudget
   const inMemory = createGate(mostHeld)
   const threads = createThreads(usableCores())
@@ -159,7 +150,7 @@ async function makePairs(
   const makePair = async (pair: DeltaPair): Promise<void> => {
     signal?.throwIfAborted()
     if (isOver()) {
-      leftOut += 1
+      counts.leftOut += 1
       return
     }
     const [file, dictionary] = await Promise.all([
@@ -175,7 +166,7 @@ async function makePairs(
     )
     signal?.throwIfAborted()
     if (answer === undefined) {
-      leftOut += 1
+      counts.leftOut += 1
       return
     }
     if ('problem' in answer) {
@@ -185,10 +176,10 @@ async function makePairs(
     const variants: { [Coding in DeltaCoding]?: NamedBlob } = {}
     for (const { coding, delta } of worthwhileDeltas(pair.file, answer.deltas)) {
       variants[coding] = await sendDelta(store, delta, signal)
-      bytes += delta.length
+      counts.bytes += delta.length
     }
     if (Object.keys(variants).length > 0) deltas.push({ pair, variants })
-    else tooLarge += 1
+    else counts.tooLarge += 1
   }
   const all = { allDeltas: pairs.length, allBytes: bytesOf(pairs.map(({ file }) => file)) }
   const done = { deltas: 0, bytes: 0 }
@@ -207,7 +198,7 @@ async function makePairs(
   const [problem] = problems
   const warnings =
     problem === undefined ? [] : [`${count(problems.length, 'delta')} could not be made: ${problem}`]
-  return { deltas, made: deltas.length, bytes, tooLarge, leftOut, warnings }
+  return { deltas, counts, warnings }
 }
 
 /** Another file than the one that was published would be decoded out of it. */

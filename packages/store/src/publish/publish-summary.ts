@@ -1,9 +1,10 @@
+import type { Download } from '@serve-dist/manifest'
 import { bytesOf } from '../bytes-of.ts'
-import type { MadeDeltas } from './make-deltas.ts'
 import type { NamedBlob } from '../layout.ts'
-import { type Pruned, prunedOf, undeleted } from '../prune/pruned.ts'
-import type { Commit, CommitPlan } from './commit-build.ts'
-import { type Download, downloadOf } from './download.ts'
+import { describePrune, type Pruned } from '../prune/pruned.ts'
+import type { Commit } from './commit-build.ts'
+import { downloadOf } from './download.ts'
+import type { DeltasSummary, MadeDeltas } from './make-deltas.ts'
 import type { Build, SourceBlob } from './read-build.ts'
 
 /** So much of a build. */
@@ -15,12 +16,6 @@ export interface Amount {
   /** Of the blobs. */
   readonly bytes: number
 }
-
-/** What became of deltas. */
-export type DeltasSummary = Pick<
-  MadeDeltas,
-  'codings' | 'isThere' | 'made' | 'bytes' | 'reused' | 'tooLarge' | 'leftOut' | 'milliseconds'
->
 
 /** What a publish did, or would do: plain data. */
 export interface PublishSummary {
@@ -65,17 +60,14 @@ export function summarize({
   readonly build: Build
   readonly sent: readonly SourceBlob[]
   readonly deltas: MadeDeltas | undefined
-  /** Of a dry run a plan. */
-  readonly commit: Commit | CommitPlan
-}): Omit<PublishSummary, 'requests' | 'milliseconds'> {
-  const { before, listed, plan } = commit
-  const isDryRun = !('deletion' in commit)
+  readonly commit: Commit
+}): Omit<PublishSummary, 'isDryRun' | 'requests' | 'milliseconds'> {
+  const { plan, sentAgain } = commit
   const id = manifest.buildId
-  const replaced = before.history[0]?.id
+  const replaced = plan.before.history[0]?.id
   const originals = new Set(manifest.files.map(({ sha256 }) => sha256))
   const own = new Map(blobs.map((blob) => [blob.sha256, blob]))
-  const again = isDryRun ? [] : commit.sentAgain
-  const fresh = new Map([...sent, ...again].map((blob) => [blob.sha256, blob]))
+  const fresh = new Map([...sent, ...sentAgain].map((blob) => [blob.sha256, blob]))
   const reused = blobs.filter(({ sha256 }) => !fresh.has(sha256))
 
   const others = plan.kept.flatMap((other) => plan.generations.get(other) ?? [])
@@ -84,13 +76,12 @@ export function summarize({
       other.blobs.filter(({ sha256 }) => !own.has(sha256)).map((blob) => [blob.sha256, blob]),
     ),
   )
-  const failure = isDryRun ? undefined : commit.deletion.failure
+  const { pruned, warnings } = describePrune(commit)
   const earlier = replaced === undefined || replaced === id ? undefined : plan.generations.get(replaced)
   return {
     id,
     ...(replaced !== undefined && replaced !== id && { replaced }),
     wasCurrent: replaced === id,
-    isDryRun,
     new: amountOf(fresh.values(), originals),
     reused: amountOf(reused, originals),
     ...(earlier !== undefined && {
@@ -100,21 +91,12 @@ export function summarize({
         deltas: deltas?.files,
       }),
     }),
-    ...(deltas !== undefined && { deltas: deltasSummaryOf(deltas) }),
+    ...(deltas && { deltas: deltas.summary }),
     kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),
     generations: plan.kept,
-    pruned: prunedOf(isDryRun ? new Set(plan.keys) : commit.deletion.deleted, listed),
-    warnings: [
-      ...(deltas?.warnings ?? []),
-      ...plan.warnings,
-      ...(failure === undefined ? [] : [undeleted(failure)]),
-    ],
+    pruned,
+    warnings: [...(deltas?.warnings ?? []), ...warnings],
   }
-}
-
-function deltasSummaryOf(deltas: MadeDeltas): DeltasSummary {
-  const { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds } = deltas
-  return { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds }
 }
 
 function amountOf(blobs: Iterable<NamedBlob>, originals: Pick<ReadonlySet<string>, 'has'>): Amount {

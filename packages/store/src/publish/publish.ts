@@ -4,13 +4,14 @@ import type { StoreBackend } from '../backend.ts'
 import { makeDeltas } from './make-deltas.ts'
 import { expectConditions } from '../expect-conditions.ts'
 import { readHead } from '../history/swap-history.ts'
-import { isListed, listBlobs } from '../list-blobs.ts'
+import { blobsPrefix } from '../layout.ts'
+import { isListed, listObjects } from '../list-objects.ts'
 import { observeStore } from '../observe-store.ts'
-import { commitBuild, planCommit } from './commit-build.ts'
+import { commitBuild } from './commit-build.ts'
 import { findSpoilt } from './find-spoilt.ts'
 import { type PublishOptions, resolvePublishOptions } from './publish-options.ts'
 import { type PublishSummary, summarize } from './publish-summary.ts'
-import { readBuild, type SourceBlob } from './read-build.ts'
+import { readSourceBuild, type SourceBlob } from './read-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /**
@@ -30,19 +31,18 @@ export async function publish(
 ): Promise<PublishSummary> {
   const began = performance.now()
   const resolved = resolvePublishOptions(options)
-  const { isDryRun, isVerified } = resolved
   const observed = observeStore(store)
   expectApart(directory, store.place)
 
   // 1. The build, the endpoint, and what is there.
-  const build = await readBuild(directory)
+  const build = await readSourceBuild(directory)
   await expectConditions(observed, resolved)
   const start = await readHead(observed, resolved)
-  const listed = await listBlobs(observed, resolved)
+  const listed = await listObjects(observed, blobsPrefix, resolved)
 
   // 2. The blobs that are not.
   const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
-  if (isVerified) {
+  if (resolved.isVerified) {
     const there = build.blobs.filter((blob) => isListed(listed, blob))
     sent.push(...(await findSpoilt(observed, there, resolved)))
   }
@@ -52,11 +52,10 @@ export async function publish(
   const deltas = await makeDeltas(observed, { build, history: start.history, listed }, resolved)
 
   // 4. The generation, the history, and what retention lets go.
-  const commit = isDryRun
-    ? await planCommit(observed, { build, head: start, listed }, resolved)
-    : await commitBuild(observed, { build, start, deltas }, resolved)
+  const commit = await commitBuild(observed, { build, start, deltas }, resolved)
   return {
     ...summarize({ build, sent, deltas, commit }),
+    isDryRun: resolved.isDryRun,
     requests: observed.requests,
     milliseconds: Math.round(performance.now() - began),
   }

@@ -1,21 +1,14 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
-  buildNotFound,
-  buildUnfinished,
   compressCommand,
   count,
   forEachAtOnce,
   isMissing,
   type Manifest,
-  manifestInvalid,
-  manifestMissing,
-  manifestPath,
   OperatorError,
-  parseManifest,
-  pendingPath,
+  readBuildManifest,
   reasonOf,
-  recordPath,
   variantPath,
 } from '@serve-dist/manifest'
 import type { NamedBlob } from '../layout.ts'
@@ -42,8 +35,8 @@ const statsAtOnce = 32
  *
  * @throws OperatorError where there is no build, it is not finished, or files are missing or have other sizes.
  */
-export async function readBuild(directory: string): Promise<Build> {
-  const manifest = await readManifest(directory)
+export async function readSourceBuild(directory: string): Promise<Build> {
+  const manifest = await readBuildManifest(directory)
   const files: SourceBlob[] = []
   for (const { path, sha256, size, variants, runtime } of manifest.files) {
     if (runtime === true) continue
@@ -78,40 +71,4 @@ async function sizeProblem(file: string, size: number): Promise<string | undefin
   } catch (error) {
     return isMissing(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`
   }
-}
-
-async function readManifest(directory: string): Promise<Manifest> {
-  const isFolder = await stat(directory).then(
-    (stats) => stats.isDirectory(),
-    (cause: unknown) => {
-      if (isMissing(cause)) return false
-      throw unreadable(directory, cause)
-    },
-  )
-  if (!isFolder) throw buildNotFound(directory)
-  // A pass that is under way, or was killed, may still be about to write variants.
-  if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
-    throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))
-  }
-  const file = join(directory, manifestPath)
-  const text = await readIfThere(file)
-  if (text === undefined) throw manifestMissing(directory)
-  try {
-    return parseManifest(text)
-  } catch (error) {
-    throw error instanceof OperatorError ? manifestInvalid(file, error) : error
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (cause) {
-    if (isMissing(cause)) return undefined
-    throw unreadable(file, cause)
-  }
-}
-
-function unreadable(path: string, cause: unknown): OperatorError {
-  return new OperatorError('SD_FOLDER_UNREADABLE', `${path}: cannot be read (${reasonOf(cause)})`, { cause })
 }

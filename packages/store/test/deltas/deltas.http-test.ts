@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { availableDeltaCodings } from '../../src/deltas/delta-codec.ts'
 import {
@@ -17,11 +17,11 @@ import {
   readLatest,
 } from '../../src/index.ts'
 import { blobKey } from '../../src/layout.ts'
-import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { type MadeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
 import { type NewerNode, newerNode } from '../support/newer-node.ts'
 import { makeBlobsOld, type SharedStore, startBackends } from '../support/open-stores.ts'
 import { publishWith, tryPublishWith } from '../support/publish-with.ts'
-import { differences, faultsOf, keysIn, manifestOf, unnamedIn } from '../support/read-store.ts'
+import { deltasOf, differences, faultsOf, keysIn, manifestOf, unnamedIn } from '../support/read-store.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
 const node = newerNode('node24') ?? ''
@@ -30,23 +30,13 @@ const run = promisify(execFile)
 const { backends, stop } = await startBackends()
 afterAll(stop)
 
-let first: MadeBuild
-let second: MadeBuild
-let third: MadeBuild
-
-beforeAll(async () => {
-  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
-})
-
-async function fileOf(build: MadeBuild, name: RegExp): Promise<{ path: string; sha256: string }> {
-  const file = (await manifestOf(build.directory)).files.find(({ path }) => name.test(path))
-  if (file === undefined) throw new Error(`${name} is in each build`)
-  return file
-}
+const [first, second, third] = await makeVersions()
 
 /** The digest of the script that each version changes. */
 async function scriptOf(build: MadeBuild): Promise<string> {
-  return (await fileOf(build, /app-\d\.js$/)).sha256
+  const script = (await manifestOf(build.directory)).files.find(({ path }) => /app-\d\.js$/.test(path))
+  if (script === undefined) throw new Error('each build has the script')
+  return script.sha256
 }
 
 /** A folder with these builds, published by a Node that makes deltas. */
@@ -59,12 +49,7 @@ async function storeOf(...builds: readonly MadeBuild[]): Promise<SharedStore> {
 }
 
 async function deltaKeysOf(store: StoreBackend, id: string): Promise<readonly string[]> {
-  const files = (await readDeltas(store, id))?.files ?? new Map<string, never>()
-  return [...files.values()].flatMap((deltas) =>
-    [...deltas.values()].flatMap(({ dcz, dcb }) =>
-      [dcz, dcb].flatMap((blob) => (blob === undefined ? [] : [blobKey(blob.sha256)])),
-    ),
-  )
+  return (await deltasOf(store, id)).map(({ sha256 }) => blobKey(sha256))
 }
 
 describe.skipIf(node === '')('the codec of deltas', () => {

@@ -2,9 +2,8 @@ import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { manifestPath, pendingPath } from '@serve-dist/manifest'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
-import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
 import type { StoreBackend } from '../../src/backend.ts'
 import {
   type ChangeOptions,
@@ -16,26 +15,12 @@ import {
   rollback,
 } from '../../src/index.ts'
 import { blobKey, currentKey, generationKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
-import { type MadeBuild, makeBuild, makeVersion } from '../support/make-builds.ts'
+import { type MadeBuild, makeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
+import { storeOf } from '../support/open-stores.ts'
 import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
-let first: MadeBuild
-let second: MadeBuild
-let third: MadeBuild
-
-beforeAll(async () => {
-  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
-})
-
-async function emptyStore(): Promise<StoreBackend> {
-  return await openStore(await temporaryDirectory())
-}
-
-async function storeOf(...builds: readonly MadeBuild[]): Promise<StoreBackend> {
-  const store = await emptyStore()
-  for (const { directory } of builds) await publish(directory, store)
-  return store
-}
+const [first, second, third] = await makeVersions()
 
 /** As somebody does who was killed while deleting. */
 async function announceDeletion(store: StoreBackend, until: number): Promise<void> {
@@ -46,7 +31,7 @@ async function announceDeletion(store: StoreBackend, until: number): Promise<voi
 
 describe('publish', () => {
   test('stores every file, and of the next build what is new', async () => {
-    const store = await emptyStore()
+    const store = await storeOf()
     const cold = await publish(first.directory, store)
     expect(cold).toMatchObject({ id: first.id, isDryRun: false, new: { files: 5 }, reused: { blobs: 0 } })
     expect(cold).not.toHaveProperty('replaced')
@@ -80,7 +65,7 @@ describe('publish', () => {
 
   test('answers plain data, and tells how far it is', async () => {
     const progress: PublishProgress[] = []
-    const summary = await publish(first.directory, await emptyStore(), {
+    const summary = await publish(first.directory, await storeOf(), {
       onProgress: (step) => progress.push(step),
     })
     expect(JSON.parse(JSON.stringify(summary))).toEqual(summary)
@@ -140,7 +125,7 @@ describe('publish', () => {
     const { requests, milliseconds, ...done } = await publish(third.directory, store, options)
     expect(foretold).toMatchObject({ ...done, isDryRun: true, generations: [third.id] })
     expect([requests, milliseconds].every((number) => number > 0)).toBe(true)
-    expect(await publish(first.directory, await emptyStore(), { isDryRun: true })).toMatchObject({
+    expect(await publish(first.directory, await storeOf(), { isDryRun: true })).toMatchObject({
       new: { files: 5 },
     })
   })
@@ -197,12 +182,9 @@ describe('publish', () => {
   })
 
   test('refuses a folder without a manifest, and one whose build is not finished, with the cure', async () => {
-    const store = await emptyStore()
+    const store = await storeOf()
     const bare = await writeFixture({ 'index.html': 'page' })
-    await expect(publish(bare, store)).rejects.toMatchObject({
-      code: 'SD_MANIFEST_MISSING',
-      message: expect.stringContaining('serve-dist compress'),
-    })
+    await expectRefusal(publish(bare, store), 'SD_MANIFEST_MISSING', 'serve-dist compress')
     await expect(publish(join(bare, 'none'), store)).rejects.toMatchObject({ code: 'SD_BUILD_NOT_FOUND' })
     const { directory } = await makeVersion(9)
     await writeFile(join(directory, pendingPath), '{}')
@@ -211,28 +193,26 @@ describe('publish', () => {
   })
 
   test('sends nothing of a build in which files are missing or have other sizes, and names each', async () => {
-    const store = await emptyStore()
+    const store = await storeOf()
     const { directory } = await makeVersion(9)
     await rm(join(directory, 'photo.png'))
     await appendFile(join(directory, 'assets/vendor.js'), '//')
-    await expect(publish(directory, store)).rejects.toMatchObject({
-      code: 'SD_MANIFEST_MISMATCH',
-      message: expect.stringMatching(/2 files.*vendor\.js: has .* bytes.*photo\.png: is missing/s),
-    })
+    await expectRefusal(
+      publish(directory, store),
+      'SD_MANIFEST_MISMATCH',
+      /2 files.*vendor\.js: has .* bytes.*photo\.png: is missing/s,
+    )
     expect(await keysIn(store, '')).toEqual([])
   })
 
   test.each(['photo.png', 'large.bin'])(
     'names %s, which has other bytes, and no generation',
     async (name) => {
-      const store = await emptyStore()
+      const store = await storeOf()
       const { directory } = await makeVersion(9, { 'large.bin': Buffer.alloc(3_000_000, 'a') })
       const { size } = await stat(join(directory, name))
       await writeFile(join(directory, name), Buffer.alloc(size, 'x'))
-      await expect(publish(directory, store)).rejects.toMatchObject({
-        code: 'SD_MANIFEST_MISMATCH',
-        message: expect.stringContaining(name),
-      })
+      await expectRefusal(publish(directory, store), 'SD_MANIFEST_MISMATCH', name)
       expect(await keysIn(store, 'generations/')).toEqual([])
       const digests = (await manifestOf(directory)).files.filter(({ path }) => path === name)
       const there = await keysIn(store, 'blobs/')
@@ -245,7 +225,7 @@ describe('publish', () => {
     const files = { 'index.html': 'page', 'environment.js': 'export default {}' }
     const directory = await buildFixture(files, { environment })
     await writeFile(join(directory, 'environment.js'), 'export default { changed: true }')
-    expect(await publish(directory, await emptyStore())).toMatchObject({ new: { files: 1 } })
+    expect(await publish(directory, await storeOf())).toMatchObject({ new: { files: 1 } })
   })
 
   test('is told of another publish that came between, unless it is forced or has the same build', async () => {
@@ -263,10 +243,7 @@ describe('publish', () => {
         },
       }
     }
-    await expect(publish(second.directory, await between(third))).rejects.toMatchObject({
-      code: 'SD_STORE_CONFLICT',
-      message: expect.stringContaining(third.id),
-    })
+    await expectRefusal(publish(second.directory, await between(third)), 'SD_STORE_CONFLICT', third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
     await publish(second.directory, await between(first), { isForced: true })
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id, third.id, first.id])
@@ -310,10 +287,7 @@ describe('publish', () => {
 
   test('refuses, as all that changes a store, an endpoint that ignores conditions, unless nobody else does', async () => {
     const store: StoreBackend = { ...(await storeOf(first)), honoursConditions: async () => false }
-    await expect(publish(second.directory, store)).rejects.toMatchObject({
-      code: 'SD_STORE_UNCONDITIONAL',
-      message: expect.stringContaining('--single-publisher'),
-    })
+    await expectRefusal(publish(second.directory, store), 'SD_STORE_UNCONDITIONAL', '--single-publisher')
     const alone = { isSinglePublisher: true }
     expect(await publish(second.directory, store, alone)).toMatchObject({ replaced: first.id })
     for (const change of [
@@ -355,10 +329,11 @@ describe('publish', () => {
   test('refuses a store in the folder of the build', async () => {
     const { directory } = await makeVersion(9)
     for (const place of [directory, join(directory, 'store')]) {
-      await expect(publish(directory, await openStore(place))).rejects.toMatchObject({
-        code: 'SD_OPTION_INVALID',
-        message: expect.stringContaining('which the next build empties'),
-      })
+      await expectRefusal(
+        publish(directory, await openStore(place)),
+        'SD_OPTION_INVALID',
+        'which the next build empties',
+      )
     }
     expect(await publish(directory, await openStore(`${directory}-store/`))).toMatchObject({
       isDryRun: false,

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { readQuietHead } from '../../src/history/swap-history.ts'
 import { prune, publish } from '../../src/index.ts'
 import { currentKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
 import { observeStore } from '../../src/observe-store.ts'
-import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { makeVersions } from '../support/make-builds.ts'
 import { startBackends } from '../support/open-stores.ts'
 import { differences, faultsOf } from '../support/read-store.ts'
 
@@ -13,11 +13,7 @@ import { differences, faultsOf } from '../support/read-store.ts'
 const { backends, stop } = await startBackends()
 afterAll(stop)
 
-let first: MadeBuild
-let second: MadeBuild
-beforeAll(async () => {
-  ;[first, second] = await Promise.all([makeVersion(1), makeVersion(2)])
-})
+const [first, second] = await makeVersions()
 
 /** A bucket's clock has whole seconds only. */
 const eager = { protectedFor: -60_000 }

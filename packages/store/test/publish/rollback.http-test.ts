@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
+import { describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
-import { listGenerations, openStore, prune, publish, purge, rollback } from '../../src/index.ts'
+import { type ChangeOptions, listGenerations, prune, publish, purge, rollback } from '../../src/index.ts'
 import { blobKey } from '../../src/layout.ts'
-import { type MadeBuild, makeVersion } from '../support/make-builds.ts'
+import { makeVersion, makeVersions } from '../support/make-builds.ts'
+import { storeOf } from '../support/open-stores.ts'
 import {
   differences,
   faultsOf,
@@ -14,22 +14,10 @@ import {
   rowsOf,
   unnamedIn,
 } from '../support/read-store.ts'
+import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
-let builds: readonly MadeBuild[]
-let first: MadeBuild
-let second: MadeBuild
-let third: MadeBuild
-
-beforeAll(async () => {
-  ;[first, second, third] = await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
-  builds = [first, second, third]
-})
-
-async function storeOf(...published: readonly MadeBuild[]): Promise<StoreBackend> {
-  const store = await openStore(await temporaryDirectory())
-  for (const { directory } of published) await publish(directory, store)
-  return store
-}
+const builds = await makeVersions()
+const [first, second, third] = builds
 
 describe('rollback', () => {
   test('goes to the build before, then further back, and sends no blob', async () => {
@@ -69,10 +57,7 @@ describe('rollback', () => {
     expect(await rollback(store, { to: first.id.slice(0, 8) })).toMatchObject({ id: first.id })
     expect(await rollback(store, { to: third.id })).toMatchObject({ id: third.id, replaced: first.id })
     expect(await rollback(store, { to: third.id })).not.toHaveProperty('replaced')
-    await expect(rollback(store, { to: 'ffffffffffffffff' })).rejects.toMatchObject({
-      code: 'SD_GENERATION_MISSING',
-      message: expect.stringContaining(third.id),
-    })
+    await expectRefusal(rollback(store, { to: 'ffffffffffffffff' }), 'SD_GENERATION_MISSING', third.id)
   })
 
   test('does not go where bytes are missing', async () => {
@@ -81,12 +66,6 @@ describe('rollback', () => {
     await store.delete(blobKey(sha256))
     await expect(rollback(store)).rejects.toMatchObject({ code: 'SD_STORE_INVALID' })
     expect((await rowsOf(store))[0]?.id).toBe(third.id)
-  })
-
-  test('changes nothing in a dry run', async () => {
-    const store = await storeOf(...builds)
-    expect(await rollback(store, { isDryRun: true })).toMatchObject({ id: second.id, isDryRun: true })
-    expect(await rowsOf(store)).toHaveLength(3)
   })
 })
 
@@ -106,10 +85,7 @@ describe('purge', () => {
 
   test('refuses the current build, and says what to do first', async () => {
     const store = await storeOf(...builds)
-    await expect(purge(store, third.id)).rejects.toMatchObject({
-      code: 'SD_OPTION_INVALID',
-      message: expect.stringContaining('roll back'),
-    })
+    await expectRefusal(purge(store, third.id), 'SD_OPTION_INVALID', 'roll back')
     await rollback(store)
     await purge(store, third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, second.id, first.id])
@@ -134,14 +110,6 @@ describe('purge', () => {
     expect(await unnamedIn(store)).toEqual([])
     expect(await faultsOf(store)).toEqual([])
     expect(await generationsIn(store)).toEqual([second.id, third.id].toSorted())
-  })
-
-  test('changes nothing in a dry run', async () => {
-    const store = await storeOf(...builds)
-    const before = await keysIn(store, '')
-    const { requests, ...foretold } = await purge(store, first.id, { isDryRun: true })
-    expect([await keysIn(store, ''), requests > 0]).toEqual([before, true])
-    expect(await purge(store, first.id)).toMatchObject({ ...foretold, isDryRun: false })
   })
 })
 
@@ -169,15 +137,19 @@ describe('prune', () => {
     expect(await differences(store, first)).toEqual([])
     expect(await prune(await storeOf(), {}, {})).toMatchObject({ kept: [] })
   })
+})
 
-  test('changes nothing in a dry run', async () => {
-    const store = await storeOf(...builds)
-    const before = await keysIn(store, '')
-    const none = { generations: 0, age: 0 }
-    const { requests, ...foretold } = await prune(store, none, { isDryRun: true, protectedFor: -1 })
-    expect([await keysIn(store, ''), requests > 0]).toEqual([before, true])
-    expect(await prune(store, none, { protectedFor: -1 })).toMatchObject({ ...foretold, isDryRun: false })
-  })
+test.each<[string, (store: StoreBackend, options: ChangeOptions) => Promise<{ readonly requests: number }>]>([
+  ['rollback', rollback],
+  ['purge', async (store, options) => await purge(store, first.id, options)],
+  ['prune', async (store, options) => await prune(store, { generations: 0, age: 0 }, options)],
+])('a dry run of a %s changes nothing, and foretells it', async (_what, change) => {
+  const store = await storeOf(...builds)
+  const [keys, rows] = [await keysIn(store, ''), await rowsOf(store)]
+  const { requests, ...foretold } = await change(store, { isDryRun: true, protectedFor: -1 })
+  expect([await keysIn(store, ''), await rowsOf(store), requests > 0]).toEqual([keys, rows, true])
+  expect(foretold).toMatchObject({ isDryRun: true })
+  expect(await change(store, { protectedFor: -1 })).toMatchObject({ ...foretold, isDryRun: false })
 })
 
 describe('listGenerations', () => {

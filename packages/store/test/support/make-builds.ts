@@ -54,3 +54,8 @@ function withStems(manifest: Manifest): Manifest {
 export async function makeVersion(version: number, more: FixtureFiles = {}): Promise<MadeBuild> {
   return await makeBuild(filesOfVersion(version, more))
 }
+
+/** Makes the builds of the versions 1, 2 and 3. */
+export async function makeVersions(): Promise<readonly [MadeBuild, MadeBuild, MadeBuild]> {
+  return await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
+}

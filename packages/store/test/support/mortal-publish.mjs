@@ -4,6 +4,7 @@
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
+import { aroundVerbs } from './around-verbs.mjs'
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY)
 let points = 0
@@ -51,35 +52,12 @@ function inHalves(content) {
 
 const [directory = '', where = '', options = '{}'] = process.argv.slice(2)
 const store = await openStore(where)
-await publish(
-  directory,
-  {
-    ...store,
-    async read(key, more) {
-      point()
-      const answer = await store.read(key, more)
-      point()
-      return answer
-    },
-    async *list(prefix) {
-      point()
-      yield* store.list(prefix)
-      point()
-    },
-    async put(key, content, more) {
-      point()
-      const answer = await store.put(key, inHalves(content), more)
-      point()
-      return answer
-    },
-    async delete(key) {
-      point()
-      await store.delete(key)
-      point()
-    },
-  },
-  JSON.parse(options),
-)
+/** @type {import('@serve-dist/store').StoreBackend} */
+const inPieces = {
+  ...store,
+  put: async (key, content, more) => await store.put(key, inHalves(content), more),
+}
+await publish(directory, aroundVerbs(inPieces, point), JSON.parse(options))
 // A store that did not make it try again has fewer points than the one that was counted.
 if (Number.isFinite(killAt)) die()
 console.log(points)

@@ -4,8 +4,9 @@ import { buffer } from 'node:stream/consumers'
 import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
 import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
 import type { StoreBackend } from '../../src/backend.ts'
-import { openStore } from '../../src/index.ts'
+import { openStore, publish } from '../../src/index.ts'
 import { openS3Store } from '../../src/s3/open-s3-store.ts'
+import type { MadeBuild } from './make-builds.ts'
 import { s3Environment, s3Settings, startS3 } from './start-s3.ts'
 
 /** A store that another process can open, too. */
@@ -52,6 +53,13 @@ export async function startBackends(): Promise<{
     },
   }
   return { backends: [folder, bucket], stop: async () => await server.stop() }
+}
+
+/** Publishes builds to a store in a folder. */
+export async function storeOf(...builds: readonly MadeBuild[]): Promise<StoreBackend> {
+  const store = await openStore(await temporaryDirectory())
+  for (const { directory } of builds) await publish(directory, store)
+  return store
 }
 
 /** Lets all blobs have been written long ago. */

@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type Manifest, manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
-import type { StoreBackend } from '../../src/backend.ts'
+import type { ReadOptions, StoreBackend, StoredObject } from '../../src/backend.ts'
 import { deltaBlobsOf, deltasKey, parseDeltas } from '../../src/deltas/deltas-document.ts'
 import {
   blobKey,
   blobsOf,
   generationKey,
   generationsPrefix,
+  type History,
   type HistoryRow,
   type NamedBlob,
   parseHistory,
@@ -17,16 +18,41 @@ import {
   currentKey,
 } from '../../src/layout.ts'
 
-/** The bytes of an object. */
+/** An object that is in a store. */
+export async function objectAt(
+  store: StoreBackend,
+  key: string,
+  options?: ReadOptions,
+): Promise<StoredObject> {
+  const object = await store.read(key, options)
+  if (typeof object !== 'object') throw new Error(`${key}: ${object ?? 'is not there'}`)
+  return object
+}
+
 async function bytesAt(store: StoreBackend, key: string): Promise<Uint8Array | undefined> {
   const object = await store.read(key)
-  return object === undefined || object === 'unchanged' ? undefined : await buffer(object.body)
+  return typeof object === 'object' ? await buffer(object.body) : undefined
+}
+
+/** The text of an object, if it is in a store. */
+export async function textAt(store: StoreBackend, key: string): Promise<string | undefined> {
+  const bytes = await bytesAt(store, key)
+  return bytes && new TextDecoder().decode(bytes)
+}
+
+async function historyOf(store: StoreBackend): Promise<History | undefined> {
+  const text = await textAt(store, currentKey)
+  return text === undefined ? undefined : parseHistory(text, store.place)
 }
 
 /** The rows of the history, newest first. */
 export async function rowsOf(store: StoreBackend): Promise<readonly HistoryRow[]> {
-  const text = await bytesAt(store, currentKey)
-  return text === undefined ? [] : parseHistory(decode(text), store.place).history
+  return (await historyOf(store))?.history ?? []
+}
+
+async function manifestIn(store: StoreBackend, id: string): Promise<Manifest | undefined> {
+  const text = await textAt(store, generationKey(id))
+  return text === undefined ? undefined : parseManifest(text)
 }
 
 /** What is wrong in a store: each row must have its generation, and each blob of it its bytes. */
@@ -37,22 +63,22 @@ export async function faultsOf(store: StoreBackend): Promise<readonly string[]> 
 }
 
 async function faultsOfGeneration(store: StoreBackend, id: string): Promise<readonly string[]> {
-  const text = await bytesAt(store, generationKey(id))
-  if (text === undefined) return [`${id} has no manifest`]
+  const manifest = await manifestIn(store, id)
+  if (manifest === undefined) return [`${id} has no manifest`]
   const faultOf = async ({ sha256, size }: NamedBlob): Promise<readonly string[]> => {
     const bytes = await bytesAt(store, blobKey(sha256))
     if (bytes === undefined) return [`${id} names ${sha256}, which is not there`]
     const isSame = bytes.length === size && digestOf(bytes) === sha256
     return isSame ? [] : [`${sha256} has other bytes`]
   }
-  const named = [...blobsOf(parseManifest(decode(text))), ...(await deltasOf(store, id))]
+  const named = [...blobsOf(manifest), ...(await deltasOf(store, id))]
   return (await Promise.all(named.map(faultOf))).flat()
 }
 
 /** The blobs of the deltas of a build. */
 export async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
-  const text = await bytesAt(store, deltasKey(id))
-  return text === undefined ? [] : deltaBlobsOf(parseDeltas(decode(text), store.place))
+  const text = await textAt(store, deltasKey(id))
+  return text === undefined ? [] : deltaBlobsOf(parseDeltas(text, store.place))
 }
 
 /** How a generation differs from the build's folder, read as who serves it does; pages and source maps too. */
@@ -60,10 +86,10 @@ export async function differences(
   store: StoreBackend,
   { id, directory }: { readonly id: string; readonly directory: string },
 ): Promise<readonly string[]> {
-  const text = await bytesAt(store, generationKey(id))
-  if (text === undefined) return [`${id} has no manifest`]
+  const manifest = await manifestIn(store, id)
+  if (manifest === undefined) return [`${id} has no manifest`]
   const files: { readonly name: string; readonly sha256: string }[] = []
-  for (const { path, sha256, variants } of parseManifest(decode(text)).files) {
+  for (const { path, sha256, variants } of manifest.files) {
     files.push({ name: path, sha256 })
     for (const variant of variants)
       files.push({ name: variantPath(path, variant.coding), sha256: variant.sha256 })
@@ -95,10 +121,6 @@ export async function keysIn(store: StoreBackend, prefix: string): Promise<reado
   return keys.toSorted()
 }
 
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
-}
-
 function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
@@ -107,22 +129,20 @@ function digestOf(bytes: Uint8Array): string {
 export async function unnamedIn(store: StoreBackend): Promise<readonly string[]> {
   const named = new Set<string>([currentKey])
   for (const { id } of await rowsOf(store)) {
-    const text = await bytesAt(store, generationKey(id))
-    if (text === undefined) continue
+    const manifest = await manifestIn(store, id)
+    if (manifest === undefined) continue
     named.add(generationKey(id)).add(deltasKey(id))
     for (const { sha256 } of await deltasOf(store, id)) named.add(blobKey(sha256))
-    for (const { sha256 } of blobsOf(parseManifest(decode(text)))) named.add(blobKey(sha256))
+    for (const { sha256 } of blobsOf(manifest)) named.add(blobKey(sha256))
   }
   return (await keysIn(store, '')).filter((key) => !named.has(key))
 }
 
 /** Lets the time pass for which others wait for somebody who was killed while deleting; whether somebody was. */
 export async function expireDeletion(store: StoreBackend): Promise<boolean> {
-  const text = await bytesAt(store, currentKey)
-  if (text === undefined) return false
-  const history = parseHistory(decode(text), store.place)
-  if (history.deletesUntil === undefined) return false
+  const history = await historyOf(store)
+  if (history?.deletesUntil === undefined) return false
   const past = stringifyHistory({ ...history, deletesUntil: '2001-01-01T00:00:00Z' })
-  await store.put(currentKey, new TextEncoder().encode(past))
+  await store.put(currentKey, Buffer.from(past))
   return true
 }

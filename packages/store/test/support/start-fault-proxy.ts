@@ -1,11 +1,5 @@
 import { once } from 'node:events'
-import {
-  type ClientRequest,
-  createServer,
-  type IncomingMessage,
-  request,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
@@ -16,7 +10,7 @@ export interface Fault {
   /** In milliseconds, before it goes on. */
   readonly latency?: number
   /** Answered in the place of the server. */
-  readonly status?: 400 | 429 | 500 | 503
+  readonly status?: keyof typeof codes
   /** In the place of the server, 200 with this text: a network that asks for a login. */
   readonly page?: string
   /** Nothing comes of it, ever. */
@@ -83,7 +77,8 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
       setHost: false,
     })
     incoming.pipe(onward)
-    const reply = await replyOf(onward)
+    const [reply]: IncomingMessage[] = await once(onward, 'response')
+    if (reply === undefined) throw new TypeError('a response comes with its event')
     if (fault.reset === 'after') {
       await buffer(reply)
       return void incoming.socket.resetAndDestroy()
@@ -124,24 +119,20 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
   }
 }
 
-async function replyOf(onward: ClientRequest): Promise<IncomingMessage> {
-  return await new Promise((resolve, reject) => {
-    onward.once('response', resolve)
-    onward.once('error', reject)
-  })
-}
+const codes = {
+  400: 'InvalidRequest',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'SlowDown',
+} as const
 
-async function refuse(status: number, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function refuse(
+  status: keyof typeof codes,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   incoming.resume()
-  const code =
-    status === 503
-      ? 'SlowDown'
-      : status === 429
-        ? 'TooManyRequests'
-        : status === 400
-          ? 'InvalidRequest'
-          : 'InternalError'
-  const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>so the test says</Message></Error>`
+  const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${codes[status]}</Code><Message>so the test says</Message></Error>`
   response.writeHead(status, { 'content-type': 'application/xml', connection: 'close' }).end(text)
   await once(response, 'close')
 }

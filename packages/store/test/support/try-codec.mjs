@@ -12,7 +12,7 @@ const heads = { dcz: '5e2a4d1820000000', dcb: 'ff444342' }
 const decoders = { dcz: zlib.zstdDecompressSync, dcb: zlib.brotliDecompressSync }
 
 /**
- * @param {import('../../dist/deltas/delta-codec.js').DeltaCoding} coding
+ * @param {import('@serve-dist/manifest').DeltaCoding} coding
  * @param {Uint8Array} dictionary
  * @param {Uint8Array} bytes
  */

@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
 
 /** The parts of a sentence, with `{names}`, `{details}` and `{bytes}` in the places of what was seen. */
-export interface Words {
+export interface FindingMessage {
   readonly level: Finding['level']
   readonly what: string
   readonly cost: string
@@ -43,8 +43,16 @@ export type SiteFindingCode =
 
 const oldPages = 'after a deployment visitors go on with the old page, whose scripts may be gone'
 
+const passCacheControl = {
+  mend: "let serve-dist's Cache-Control through",
+  by: {
+    nginx: 'remove expires and add_header Cache-Control',
+    Cloudflare: 'Browser Cache TTL: Respect Existing Headers',
+  },
+}
+
 /** The sentence of each finding about a site. */
-export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
+export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> = {
   failed: {
     level: 'error',
     what: 'no whole answer for {names} ({details})',
@@ -190,31 +198,19 @@ export const siteWords: Readonly<Record<SiteFindingCode, Words>> = {
     level: 'warning',
     what: 'Cache-Control of hashed files ({names}) is "{details}"',
     cost: 'browsers ask for them again, though they never change',
-    mend: "let serve-dist's Cache-Control through",
-    by: {
-      nginx: 'remove expires and add_header Cache-Control',
-      Cloudflare: 'Browser Cache TTL: Respect Existing Headers',
-    },
+    ...passCacheControl,
   },
   'page-kept': {
     level: 'error',
     what: 'Cache-Control of pages ({names}) is "{details}"',
     cost: oldPages,
-    mend: "let serve-dist's Cache-Control through",
-    by: {
-      nginx: 'remove expires and add_header Cache-Control',
-      Cloudflare: 'Browser Cache TTL: Respect Existing Headers',
-    },
+    ...passCacheControl,
   },
   'file-kept': {
     level: 'warning',
     what: 'Cache-Control of files without a hash ({names}) is "{details}"',
     cost: 'after a deployment browsers go on with the old ones',
-    mend: "let serve-dist's Cache-Control through",
-    by: {
-      nginx: 'remove expires and add_header Cache-Control',
-      Cloudflare: 'Browser Cache TTL: Respect Existing Headers',
-    },
+    ...passCacheControl,
   },
   'page-aged': {
     level: 'error',

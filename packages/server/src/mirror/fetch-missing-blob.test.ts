@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { bringBlob } from './bring-blob.ts'
+import { fetchMissingBlob } from './fetch-missing-blob.ts'
 
 const stored = { sha256: 'ab', size: 2, body: undefined, file: '/cache/ab', fingerprint: '', changeTime: '' }
 
-describe('bringBlob', () => {
+describe('fetchMissingBlob', () => {
   test('waits for a store that says nothing, and not for ever', async () => {
-    const bringing = bringBlob(stored, () => new Promise(() => {}), 20)
+    const bringing = fetchMissingBlob(stored, () => new Promise(() => {}), 20)
     await expect(bringing).rejects.toMatchObject({
       status: 503,
       message: expect.stringContaining('has not brought the file within 0.02 seconds'),
@@ -13,6 +13,6 @@ describe('bringBlob', () => {
   })
 
   test('tells what nobody has', async () => {
-    await expect(bringBlob(stored, async () => 'missing')).rejects.toMatchObject({ status: 404 })
+    await expect(fetchMissingBlob(stored, async () => 'missing')).rejects.toMatchObject({ status: 404 })
   })
 })

@@ -12,7 +12,7 @@ const longestWait = 30_000
  *
  * @throws StoredFileError where nobody has it (`lost`), or who has it cannot be reached (`away`).
  */
-export async function bringBlob(
+export async function fetchMissingBlob(
   stored: StreamedBytes,
   fetch: (blob: NamedBlob) => Promise<'fetched' | 'missing'>,
   wait: number = longestWait,

@@ -1,0 +1,57 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isMissing, reasonOf } from './file-error.ts'
+import { type Manifest, manifestPath, pendingPath, recordPath } from './manifest.ts'
+import { OperatorError } from './operator-error.ts'
+import { parseManifest } from './parse-manifest.ts'
+import { buildNotFound, buildUnfinished, manifestInvalid, manifestMissing } from './read-problems.ts'
+
+/**
+ * Reads the manifest of a finished build.
+ *
+ * @throws OperatorError if there is no such folder, its last build or compression did not finish, or it has no manifest
+ * that can be read.
+ */
+export async function readBuildManifest(directory: string): Promise<Manifest> {
+  const found = await stat(directory).catch((cause: unknown) => {
+    throw isMissing(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
+  })
+  if (!found.isDirectory()) throw buildNotFound(directory)
+  // A compression that is under way, or was killed, may still be about to write variants.
+  if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
+    throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))
+  }
+  const file = join(directory, manifestPath)
+  const text = await readIfThere(file)
+  if (text === undefined) throw manifestMissing(directory)
+  return parseManifestOf(file, text)
+}
+
+/** Reads a copy of a manifest. */
+export async function readManifestFile(file: string): Promise<Manifest> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw unreadable(file, cause)
+  })
+  return parseManifestOf(file, text)
+}
+
+function parseManifestOf(file: string, text: string): Manifest {
+  try {
+    return parseManifest(text)
+  } catch (error) {
+    throw error instanceof OperatorError ? manifestInvalid(file, error) : error
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    if (isMissing(cause)) return undefined
+    throw unreadable(file, cause)
+  }
+}
+
+function unreadable(path: string, cause: unknown): OperatorError {
+  return new OperatorError('SD_FOLDER_UNREADABLE', `${path}: cannot be read (${reasonOf(cause)})`, { cause })
+}

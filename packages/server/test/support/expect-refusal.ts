@@ -1,0 +1,12 @@
+import type { OperatorErrorCode } from '@serve-dist/manifest'
+import { expect } from 'vitest'
+
+/** Expects an error for the operator, by its code and a part of its message. */
+export async function expectRefusal(
+  outcome: Promise<unknown>,
+  code: OperatorErrorCode,
+  message: string | RegExp,
+): Promise<void> {
+  const part = typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message)
+  await expect(outcome).rejects.toMatchObject({ code, message: part })
+}

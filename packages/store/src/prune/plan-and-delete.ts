@@ -1,0 +1,50 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { mostTries, type ResolvedChangeOptions } from '../change-options.ts'
+import { type Head, readHead, readQuietHead } from '../history/swap-history.ts'
+import { blobsPrefix, type History } from '../layout.ts'
+import { type ListedObjects, listObjects } from '../list-objects.ts'
+import type { ObservedStore } from '../observe-store.ts'
+import { type Deletion, swapAndDelete } from './swap-and-delete.ts'
+
+/** What a change makes of a store. */
+export interface ChangePlan {
+  readonly history: History
+  /** The objects that no row of the history names, in the order of their deletion. */
+  readonly keys: readonly string[]
+}
+
+/** A plan that was carried out, or that a dry run made. */
+export interface PlannedChange<Plan> {
+  readonly plan: Plan
+  /** The blobs that the store had. */
+  readonly listed: ListedObjects
+  /** Absent in a dry run. */
+  readonly deletion: Deletion | undefined
+}
+
+/**
+ * Plans a change and carries it out. If the history changes in the meantime, the plan is made again.
+ *
+ * No other process deletes while a head is quiet, and each process that begins to delete swaps the history. Listed blobs
+ * therefore stay as long as the swap succeeds (docs/decisions/024-stores.md).
+ *
+ * @throws OperatorError `SD_STORE_CONFLICT` if the history changes each time.
+ */
+export async function planAndDelete<Plan extends ChangePlan>(
+  store: ObservedStore,
+  options: ResolvedChangeOptions,
+  plan: (head: Head, listed: ListedObjects) => Promise<Plan>,
+): Promise<PlannedChange<Plan>> {
+  const { isDryRun, signal } = options
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    signal?.throwIfAborted()
+    const head = isDryRun ? await readHead(store, options) : await readQuietHead(store, options)
+    const listed = await listObjects(store, blobsPrefix, options)
+    const planned = await plan(head, listed)
+    if (isDryRun) return { plan: planned, listed, deletion: undefined }
+    const deletion = await swapAndDelete(store, { head, next: planned.history, keys: planned.keys }, options)
+    if (deletion !== undefined) return { plan: planned, listed, deletion }
+  }
+  const problem = `${store.place}: the history changed during each of ${mostTries} tries. Try again when no other job changes the store.`
+  throw new OperatorError('SD_STORE_CONFLICT', problem)
+}
