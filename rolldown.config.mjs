@@ -3,18 +3,27 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 
-// Bundles the packages that a start of the server loads, so that it reads 5 files instead of 130
-// (docs/decisions/016-start.md). `tsc -b` writes their types. Packages that others import stay outside: an
-// OperatorError has to be of one class for all of them.
+// Writes the programs of the packages; `tsc -b` writes their types. Each contains the helpers of packages/foundation that
+// it uses. The packages that a start of the server loads are bundled, so that a start reads 5 files instead of 130
+// (docs/decisions/016-start.md). Published packages never contain each other: OperatorError must be one class.
 
 /** Their licences are published beside them. */
 const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch']
 
 export default defineConfig([
-  bundle('manifest', ['flush-folder', 'index', 'terminal', 'usable-cores']),
+  bundle('manifest', ['index']),
   // What bundles of applications take in. By itself, so that a start reads no further file; it deletes none of the others.
   { ...bundle('manifest', ['runtime-environment'], [], { sourcemap: false }), plugins: [] },
-  // The parser of pages, which is a fifth of what it brings along; all else stays as `tsc` wrote it.
+  bundle('report', ['index'], [{ name: 'report', test: /report.src/ }], { sourcemap: false }),
+  keepModules('precompress', ['index', 'encode/encode-worker']),
+  keepModules('store', ['index', 'deltas', 'deltas/delta-worker']),
+  keepModules('vite', [
+    'index',
+    ...['astro', 'nuxt', 'react-router', 'sveltekit', 'vite-ssg', 'vitepress'].map(
+      (name) => `integrations/${name}`,
+    ),
+  ]),
+  // The parser of pages, which is a fifth of what it brings along.
   {
     ...bundle('precompress', ['links/elements-of-page'], [], { sourcemap: false, minify: true }),
     plugins: [licenses()],
@@ -64,7 +73,7 @@ function bundle(name, entries, groups = [], more = {}) {
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, 'src', `${entry}.ts`)])),
     platform: 'node',
     tsconfig: false,
-    external: (id) => /^[^./]/.test(id) && !bundled.includes(id.replace(/\/.*/, '')),
+    external: isExternal,
     plugins: [licenses(), requireHttp(), leftovers()],
     output: {
       dir: join(folder, 'dist'),
@@ -77,6 +86,39 @@ function bundle(name, entries, groups = [], more = {}) {
       ...more,
     },
   }
+}
+
+/**
+ * Keeps each module in a file of its own: threads and `import.meta.url` find their files.
+ *
+ * @param {string} name
+ * @param {string[]} entries
+ * @returns {import('rolldown').RolldownOptions}
+ */
+function keepModules(name, entries) {
+  const preserveModulesRoot = join(folderOf(name), 'src')
+  const options = bundle(name, entries, [], { sourcemap: false, preserveModules: true, preserveModulesRoot })
+  return { ...options, plugins: [bundledParser(), leftovers()] }
+}
+
+/**
+ * Leaves the parser of pages to its own bundle.
+ *
+ * @returns {import('rolldown').Plugin}
+ */
+function bundledParser() {
+  const id = join(folderOf('precompress'), 'dist/links/elements-of-page.js')
+  return {
+    name: 'bundled-parser',
+    resolveId: (source) =>
+      source.endsWith('elements-of-page.ts') ? { id, external: 'relative' } : undefined,
+  }
+}
+
+/** @param {string} id */
+function isExternal(id) {
+  const isBundled = id.startsWith('@serve-dist/foundation/') || bundled.includes(id.replace(/\/.*/, ''))
+  return /^[^./]/.test(id) && !isBundled
 }
 
 /** @param {string} name */

@@ -7,57 +7,8 @@ import { pnpmCommand } from './pnpm-command.mjs'
 import { runCommand } from './run-command.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const bin = join(root, 'packages/server/bin/serve-dist.js')
 // Here `express` and `fastify` are found.
 const folder = join(root, 'packages/server/node_modules/.cache/documents')
-
-/** What some blocks leave out, as the text above them says what it is; and other runtimes. */
-const leftOut = `
-/// <reference lib="dom" />
-/// <reference path="${join(root, 'packages/vite/client/client.d.ts')}" />
-declare const serveDist: typeof import('@serve-dist/vite').default
-declare const defineConfig: typeof import('vite').defineConfig
-declare const frameworkHandler: import('node:http').RequestListener
-declare function vue(): import('vite').Plugin
-declare function VitePWA(options?: object): import('vite').Plugin
-declare function defineNuxtConfig<Config>(config: Config): Config
-declare const Bun: {
-  serve(options: {
-    port: number
-    routes: Record<string, () => Response>
-    fetch(request: Request): Promise<Response>
-  }): void
-}
-declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
-`
-
-/** What the plugin writes for the configuration of docs/environment.md. */
-const environment = `
-declare module 'virtual:serve-dist/env' {
-  const env: { readonly API_URL: string; readonly RELEASE: string; readonly LIMIT: number }
-  export default env
-}
-`
-
-/** The tests of frameworks compile the configurations of `examples` with the frameworks' own types. */
-const frameworks = `
-declare module '@astrojs/node'
-declare module '@react-router/dev/config' {
-  export type Config = { presets?: object[] }
-}
-declare module '@react-router/dev/vite' {
-  export function reactRouter(): import('vite').Plugin
-}
-declare module '@sveltejs/kit/vite' {
-  export function sveltekit(options: object): import('vite').Plugin
-}
-declare module '@vitejs/plugin-vue' {
-  export default function vue(): import('vite').Plugin
-}
-declare module '@sveltejs/adapter-static'
-declare module 'astro/config'
-declare module 'vitepress'
-`
 
 /** @type {string[]} */
 const problems = []
@@ -92,13 +43,10 @@ async function checkTypes(typed) {
   const configuration = {
     extends: join(root, 'tsconfig.base.json'),
     compilerOptions: options,
-    include: ['*.ts'],
+    include: ['*.ts', join(root, 'docs/code-blocks.d.ts')],
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(configuration))
-  await writeFile(join(folder, 'left-out.d.ts'), leftOut)
-  await writeFile(join(folder, 'frameworks.d.ts'), frameworks)
-  await writeFile(join(folder, 'environment.d.ts'), environment)
   for (const { place, code } of typed) {
     await writeFile(join(folder, `${place.replaceAll(/\W+/g, '-')}.ts`), `${code}\nexport {}\n`)
   }
@@ -159,17 +107,9 @@ async function checkShell(place, code) {
 
 /** Flags of our command, and scripts of this repository, wherever a document writes them as code. */
 async function checkNames() {
-  const helps = [
-    ['--help', 'all'],
-    ['compress', '--help'],
-    ['report', '--help'],
-    ['check', '--help'],
-    ...['explain', 'publish', 'rollback', 'generations', 'purge'].map((name) => [name, '--help']),
-  ]
-  const outputs = helps.map(async (args) => {
-    return (await runCommand([process.execPath, bin, ...args], { isQuiet: true })).output
-  })
-  const flags = new Set((await Promise.all(outputs)).join().match(/--[a-z][\w-]*/g))
+  // It is made from the flags themselves.
+  const reference = documents.find(({ path }) => path === 'docs/cli.md')
+  const flags = new Set(`--help ${reference?.text}`.match(/--[a-z][\w-]*/g))
   const scripts = (await readManifests()).flatMap(({ manifest }) => Object.keys(manifest.scripts ?? {}))
   const names = new Set([...scripts, 'install', 'add', 'exec', 'dlx', 'changeset'])
   for (const { path, text } of documents) {

@@ -68,16 +68,8 @@ async function installH2spec() {
 async function makeCertificate() {
   const { output } = await runCommand(['go', 'env', 'GOROOT'], { isQuiet: true })
   const generator = join(output.trim(), 'src/crypto/tls/generate_cert.go')
-  const command = /** @type {const} */ ([
-    'go',
-    'run',
-    generator,
-    '--host',
-    '127.0.0.1',
-    '--ecdsa-curve',
-    'P256',
-  ])
-  const made = await runCommand(command, { cwd: directory, isQuiet: true })
+  const flags = ['--host', '127.0.0.1', '--ecdsa-curve', 'P256']
+  const made = await runCommand(['go', 'run', generator, ...flags], { cwd: directory, isQuiet: true })
   if (made.exitCode !== 0) throw new Error(`no certificate could be made:\n${made.output}`)
 }
 
@@ -92,12 +84,8 @@ async function judge({ name, port }, section) {
   const report = join(directory, 'report.xml')
   // Two seconds are h2spec's own patience; where several servers share a core, an answer may take as long.
   const asked = ['--tls', '--insecure', '--port', port, '--timeout', '3', '--junit-report', report]
-  const command = /** @type {const} */ ([
-    join(folder, 'h2spec'),
-    ...asked,
-    ...(section === undefined ? [] : [section]),
-  ])
-  await runCommand(command, { isQuiet: true, timeLimit: 240_000 })
+  if (section !== undefined) asked.push(section)
+  await runCommand([join(folder, 'h2spec'), ...asked], { isQuiet: true, timeLimit: 240_000 })
   const results = readResults(await readFile(report, 'latin1'))
   await rm(report)
   if (results.size === 0) throw new Error(`h2spec has asked ${name} nothing`)

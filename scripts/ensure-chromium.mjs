@@ -6,60 +6,41 @@ import { runCommand } from './run-command.mjs'
 const fromE2e = createRequire(new URL('../e2e/package.json', import.meta.url))
 /** Where playwright puts the Chromium that it downloads. */
 const downloaded = fromE2e('playwright').chromium.executablePath()
-const downloadTimeLimit = 5 * 60_000
 
 /**
- * The path of a Chromium that starts: one of the machine's, else one that playwright downloads, else
- * one of the distribution's packages where we may install it; `undefined` where none can be had.
+ * Finds a Chromium on this machine, or installs one: with playwright, or from the distribution's packages.
  *
- * @returns {Promise<string | undefined>}
+ * @returns {Promise<string | undefined>} The path of one that starts; `undefined` if there is none.
  */
 export async function ensureChromium() {
-  const found = findChromium(downloaded)
-  if (found !== undefined) {
-    console.log(`▸ Chromium: ${found}`)
-    return found
+  let found = findChromium(downloaded)
+  if (found === undefined) {
+    const cli = join(dirname(fromE2e.resolve('playwright/package.json')), 'cli.js')
+    await install([process.execPath, cli, 'install', 'chromium'])
+    found = findChromium(downloaded)
   }
-  console.log('▸ Installing Chromium with playwright')
-  await installWithPlaywright()
-  const fetched = findChromium(downloaded)
-  if (fetched !== undefined) return fetched
-
-  if (process.platform === 'linux' && process.getuid?.() === 0) {
-    console.log('▸ Installing Chromium with apt-get')
-    await installWithApt()
+  if (found === undefined && process.platform === 'linux' && process.getuid?.() === 0) {
+    await install(['apt-get', 'update', '-q'])
+    // brotli and zstd are decoders that are not the encoder's; without them libraries decode. Commands of the documents,
+    // which tests run, need the others.
+    const packages = ['chromium', 'brotli', 'zstd', 'rsync', 'zip']
+    await install(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages])
+    found = findChromium(downloaded)
   }
-  const installed = findChromium(downloaded)
-  if (installed === undefined) {
+  if (found === undefined)
     console.error('✗ No Chromium could be installed; set CHROMIUM_PATH to the program of one and run again.')
-  }
-  return installed
+  else console.log(`▸ Chromium: ${found}`)
+  return found
 }
 
-async function installWithPlaywright() {
-  const cli = join(dirname(fromE2e.resolve('playwright/package.json')), 'cli.js')
-  await show([process.execPath, cli, 'install', 'chromium'])
-}
-
-async function installWithApt() {
+/** @param {[string, ...string[]]} command */
+async function install(command) {
+  console.log(`▸ Installing Chromium: ${command.join(' ')}`)
   const environment = { DEBIAN_FRONTEND: 'noninteractive' }
-  if (!(await show(['apt-get', 'update', '-q'], environment))) return
-  // brotli and zstd come along as decoders that are not the encoder's; without them libraries do it. The others stand in
-  // commands of the documents, which tests run.
-  const packages = ['chromium', 'brotli', 'zstd', 'rsync', 'zip']
-  await show(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages], environment)
-}
-
-/**
- * @param {[string, ...string[]]} command
- * @param {Record<string, string>} [environment]
- */
-async function show(command, environment = {}) {
   const { exitCode, output } = await runCommand(command, {
     environment,
     isQuiet: true,
-    timeLimit: downloadTimeLimit,
+    timeLimit: 5 * 60_000,
   })
   if (exitCode !== 0) console.error(output.trimEnd().split('\n').slice(-5).join('\n'))
-  return exitCode === 0
 }

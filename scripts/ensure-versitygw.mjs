@@ -1,4 +1,5 @@
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from './run-command.mjs'
@@ -6,47 +7,30 @@ import { runCommand } from './run-command.mjs'
 const version = 'v1.8.0'
 // Outside of the clone: it is the same for all, and takes minutes to build.
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'serve-dist-tests')
-const buildTimeLimit = 10 * 60_000
+const program = join(cache, `versitygw-${version}`)
 
 /**
- * The path of a versitygw, a server that speaks S3, which Go builds where it is not there yet; `undefined` where it cannot:
- * what needs it is skipped then, and that is said. Where `CI` is set, that is an error.
+ * Builds versitygw, a server that speaks S3, with Go if it is not there yet.
  *
- * @returns {Promise<string | undefined>}
+ * @returns {Promise<string | undefined>} Its path; `undefined` if it cannot be built: tests that need it are skipped.
+ * @throws Error instead if `CI` is set.
  */
 export async function ensureVersitygw() {
-  const program = join(cache, `versitygw-${version}`)
-  if (await isThere(program)) return program
+  if (existsSync(program)) return program
+  console.log(`▸ Building versitygw ${version} with Go`)
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'building-'))
-  try {
-    console.log(`▸ Building versitygw ${version} with Go`)
-    /** @type {[string, ...string[]]} */
-    const command = ['go', 'install', `github.com/versity/versitygw/cmd/versitygw@${version}`]
-    const environment = { GOBIN: folder, CGO_ENABLED: '0' }
-    const { exitCode, output } = await runCommand(command, {
-      environment,
-      isQuiet: true,
-      timeLimit: buildTimeLimit,
-    })
-    if (exitCode !== 0) throw new Error(output.trimEnd().split('\n').slice(-5).join('\n'))
-    // Another test file may have built it meanwhile: one takes the place of the other.
-    await rename(join(folder, 'versitygw'), program)
-    return program
-  } catch (error) {
-    const problem = `✗ Stores in S3 are not tested: versitygw cannot be built here (Go is needed, https://go.dev/dl): ${String(error)}`
-    if (process.env['CI'] !== undefined) throw new Error(problem, { cause: error })
-    console.error(problem)
-    return undefined
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** @param {string} path */
-async function isThere(path) {
-  return await access(path).then(
-    () => true,
-    () => false,
+  const { exitCode, output } = await runCommand(
+    ['go', 'install', `github.com/versity/versitygw/cmd/versitygw@${version}`],
+    { environment: { GOBIN: folder, CGO_ENABLED: '0' }, isQuiet: true, timeLimit: 10 * 60_000 },
   )
+  // Another test file may have built it meanwhile: one takes the place of the other.
+  if (exitCode === 0) await rename(join(folder, 'versitygw'), program)
+  await rm(folder, { recursive: true, force: true })
+  if (exitCode === 0) return program
+  const reason = output.trimEnd().split('\n').slice(-5).join('\n')
+  const problem = `✗ Stores in S3 are not tested: versitygw cannot be built here (Go is needed, https://go.dev/dl): ${reason}`
+  if (process.env['CI'] !== undefined) throw new Error(problem)
+  console.error(problem)
+  return undefined
 }

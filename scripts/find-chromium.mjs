@@ -30,16 +30,13 @@ function onPath() {
 }
 
 function usualPlaces() {
-  if (process.platform === 'darwin') {
-    return ['Google Chrome', 'Chromium', 'Microsoft Edge'].map(
-      (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
-    )
-  }
-  if (process.platform !== 'win32') return []
-  return ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) => {
-    const folder = process.env[name] ?? ''
-    return ['Google/Chrome/Application/chrome.exe', 'Microsoft/Edge/Application/msedge.exe'].map((program) =>
-      join(folder, program),
-    )
-  })
+  const ofWindows = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) =>
+    ['Google/Chrome/Application/chrome.exe', 'Microsoft/Edge/Application/msedge.exe'].map((program) =>
+      join(process.env[name] ?? '', program),
+    ),
+  )
+  const ofMac = ['Google Chrome', 'Chromium', 'Microsoft Edge'].map(
+    (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
+  )
+  return process.platform === 'win32' ? ofWindows : ofMac
 }

@@ -3,31 +3,26 @@ import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runCommand } from './run-command.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const cwd = fileURLToPath(new URL('..', import.meta.url))
 const reports = fileURLToPath(new URL('../.reports', import.meta.url))
 
 /** The exit code of a check that found nothing wrong, but could not look everywhere on this machine. */
 const skippedExitCode = 77
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {Counts & { failures: readonly string[] }} Outcome */
+/** @typedef {{ passed: number, failed: number, skipped: number, failures: readonly string[] }} Outcome */
 
 /**
- * Runs steps one after the other and sums up what passed, failed and was skipped. A step `test:x` is the vitest
- * project x, whose tests are counted; any other is a script of the root's package.json, of which only a failure or
- * a skip counts.
- *
- * @param {Record<string, string | undefined>} environment
+ * Runs steps and sums up what passed, failed and was skipped. A step `test:x` is the vitest project x, whose tests are
+ * counted; any other is a script of the root's package.json, of which only a failure or a skip counts.
  */
-export async function openGate(environment) {
+export async function openGate() {
   await rm(reports, { recursive: true, force: true })
-  const total = { passed: 0, failed: 0, skipped: 0 }
-  /** @type {string[]} */
-  const summary = []
-  /** @type {string[]} */
-  const failures = []
+  /** @type {{ line: string, outcome: Outcome }[]} */
+  const results = []
 
   /**
+   * Runs steps one after the other.
+   *
    * @param {readonly string[]} steps
    * @param {number} [timeLimit] For all of them, in milliseconds.
    */
@@ -36,22 +31,24 @@ export async function openGate(environment) {
     for (const step of steps) {
       const started = Date.now()
       console.log(`\n▸ ${step}`)
-      const outcome = await outcomeOf(step, deadline - started, environment)
+      const outcome = await outcomeOf(step, deadline - started)
       const mark = outcome.failed > 0 ? '✗' : outcome.skipped > 0 && outcome.passed === 0 ? '⚠ SKIPPED:' : '✓'
-      summary.push(`${mark} ${step} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
-      console.log(summary.at(-1))
-      failures.push(...outcome.failures)
-      for (const kind of /** @type {const} */ (['passed', 'failed', 'skipped'])) total[kind] += outcome[kind]
+      const line = `${mark} ${step} (${((Date.now() - started) / 1000).toFixed(1)} s)`
+      console.log(line)
+      results.push({ line, outcome })
     }
   }
 
   /** Repeats the failures, says how long each step took, and ends with `N passed, N failed, N skipped`. */
   function close() {
     // A record of a run may keep no more than its end.
-    for (const failure of failures) console.error(`\n✗ ${failure}`)
-    console.log(`\n${summary.join('\n')}`)
-    console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
-    return total.failed === 0
+    for (const failure of results.flatMap(({ outcome }) => outcome.failures)) console.error(`\n✗ ${failure}`)
+    console.log(`\n${results.map(({ line }) => line).join('\n')}`)
+    const [passed, failed, skipped] = /** @type {const} */ (['passed', 'failed', 'skipped']).map((kind) =>
+      results.reduce((sum, { outcome }) => sum + outcome[kind], 0),
+    )
+    console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`)
+    return failed === 0
   }
 
   return { run, close }
@@ -60,10 +57,9 @@ export async function openGate(environment) {
 /**
  * @param {string} step
  * @param {number} timeLeft
- * @param {Record<string, string | undefined>} environment
  * @returns {Promise<Outcome>}
  */
-async function outcomeOf(step, timeLeft, environment) {
+async function outcomeOf(step, timeLeft) {
   const none = { passed: 0, failed: 0, skipped: 0, failures: [] }
   if (timeLeft <= 0) {
     console.log('⚠ SKIPPED: the time for all of these steps is over')
@@ -72,14 +68,16 @@ async function outcomeOf(step, timeLeft, environment) {
   const timeLimit = timeLeft === Infinity ? 0 : timeLeft
   const project = /^test:(.+)/.exec(step)?.[1]
   if (project === undefined) {
-    const { exitCode } = await runCommand(pnpmCommand('run', step), { cwd: root, environment, timeLimit })
+    // Other steps may run at the same time: the output of each is printed as one piece.
+    const { exitCode, output } = await runCommand(pnpmCommand('run', step), { cwd, timeLimit, isQuiet: true })
+    console.log(`\n▸ ${step}, its output:\n${output.trimEnd()}`)
     if (exitCode === skippedExitCode) return { ...none, skipped: 1 }
     return exitCode === 0 ? none : { ...none, failed: 1, failures: [`${step} failed`] }
   }
   const report = `${reports}/${project}.json`
   const flags = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const command = pnpmCommand('exec', 'vitest', 'run', '--project', project, ...flags)
-  const { exitCode } = await runCommand(command, { cwd: root, environment, timeLimit })
+  const { exitCode } = await runCommand(command, { cwd, timeLimit })
   const outcome = await readReport(report)
   if (exitCode === 0 || outcome.failed > 0) return outcome
   return { ...outcome, failed: 1, failures: [`${step} ended with exit code ${exitCode}, and no test failed`] }
@@ -89,7 +87,7 @@ async function outcomeOf(step, timeLeft, environment) {
 /** @typedef {{ name: string, status: string, message?: string, assertionResults: TestResult[] }} FileResult */
 
 /**
- * What a report of vitest's JSON reporter counts, and of each failure where it was and how its message begins.
+ * Reads a report of vitest's JSON reporter: its counts, and of each failure where it was and how its message begins.
  *
  * @param {string} file
  * @returns {Promise<Outcome>}
@@ -100,22 +98,16 @@ async function readReport(file) {
   const report = JSON.parse(text)
   /** @type {FileResult[]} */
   const files = report.testResults
-  // A file that cannot be loaded has no tests to count, and has failed all the same.
-  const broken = files.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && !assertionResults.some((result) => result.status === 'failed'),
-  )
-  const failed = files.flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status === 'failed')
-      .map(({ fullName, failureMessages = [] }) => describeFailure(`${name} > ${fullName}`, failureMessages)),
-  )
-  return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
-    skipped: report.numPendingTests + (report.numTodoTests ?? 0),
-    failures: [...broken.map(({ name, message = '' }) => describeFailure(name, [message])), ...failed],
-  }
+  const failures = files.flatMap(({ name, status, message = '', assertionResults }) => {
+    const failed = assertionResults.filter((result) => result.status === 'failed')
+    // A file that cannot be loaded has no tests to count, and has failed all the same.
+    if (failed.length === 0 && status === 'failed') return [describeFailure(name, [message])]
+    return failed.map((result) =>
+      describeFailure(`${name} > ${result.fullName}`, result.failureMessages ?? []),
+    )
+  })
+  const skipped = report.numPendingTests + (report.numTodoTests ?? 0)
+  return { passed: report.numPassedTests, failed: failures.length, skipped, failures }
 }
 
 /**

@@ -20,7 +20,12 @@ export async function packPackages(destination) {
   const packed = []
   for (const folder of await readdir(packages)) {
     const directory = join(packages, folder)
-    const { name, version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
+    const {
+      name,
+      version,
+      private: isPrivate,
+    } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
+    if (isPrivate === true) continue
     const tarball = join(destination, `${folder}.tgz`)
     const { exitCode, output } = await runCommand(pnpmCommand('pack', '--out', tarball), {
       cwd: directory,

@@ -1,4 +1,4 @@
-// What runs in a process of its own: `vite build` of a tree with the plugins of one contender.
+// Runs `vite build` of a tree with the plugins of one contender.
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,7 @@ await build({
   build: { outDir, emptyOutDir: true, assetsInlineLimit: 0, reportCompressedSize: false },
 })
 
-/** The plugins of a contender, each as its own documentation has it. */
+/** Returns the plugins of a contender, each configured as in its documentation. */
 async function compressorsOf(name: string | undefined): Promise<PluginOption[]> {
   switch (name) {
     case undefined:
@@ -74,6 +74,6 @@ async function compressorsOf(name: string | undefined): Promise<PluginOption[]> 
       return [{ name: 'astro-compressor', enforce: 'post', closeBundle }]
     }
     default:
-      throw new TypeError(`no way to run ${name} is known`)
+      throw new TypeError(`unknown plugin ${name}`)
   }
 }

@@ -1,9 +1,9 @@
 import { markdownTable } from 'markdown-table'
-import type { Machine } from '../serve/report/report.ts'
 import { median, spread } from '../serve/statistics.ts'
+import type { CodecSeconds } from './codec-program.ts'
 import type { BuildSample } from './run-build.ts'
 
-/** All rounds of one contender with one tree. */
+/** The rounds of a contender with a tree. */
 export interface BuildRow {
   readonly contender: string
   readonly version: string
@@ -12,25 +12,10 @@ export interface BuildRow {
   readonly void: string | undefined
 }
 
-/** A tree, and what each contender took to build it. */
-export interface BuildTable {
-  readonly tree: string
+/** A tree, and the rounds of each contender. */
+export interface BuildTable extends CodecSeconds {
   readonly title: string
-  /** The codecs' own CPU time for the files, gzip and brotli, in one thread. */
-  readonly codecSeconds: number
-  /** The same for zstd. */
-  readonly zstdSeconds: number
-  /** The number of files that both were measured with and scaled from; absent when it was all. */
-  readonly codecSample?: number
   readonly rows: readonly BuildRow[]
-}
-
-/** A run: what `--save` writes and `--baseline` reads. */
-export interface BuildReport {
-  readonly date: string
-  readonly command: string
-  readonly machine: Machine
-  readonly tables: readonly BuildTable[]
 }
 
 type Quantity = 'wallSeconds' | 'cpuSeconds' | 'peakBytes' | 'writtenBytes'
@@ -49,18 +34,18 @@ const headings = [
   'brotli kB',
 ]
 
-/** Lays out a table in Markdown; a row that is void says why. */
+/** Formats a table as Markdown. */
 export function formatBuildTable(table: BuildTable): string {
   const align = headings.map((_, column) => (column === 0 ? 'l' : 'r'))
   return markdownTable([headings, ...table.rows.map((row) => cellsOf(row, table))], { align })
 }
 
-/** What a contender takes beyond Vite's own, round by round: the median. */
+/** Returns the median of the differences to Vite alone in each round. */
 export function aboveVite(row: BuildRow, table: BuildTable, quantity: Quantity): number {
   return median(eachAboveVite(row, table, quantity).filter((amount) => amount !== undefined))
 }
 
-/** The same as a share of what another takes, round by round: a slower machine slows both of a round. */
+/** Returns the time above Vite alone, divided by that of another contender in the same round. */
 export function ratioAboveVite(row: BuildRow, other: BuildRow, table: BuildTable): number {
   const others = eachAboveVite(other, table, 'wallSeconds')
   const ratios = eachAboveVite(row, table, 'wallSeconds').flatMap((seconds, round) => {
@@ -98,7 +83,6 @@ function cellsOf(row: BuildRow, table: BuildTable): string[] {
   ]
 }
 
-/** Of the time above Vite's own. */
 function ratioToOurs(row: BuildRow, table: BuildTable): number | undefined {
   const ours = table.rows.find(({ contender }) => contender === 'serve-dist')
   if (ours === undefined || ours.void !== undefined) return undefined

@@ -1,4 +1,4 @@
-/** A plugin with settings and a cache that is empty or full. */
+/** A plugin with its settings, and an empty or a full cache. */
 export interface Contender {
   readonly name: string
   /** The package of the plugin, whose version is shown; none for Vite alone. */
@@ -9,19 +9,19 @@ export interface Contender {
   readonly options?: Readonly<Record<string, unknown>>
   /** Whether its cache is kept for contenders that begin with a full one. */
   readonly fillsCache?: boolean
-  /** Whether it begins with a full cache: the one that was kept, else that of a build which is not measured. */
+  /** Whether it begins with a full cache: the kept one, else that of a build that is not measured. */
   readonly isWarm?: boolean
-  /** Whether one chunk differs from the build before. */
+  /** Whether one chunk differs from the previous build. */
   readonly isChanged?: boolean
 }
 
 const codings = ['br', 'gzip']
 const extensions = ['.br', '.gz']
 
-/** In bytes: smaller files are left alone. */
+/** In bytes: smaller files get no variants. */
 export const smallestFile = 1024
 
-/** Settings that the others have too. */
+/** The settings of the other plugins. */
 const alike = { codings, minimumSize: smallestFile }
 const ours = { package: '@serve-dist/vite', extensions, options: alike }
 
@@ -40,7 +40,7 @@ export const contenders: readonly Contender[] = [
   },
   { name: 'compression2', package: 'vite-plugin-compression2', extensions },
   { name: 'rollup-gzip', package: 'rollup-plugin-gzip', extensions },
-  // Brotli alone: of two instances in one build, the second takes the files for done and writes nothing.
+  // Brotli alone: the second of two instances in one build writes nothing, because it considers the files done.
   { name: 'compression-br', package: 'vite-plugin-compression', extensions: ['.br'] },
   { name: 'astro', package: 'astro-compressor', extensions },
 ]

@@ -5,7 +5,7 @@ import { filesIn } from './tree.ts'
 
 const entry = '\0entry'
 
-/** Puts the files of a folder into the bundle as they are; one of them changed, if wanted. */
+/** Makes a plugin that emits the files of a folder, one of them changed if `changed` has its path. */
 export function emitTree(folder: string, changed: string | undefined): Plugin {
   return {
     name: 'emit-tree',
@@ -29,7 +29,7 @@ export function emitTree(folder: string, changed: string | undefined): Plugin {
   }
 }
 
-/** Changes a chunk as a changed constant would. */
+/** Changes a chunk. */
 export function change(source: Uint8Array): Buffer {
   return Buffer.concat([source, Buffer.from('\n//# changed\n')])
 }

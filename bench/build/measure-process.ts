@@ -1,11 +1,11 @@
-// Loaded before a program: at its end, writes its cost into the file that SERVE_DIST_MEASURE names.
+// Loaded before a program. At its end, writes its cost into the file of SERVE_DIST_MEASURE.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** What a process took, its threads included. */
+/** The cost of a process, with its threads. */
 export interface ProcessCost {
   readonly cpuSeconds: number
   readonly peakBytes: number
-  /** Handed to the system's `write` calls. */
+  /** Bytes of the system's `write` calls. */
   readonly writtenBytes: number
 }
 
@@ -14,7 +14,7 @@ const file = process.env['SERVE_DIST_MEASURE']
 process.on('exit', () => {
   if (file === undefined) return
   const { userCPUTime, systemCPUTime } = process.resourceUsage()
-  // Not `maxRSS`: it begins with what the parent held when it forked.
+  // Not `maxRSS`: it includes the parent's memory at the fork.
   const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
   const written = /^wchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]
   const cost: ProcessCost = {

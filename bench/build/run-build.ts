@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -10,10 +10,10 @@ import type { ProcessCost } from './measure-process.ts'
 import { filesIn } from './tree.ts'
 import { verifyOutput } from './verify-output.ts'
 
-/** One build, measured from outside. */
+/** The measurements of a build. */
 export interface BuildSample extends ProcessCost {
   readonly wallSeconds: number
-  /** Of the variants, by extension. */
+  /** Bytes of the variants, by extension. */
   readonly variantBytes: Readonly<Record<string, number>>
 }
 
@@ -21,21 +21,23 @@ export interface BuildSample extends ProcessCost {
 export interface BuildRun {
   readonly contender: Contender
   readonly tree: string
-  /** Where caches of this tree are kept from one build to the next. */
+  /** The folder that keeps the cache of this tree from one build to the next. */
   readonly kept: string
 }
 
 const program = new URL('build-program.js', import.meta.url).pathname
 const measure = new URL('measure-process.js', import.meta.url).href
 
-/** Runs a build in a process and folders of its own and checks every file that it wrote. */
+/** Runs a build in its own process and folders, and checks every file that it wrote. */
 export async function runBuild({ contender, tree, kept }: BuildRun): Promise<BuildSample> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
   const outDir = join(folder, 'dist')
   const changed = contender.isChanged === true ? await chunkToChange(tree) : undefined
-  const cache = join(folder, 'cache')
-  const parameters = [JSON.stringify(contender), tree, outDir, cache]
+  // The plugin keeps its cache next to the nearest package.json above the output.
+  const cache = join(folder, 'node_modules/.cache/serve-dist')
+  const parameters = [JSON.stringify(contender), tree, outDir, join(folder, 'vite')]
   try {
+    await writeFile(join(folder, 'package.json'), '{}')
     if (contender.isWarm === true && !(await takeCache(kept, cache))) {
       await runProgram(parameters, join(folder, 'cost.json'))
     }
@@ -51,7 +53,7 @@ export async function runBuild({ contender, tree, kept }: BuildRun): Promise<Bui
   }
 }
 
-/** Copies the kept cache; answers whether there was one. */
+/** Copies the kept cache. Returns whether there was one. */
 async function takeCache(kept: string, cache: string): Promise<boolean> {
   if ((await readdir(kept)).length === 0) return false
   await copy(join(kept, 'cache'), cache)
@@ -62,7 +64,7 @@ async function copy(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, force: true, preserveTimestamps: true })
 }
 
-/** The script in the middle, by name: in the editor it is a language, elsewhere all are alike. */
+/** Returns the script in the middle, by name: in the editor it is a language, in other trees all are alike. */
 async function chunkToChange(tree: string): Promise<string | undefined> {
   const scripts = (await filesIn(tree)).filter((path) => path.endsWith('.js'))
   return scripts[scripts.length >> 1]

@@ -1,17 +1,16 @@
-// Measures builds: ours beside other plugins, the same files, each in a process of its own, taking turns.
+// Measures builds with our plugin and with others: the same files, each build in its own process, in turns.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, isAbsolute, join } from 'node:path'
-import { usableCores } from '@serve-dist/manifest/usable-cores'
+import { join } from 'node:path'
+import { usableCores } from '@serve-dist/foundation/process/usable-cores'
 import { Command } from 'commander'
-import { choose, namesOf, positive } from '../serve/option-values.ts'
+import { choose, commandLine, namesOf, positive } from '../serve/option-values.ts'
 import { readPackageVersion } from '../serve/peers/find-server.ts'
-import { showProgress } from '../serve/progress.ts'
-import { describeRun, readMachine, readSaved, saveReport } from '../serve/report/report.ts'
+import { print, showProgress } from '../serve/progress.ts'
+import { describeRun, readMachine } from '../serve/report/report.ts'
 import { runProcess } from '../serve/run-process.ts'
-import { type BuildReport, type BuildTable, formatBuildTable } from './build-table.ts'
+import { type BuildTable, formatBuildTable } from './build-table.ts'
 import type { CodecSeconds } from './codec-program.ts'
-import { compareBuilds } from './compare-builds.ts'
 import { type Contender, contenders as allContenders } from './contender.ts'
 import { type BuildSample, runBuild } from './run-build.ts'
 import { formatTargets, targetsOf } from './targets.ts'
@@ -21,57 +20,26 @@ interface Options {
   readonly contenders: readonly string[]
   readonly trees: readonly string[]
   readonly rounds: number
-  readonly baseline?: string
-  readonly save?: string
 }
 
-const { contenders, trees, rounds, baseline, save } = new Command('bench:build')
+const { contenders, trees, rounds } = new Command('bench:build')
   .option('--contenders <names>', 'which plugins (default: all)', namesOf(allContenders), [])
   .option('--trees <names>', 'which files: editor, small, huge (default: all)', namesOf(allTrees), [])
-  .option('--rounds <n>', 'rounds, the contenders taking turns', positive, 5)
-  .option('--baseline <file>', 'compare with a saved report')
-  .option('--save <file>', 'save the report; not when an output was wrong')
+  .option('--rounds <n>', 'rounds, in which the contenders take turns', positive, 5)
   .parse()
   .opts<Options>()
 
-const saved = baseline === undefined ? undefined : await readSaved<BuildReport>('baseline', baseline)
-// Other rows are compared with these two.
+// All rows are compared with these two.
 const always = contenders.length === 0 ? [] : ['vite', 'serve-dist']
 const chosen = choose(allContenders, [...new Set([...always, ...contenders])])
-// The codecs are divided among the usable cores, which may be fewer than the machine has.
+// The codecs use only the usable cores, which may be fewer than the machine has.
 const machine = { ...readMachine(), cores: usableCores() }
-const tables: BuildTable[] = []
 for (const tree of choose(allTrees, trees)) {
   const table = await measureTree(tree, chosen)
-  if (table.rows.every((row) => row.void === undefined)) printTable(table)
-  tables.push(table)
+  print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores))}`)
+  if (table.rows.some((row) => row.void !== undefined)) process.exitCode = 1
 }
-const report: BuildReport = {
-  date: new Date().toISOString(),
-  command: ['pnpm bench:build', ...process.argv.slice(2).map(withoutFolder)].join(' '),
-  machine,
-  tables,
-}
-print(`\n${describeRun(report)}, by \`${report.command}\`.`)
-const wrong = tables.flatMap(({ rows }) => rows.filter((row) => row.void !== undefined))
-if (wrong.length > 0) {
-  const names = wrong.map((row) => `${row.contender} (${row.void})`).join(', ')
-  print(`\nFailed: ${names} left out or spoiled what they should write.`)
-  process.exitCode = 1
-} else {
-  if (save !== undefined) await saveReport(save, report)
-  if (saved !== undefined) print(`\nSince ${saved.date}:\n\n${compareBuilds(report, saved)}`)
-}
-
-function printTable(table: BuildTable): void {
-  const targets = formatTargets(targetsOf(table, machine.cores), table.codecSample)
-  print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${targets}`)
-}
-
-/** The folder of a file says something about this machine alone. */
-function withoutFolder(argument: string): string {
-  return isAbsolute(argument) ? basename(argument) : argument
-}
+print(`\n${describeRun({ date: new Date().toISOString(), machine })}, by \`${commandLine('bench:build')}\`.`)
 
 async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<BuildTable> {
   showProgress(`${tree.name}: files`)
@@ -85,7 +53,7 @@ async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<Bu
   const voids = new Map<Contender, string>()
   const kept = await mkdtemp(join(tmpdir(), 'serve-dist-bench-cache-'))
   for (let round = 0; round < rounds; round += 1) {
-    // Nobody is always the first, or always behind the same one.
+    // Each round begins with another contender.
     const start = round % taking.length
     for (const contender of [...taking.slice(start), ...taking.slice(0, start)]) {
       if (voids.has(contender)) continue
@@ -93,7 +61,7 @@ async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<Bu
       try {
         samples.get(contender)?.push(await runBuild({ contender, tree: folder, kept }))
       } catch (error) {
-        voids.set(contender, reasonOf(error))
+        voids.set(contender, String(error).replaceAll(/\s+/g, ' ').slice(0, 200))
       }
     }
   }
@@ -105,13 +73,5 @@ async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<Bu
     samples: voids.has(contender) ? [] : (samples.get(contender) ?? []),
     void: voids.get(contender),
   }))
-  return { tree: tree.name, title: tree.title, ...codecs, rows: await Promise.all(rows) }
-}
-
-function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 200)
-}
-
-function print(message: string): void {
-  process.stdout.write(`${message}\n`)
+  return { title: tree.title, ...codecs, rows: await Promise.all(rows) }
 }

@@ -1,6 +1,6 @@
 import { aboveVite, type BuildRow, type BuildTable, ratioAboveVite } from './build-table.ts'
 
-/** A limit for a pass, and its measured value. */
+/** A limit for a compression step, and its measured value. */
 export interface Target {
   readonly name: string
   readonly value: number
@@ -23,26 +23,23 @@ export function targetsOf(table: BuildTable, cores: number): readonly Target[] {
   if (cold !== undefined && warm !== undefined) add('warm ÷ cold', ratioAboveVite(warm, cold, table), 0.05)
   if (cold !== undefined && hasty !== undefined)
     add('durable ÷ not', ratioAboveVite(cold, hasty, table), 1.05)
-  // The default configuration. All other rows leave zstd out, as the other plugins do.
+  // The default configuration. All other rows leave zstd out, because the other plugins have none.
   const zstd = rowOf(table, 'serve-dist-zstd')
   if (zstd !== undefined) addPass(zstd, ' with zstd', codecSeconds + zstdSeconds)
   return targets
 }
 
-/** A line for each target, and one more when the codecs' time is an estimate. */
-export function formatTargets(targets: readonly Target[], codecSample?: number): string {
-  return [
-    ...targets.map(
+/** Formats a line for each target. */
+export function formatTargets(targets: readonly Target[]): string {
+  return targets
+    .map(
       ({ name, value, limit }) =>
         `${value <= limit ? 'met' : 'MISSED'}: ${name} = ${value.toFixed(3)} (at most ${limit})`,
-    ),
-    ...(codecSample === undefined
-      ? []
-      : [`codec CPU: measured with ${codecSample} of the files, scaled by bytes`]),
-  ].join('\n')
+    )
+    .join('\n')
 }
 
-/** The row of a contender, unless it is void. */
+/** Returns the row of a contender, unless it is void. */
 function rowOf({ rows }: BuildTable, name: string): BuildRow | undefined {
   return rows.find(({ contender, void: reason }) => contender === name && reason === undefined)
 }

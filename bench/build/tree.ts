@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { cacheDirectory } from '../serve/bench-directory.ts'
 
-/** Files as a bundler would leave them. */
+/** A folder of files for builds. */
 export interface Tree {
   readonly name: string
   readonly title: string
   /** Writes the files into an empty folder. */
   readonly fill: (folder: string) => Promise<void>
-  /** The number of files that the codecs' own time is measured with; by default all. */
+  /** The number of files that the time of the codecs is measured with. @default all */
   readonly codecSample?: number
 }
 
@@ -24,12 +24,12 @@ export const trees: readonly Tree[] = [
     name: 'huge',
     title: '20 files of 20 MB',
     fill: async (folder) => await cut(folder, 20, 20_000_000),
-    // They are all alike, and the codecs take a minute for each in one thread.
+    // All files are alike, and the codecs need a minute for each in one thread.
     codecSample: 2,
   },
 ]
 
-/** The folder of a tree, filled once; one that an earlier run left half-filled is begun anew. */
+/** Fills the folder of a tree once. Begins anew if an earlier run did not finish it. Returns the folder. */
 export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): Promise<string> {
   const folder = join(cacheDirectory, 'trees', name)
   if (existsSync(folder)) return folder
@@ -41,16 +41,7 @@ export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): 
   return folder
 }
 
-/** So many of the items, at even distances; the same ones each time. */
-export function spreadOver<Item>(items: readonly Item[], count: number): readonly Item[] {
-  if (count >= items.length) return items
-  const distance = items.length / count
-  return Array.from({ length: count }, (_, index) => Math.floor((index + 0.5) * distance)).flatMap((place) =>
-    items.slice(place, place + 1),
-  )
-}
-
-/** Every file below a folder, relative, with `/`, sorted. */
+/** Lists the files below a folder, as sorted relative paths with `/`. */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
@@ -68,7 +59,7 @@ async function fillEditor(folder: string): Promise<void> {
   })
 }
 
-/** Cuts files out of the editor's scripts, each from another place; long ones go round with changes. */
+/** Cuts files out of the editor's scripts, each from another offset. Long files repeat them with changes. */
 async function cut(folder: string, count: number, size: number): Promise<void> {
   const source = await prepareTree({ name: 'editor', fill: fillEditor })
   const scripts = (await filesIn(source)).filter((path) => path.endsWith('.js'))
@@ -84,7 +75,7 @@ async function cut(folder: string, count: number, size: number): Promise<void> {
       filled += length
       place = (place + length * 7 + index) % text.length
     }
-    // Text that comes round again must not be a copy.
+    // Repeated text must not be a copy.
     for (let at = index; size > text.length && at < size; at += 97) bytes[at] = (at * (index + 1)) & 127
     const path = join(folder, `assets/${index % 100}/file-${index}.js`)
     await mkdir(dirname(path), { recursive: true })

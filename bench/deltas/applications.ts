@@ -2,23 +2,21 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { prepareTree } from '../build/tree.ts'
-import { benchDirectory } from '../serve/bench-directory.ts'
+import { benchDirectory, ownCommand } from '../serve/bench-directory.ts'
 import { runProcess } from '../serve/run-process.ts'
 
-/** An application that is not ours: README.md says why these. */
+/** An application of another project; README.md has the reasons for these. */
 export interface Application {
-  /** The folder with what is ours of it: its lockfile, and what its package leaves out. */
+  /** The folder with its lockfile and the files that its package leaves out. */
   readonly name: string
-  /** What is copied out of its dependencies before it is built. */
+  /** Paths that are copied out of its dependencies before the build. */
   readonly sources: Readonly<Record<string, string>>
-  /** Parameters of Node that build it into a folder `dist`. */
+  /** The command line of Node that builds it into a folder `dist`. */
   readonly build: readonly string[]
   readonly change: TextChange
-  /** In pnpm-workspace.yaml, wherever it stands. */
+  /** The version in pnpm-workspace.yaml. */
   readonly release: TextChange
 }
-
-const serveDist = join(benchDirectory, '../packages/server/bin/serve-dist.js')
 
 interface TextChange {
   readonly file: string
@@ -53,12 +51,12 @@ export const applications: readonly Application[] = [
   },
 ]
 
-/** The folder with a folder for each of the states: `0`, `1`, `2`. Built once by a program of Node. */
+/** Builds the states once. Returns a folder with the folders `0`, `1` and `2`. */
 export async function buildStates(application: Application, node: string): Promise<string> {
   return await prepareTree({
     name: `deltas-${application.name}`,
     fill: async (folder) => {
-      // Not below this workspace, whose settings are not theirs; nor below a `node_modules`, whose files are no sources.
+      // Outside of this workspace, which has other settings, and of any `node_modules`, whose files are not sources.
       const work = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
       try {
         await fill(folder, work, { application, node })
@@ -84,7 +82,7 @@ async function fill(
     void (await runProcess('npx', ['--yes', 'pnpm@12', 'install', flag], { cwd: work, env }))
   const finish = async (state: number): Promise<void> => {
     await runProcess(node, build, { cwd: work, env })
-    await runProcess(node, [serveDist, 'compress'], { cwd: work, env })
+    await runProcess(node, [ownCommand, 'compress'], { cwd: work, env })
     await cp(join(work, 'dist'), join(folder, String(state)), { recursive: true, preserveTimestamps: true })
   }
   await cp(join(benchDirectory, 'deltas', name), work, { recursive: true })
@@ -97,7 +95,7 @@ async function fill(
   await finish(1)
   await replaceIn(work, release)
   await install('--no-frozen-lockfile')
-  // Which lays a dependency as it was published.
+  // The installation restored the published file.
   await replaceIn(work, change)
   await finish(2)
 }
@@ -105,6 +103,6 @@ async function fill(
 async function replaceIn(work: string, { file, from, to }: TextChange): Promise<void> {
   const path = join(work, file)
   const text = (await readFile(path, 'utf8')).replaceAll(from, to)
-  if (!text.includes(to)) throw new Error(`${file}: there is no ${from}`)
+  if (!text.includes(to)) throw new Error(`${file}: the text is missing: ${from}`)
   await writeFile(path, text)
 }

@@ -1,5 +1,5 @@
-// What a returning visitor of two real applications pays for a new build: every file that changed, as brotli, as zstd, and
-// as the delta that `serve-dist publish` made against the build before (RFC 9842); beside it what a Chromium really got.
+// Measures a new build for returning visitors of two real applications: the bytes of the files that changed as brotli,
+// as zstd, as the deltas of `serve-dist publish` (RFC 9842), and as a Chromium received them.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,29 +13,22 @@ import {
 } from '@serve-dist/manifest'
 import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
-import { benchDirectory } from '../serve/bench-directory.ts'
+import { markdownTable } from 'markdown-table'
+import { ownCommand } from '../serve/bench-directory.ts'
 import { choose, namesOf } from '../serve/option-values.ts'
-import { print } from '../start/measure-start.ts'
-import { applications, buildStates, states } from './applications.ts'
+import { print } from '../serve/progress.ts'
+import { type Application, applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
 
-/** Bytes on the way to a visitor, without heads. */
-interface Weight {
-  readonly size: number
+/** A file that the previous build does not have, with the bytes of its bodies. */
+interface Change {
+  /** Whether the browser has a file that a delta of it could be decoded with. */
+  readonly isEligible: boolean
   readonly br: number
   readonly zstd: number
-  /** What is sent without a delta, where there is none. */
+  /** The body that is sent if there is no delta, else the delta. */
   readonly delta: number
   readonly inBrowser: number
-}
-
-/** A file that the build before has not. */
-interface Change extends Weight {
-  readonly path: string
-  /** Whether the browser has a file to decode a delta of it against. */
-  readonly isEligible: boolean
-  /** What the browser says that it got. */
-  readonly coding: string
 }
 
 interface Step {
@@ -52,109 +45,87 @@ interface Options {
 }
 
 const options = new Command('bench:deltas')
-  .option('--applications <names>', 'separated by commas; by default all', namesOf(applications), [])
+  .option('--applications <names>', 'separated by commas (default: all)', namesOf(applications), [])
   .option('--node <path>', 'program of Node 24.6 or newer: builds, publishes, serves', process.execPath)
-  .option(
-    '--command <path>',
-    'bin/serve-dist.js',
-    join(benchDirectory, '../packages/server/bin/serve-dist.js'),
-  )
+  .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .option('--chromium <path>', 'program of Chromium 130 or newer', '/usr/bin/chromium')
   .parse()
   .opts<Options>()
 
+const headings = ['', 'changed', 'eligible', 'br', 'zstd', 'with deltas', '÷ br', 'in Chromium']
+const lines = [[...headings, 'all that changed: br', 'with deltas', 'first page, heads included']]
 const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
 try {
-  for (const { name } of choose(applications, options.applications)) await measure(name)
+  for (const application of choose(applications, options.applications)) await measure(application)
 } finally {
   await rm(scratch, { recursive: true })
 }
+print(markdownTable(lines, { align: ['l', ...lines.slice(1).map(() => 'r')] }))
 
-async function measure(name: string): Promise<void> {
-  const folders = await Promise.all(
-    applications
-      .filter((application) => application.name === name)
-      .map((application) => buildStates(application, options.node)),
-  )
+async function measure(application: Application): Promise<void> {
+  const { name } = application
+  const folder = await buildStates(application, options.node)
   const place = join(scratch, name)
   let visitor: Visitor | undefined
   let before: Manifest | undefined
   for (const [state, title] of states.entries()) {
-    const build = join(folders.join(''), String(state))
+    const build = join(folder, String(state))
     await publish(build, await openStore(place), { deltaBudget: 600_000 })
     const serving = [options.command, '--store', place, '--store-cache', `${place}-cache`]
     visitor ??= await openVisitor(options.chromium, options.node, serving)
     const after = parseManifest(await readFile(join(build, manifestPath), 'utf8'))
     const wanted = after.files.map(({ path }) => path).filter((path) => /\.(?:css|js)$/.test(path))
     const visit = await visitor.visit(after.buildId, wanted)
-    if (before !== undefined) await report(`${name}, ${title}`, { before, after, place }, visit)
+    if (before !== undefined) {
+      const changes = await readChanges({ before, after, place }, visit)
+      lines.push([`${name}, ${title}`, ...cellsOf(changes), firstPage(visit)])
+    }
     before = after
   }
   await visitor?.close()
 }
 
-async function report(title: string, { before, after, place }: Step, visit: Visit): Promise<void> {
+async function readChanges({ before, after, place }: Step, visit: Visit): Promise<readonly Change[]> {
   const document = await readDeltas(await openStore(place), after.buildId)
   const [dictionaries, own] = [dictionariesOf(before), dictionariesOf(after)]
   const known = new Set(before.files.map(({ sha256 }) => sha256))
-  const changes = after.files
+  return after.files
     .filter(({ sha256 }) => !known.has(sha256))
     .map((file): Change => {
       const { stem = '' } = file
       const old = own.get(stem)?.file === file ? dictionaries.get(stem)?.file : undefined
       const { dcz, dcb } = (old && document?.files.get(file.sha256)?.get(old.sha256)) ?? {}
-      const [br, zstd] = [sizeAs(file, 'br'), sizeAs(file, 'zstd')]
-      const { body = 0, coding = '' } = visit.all.get(file.path) ?? {}
+      const br = sizeAs(file, 'br')
       return {
-        path: file.path,
         isEligible: old !== undefined,
-        size: file.size,
         br,
-        zstd,
+        zstd: sizeAs(file, 'zstd'),
         delta: Math.min(dcz?.size ?? br, dcb?.size ?? br),
-        inBrowser: body,
-        coding,
+        inBrowser: visit.all.get(file.path)?.body ?? 0,
       }
     })
-    .toSorted((one, other) => other.br - one.br)
-  const eligible = changes.filter(({ isEligible }) => isEligible)
-  const others = changes.filter(({ isEligible }) => !isEligible)
-  print(`\n### ${title}\n\n| changed | bytes | br | zstd | delta | delta ÷ br | in Chromium | as |`)
-  print('| ------- | ----: | -: | ---: | ----: | ---------: | ----------: | -- |')
-  for (const change of changes) {
-    print(row(change.isEligible ? change.path : `(${change.path})`, change, change.coding))
-  }
-  print(row(`**${eligible.length} eligible**`, sum(eligible)))
-  print(row(`(${others.length} not eligible)`, sum(others)))
-  print(row('**all that changed**', sum(changes)))
-  const first = [...visit.page.values()]
-  const [bodies, wholes] = (['body', 'whole'] as const).map((what) =>
-    first.reduce((total, arrival) => total + arrival[what], 0),
-  )
-  const codings = first.filter(({ coding }) => coding.startsWith('dc')).length
-  print(
-    `\nThe first page loaded ${first.length} files again, ${codings} as deltas: ${bodies} bytes, with heads ${wholes}.`,
-  )
 }
 
 function sizeAs({ size, variants }: ManifestFile, coding: ContentCoding): number {
   return variants.find((variant) => variant.coding === coding)?.size ?? size
 }
 
-function sum(weights: readonly Weight[]): Weight {
-  const of = (what: (weight: Weight) => number): number =>
-    weights.reduce((total, weight) => total + what(weight), 0)
-  return {
-    size: of(({ size }) => size),
-    br: of(({ br }) => br),
-    zstd: of(({ zstd }) => zstd),
-    delta: of(({ delta }) => delta),
-    inBrowser: of(({ inBrowser }) => inBrowser),
-  }
+function cellsOf(changes: readonly Change[]): string[] {
+  const eligible = changes.filter(({ isEligible }) => isEligible)
+  const sum = (some: readonly Change[], what: 'br' | 'zstd' | 'delta' | 'inBrowser'): number =>
+    some.reduce((total, change) => total + change[what], 0)
+  const [br, zstd, delta, inBrowser] = (['br', 'zstd', 'delta', 'inBrowser'] as const).map((what) =>
+    sum(eligible, what),
+  )
+  const ratio = `${((100 * (delta ?? 0)) / (br ?? 0)).toFixed(1)} %`
+  const all = [sum(changes, 'br'), sum(changes, 'delta')]
+  const cells = [changes.length, eligible.length, br, zstd, delta, ratio, inBrowser, ...all]
+  return cells.map((cell) => (cell ?? '').toLocaleString('en'))
 }
 
-function row(title: string, { size, br, zstd, delta, inBrowser }: Weight, coding = ''): string {
-  const ratio = br === 0 ? '' : `${((100 * delta) / br).toFixed(1)} %`
-  const cells = [title, size, br, zstd, delta, ratio, inBrowser, coding]
-  return `| ${cells.map((each) => each.toLocaleString('en')).join(' | ')} |`
+function firstPage({ page }: Visit): string {
+  const arrivals = [...page.values()]
+  const bytes = arrivals.reduce((total, { whole }) => total + whole, 0)
+  const deltas = arrivals.filter(({ coding }) => coding.startsWith('dc')).length
+  return `${bytes.toLocaleString('en')}: ${arrivals.length} files, ${deltas} deltas`
 }

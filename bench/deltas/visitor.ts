@@ -4,28 +4,28 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { chromium } from 'playwright'
 
-/** How a file came: Resource Timing's `contentEncoding`, `encodedBodySize` and `transferSize`. */
+/** Resource Timing of a file: `contentEncoding`, `encodedBodySize` and `transferSize`. */
 interface Arrival {
   readonly coding: string
   readonly body: number
   readonly whole: number
 }
 
-/** What a visit loaded, by path. */
+/** The files that a visit loaded, by path. */
 export interface Visit {
   /** Loaded by the first page. */
   readonly page: ReadonlyMap<string, Arrival>
-  /** And by the other pages, one of which needs each file that was asked for. */
+  /** Loaded by all pages together. */
   readonly all: ReadonlyMap<string, Arrival>
 }
 
-/** A browser that keeps what it loaded from one visit to the next. */
+/** A browser that keeps its cache from one visit to the next. */
 export interface Visitor {
   visit(buildId: string, paths: readonly string[]): Promise<Visit>
   close(): Promise<void>
 }
 
-/** Serves a store, by these parameters of a Node, to a Chromium. */
+/** Starts a server of a store and a Chromium. */
 export async function openVisitor(
   executablePath: string,
   node: string,
@@ -44,7 +44,7 @@ export async function openVisitor(
       const page = new Map(await tab.evaluate(arrivals))
       await tab.evaluate(load, paths)
       const all = new Map(await tab.evaluate(arrivals))
-      // Chromium writes a dictionary down some time after its response has ended, and says nothing.
+      // Chromium stores a dictionary some time after the end of its response, without an event.
       await setTimeout(5000)
       await tab.close()
       return { page, all }
@@ -75,7 +75,7 @@ async function untilServed(origin: string, buildId: string): Promise<void> {
   }
 }
 
-/** In the page: loads files as the application would. */
+/** Runs in the page: loads files as the application would. */
 async function load(paths: readonly string[]): Promise<void> {
   await Promise.all(
     paths.map(
@@ -93,7 +93,7 @@ async function load(paths: readonly string[]): Promise<void> {
   )
 }
 
-/** In the page: what came, and not out of the browser's cache. */
+/** Runs in the page: lists the files that did not come from the browser's cache. */
 function arrivals(): [string, Arrival][] {
   return performance
     .getEntriesByType('resource')

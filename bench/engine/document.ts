@@ -6,55 +6,41 @@ import { judge } from './judge.ts'
 import { type Target, targets } from './targets.ts'
 import { estimate, looks, verdictOf } from './verdict.ts'
 
-/** Workloads that were measured one after another, with what they were measured of. */
-export interface Piece {
-  readonly date: string
-  readonly commit: string
-  readonly command: string
-  readonly minutes: number
-  readonly workloads: readonly string[]
-}
+/** Formats a run of `bench:engine` as Markdown. */
+export function engineDocument(report: Report): string {
+  return `# The native engine and its peers
 
-/** A run of `bench:engine`, in as many pieces as it was resumed. */
-export interface EngineReport extends Report {
-  readonly pieces: readonly Piece[]
-}
-
-/** What a run of `bench:engine` says, as Markdown. */
-export function engineDocument(report: EngineReport): string {
-  return `# The native engine beside its peers
-
-${describeRun(report)}.
-The server on one core, the load on another; servers take turns, round after round, and each is started anew after five.
-Values are medians of the rounds, ratios and differences are medians of those within each round. ${noiseIn(report)}
-
-${piecesIn(report)}
+${describeRun(report)}, at commit ${report.commit ?? 'unknown'}, by \`${report.command}\`.
+The server has one core, the load another. Servers take turns, round after round; each is started anew after five rounds.
+Values are medians of the rounds. Ratios and differences are medians of those within each round. ${noiseIn(report)}
 
 ## Targets
 
-A target is judged where what was measured is farther from the mark than \`serve-dist-native\` is from itself, which takes two
-turns in each round: \`itself\` is the farther end of that ratio's interval (95 %). Below 30 rounds, a difference of less than 10 %
-decides nothing; below 5, none. What is on its mark or on the better side of it is met.
+A target is judged if its value is farther from the mark than \`serve-dist-native\` is from itself. That server takes two
+turns in each round; the column \`itself\` is the farther end of the ratio's interval (95 %). Below 30 rounds, a difference of less
+than 10 % decides nothing; below 5 rounds, nothing is decided. A target is met if its value is on the mark or on the better side.
 
-The rounds of a target end early only after ${looks.join(', ')}: where the interval of the ratio to what the mark allows (99 %, so that all looks together
-are wrong in 5 %) lies 10 % or more from 1 on one side, and farther than the engine is from itself.
+The rounds of a target end early only after ${looks.join(', ')}. Then the interval of the ratio to the mark (99 %, so that
+all looks together are wrong in 5 %) is on one side of 1, at least 10 % from it, and farther than the engine is from itself.
 
 ${targetTable(report)}
 
 ${workloadTables(report)}${missingIn(report)}`
 }
 
-function piecesIn({ pieces }: EngineReport): string {
-  return pieces
-    .map(({ date, commit, command, minutes, workloads }) => {
-      const when = `${date.slice(0, 16).replace('T', ' ')} UTC, ${minutes} minutes, of ${commit}`
-      return `- ${when}, by \`${command}\`: ${workloads.map((name) => `\`${name}\``).join(', ')}`
-    })
-    .join('\n')
-}
-
 function targetTable(report: Report): string {
-  const headings = ['workload', 'what', 'beside', 'value', '95 %', 'itself', 'mark', 'aim', 'rounds', '']
+  const headings = [
+    'workload',
+    'what',
+    'compared with',
+    'value',
+    '95 %',
+    'itself',
+    'mark',
+    'aim',
+    'rounds',
+    '',
+  ]
   const lines = targets.flatMap((target) =>
     target.workloads.map((workload) => targetLine(report, target, workload)),
   )
@@ -135,28 +121,23 @@ function workloadTable(rows: readonly Row[]): string {
   return markdownTable([headings, ...lines], { align })
 }
 
-/** Of what latency the load generator may itself be the reason. */
+/** Returns the latency that the load generator itself may have caused. */
 function lateIn(row: Row): string {
   const late = medianOf(row, 'lateMilliseconds')
   return late > 0 ? late.toFixed(2) : '–'
 }
 
 function noiseIn({ rows }: Report): string {
-  const samples = rows.flatMap(({ samples: own }) => own)
-  const [foreign, stolen] = [
-    samples.map(({ foreignCpuShare }) => foreignCpuShare),
-    samples.map(({ stolenCpuShare }) => stolenCpuShare),
-  ].map((shares) => `${percent(median(shares))} in the median and ${percent(Math.max(...shares))} at worst`)
-  return `Others used ${foreign} of a core meanwhile; of that, other machines stole ${stolen}.`
+  const shares = rows.flatMap(({ samples }) => samples.map(({ foreignCpuShare }) => foreignCpuShare))
+  const [middle, worst] = [median(shares), Math.max(...shares)].map(
+    (share) => `${(share * 100).toFixed(0)} %`,
+  )
+  return `Other processes and machines used ${middle} of a core in the median and ${worst} at worst.`
 }
 
 function missingIn({ missing }: Report): string {
   const lines = Object.entries(missing).map(([name, reason]) => `- \`${name}\`: ${reason}.`)
   return lines.length === 0 ? '' : `\n## Not on this machine\n\n${lines.join('\n')}\n`
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`
 }
 
 function numberOf(value: number): string {

@@ -3,22 +3,22 @@ import { median } from '../serve/statistics.ts'
 import { shareOfMark, type Target, valueOf } from './targets.ts'
 import { estimate, isSettled, resolutionOf } from './verdict.ts'
 
-/** What is added to the name of a server that takes a second turn in each round. */
+/** The end of the name of a server that takes a second turn in each round. */
 export const again = '-again'
 
-/** What the rounds of one workload say of a target. */
+/** The result of the rounds of one workload for a target. */
 export interface Judged {
-  /** A value for each round, as the mark is one. */
+  /** A value for each round, of the mark's kind. */
   readonly values: readonly number[]
-  /** The same as shares of what the target allows. */
+  /** These values as shares of the largest that the target allows. */
   readonly shares: readonly number[]
-  /** As a share: how far the server is from itself. Beside nothing: how far from its own median, or how late the load is. */
+  /** The difference of the server from itself, as a share; if it is compared with nothing, its spread or the load's delay. */
   readonly resolution: number
-  /** Why there is nothing to judge. */
+  /** The reasons of rows without figures. */
   readonly voids: readonly string[]
 }
 
-/** Reads it from the rows of a run. */
+/** Compares the rows of a run with a target. */
 export function judge(rows: readonly Row[], target: Target, workload: string): Judged {
   const { server, beside, quantity } = target
   const own = quantities(rows, { workload, server, quantity })
@@ -39,19 +39,19 @@ export function judge(rows: readonly Row[], target: Target, workload: string): J
   }
 }
 
-/** Whether a target needs the rounds of a server: those of the engine, of what it is beside, and of the engine once more. */
+/** Tells whether a target needs the rounds of a server: the engine, its peer, and the second turn of the engine. */
 export function isAbout({ server, beside }: Target, name: string): boolean {
   if (beside === undefined) return name === server
   return [server, beside, server + again].includes(name)
 }
 
-/** Whether no further round would change what is said of a target, or there is nothing to say. */
+/** Tells whether no further round would change the verdict of a target. */
 export function isDecided(rows: readonly Row[], target: Target, workload: string): boolean {
   const { shares, resolution, voids } = judge(rows, target, workload)
   return voids.length > 0 || isSettled(shares, resolution)
 }
 
-/** How far the server that takes two turns is from itself. */
+/** Returns the difference between the two turns of a server. */
 function differenceFromItself(rows: readonly Row[], workload: string, quantity: keyof Sample): number {
   const twice = rows.filter((row) => row.workload === workload && row.server.endsWith(again))
   const differences = twice.flatMap(({ server }) => {
@@ -63,19 +63,19 @@ function differenceFromItself(rows: readonly Row[], workload: string, quantity: 
   return differences.length === 0 ? Number.NaN : Math.max(...differences)
 }
 
-/** Of values that stand beside nothing: how far the interval reaches from their median. */
+/** Returns how far the interval reaches from the median of the values. */
 function spreadOf(values: readonly number[]): number {
   const middle = median(values)
   return resolutionOf(estimate(values.map((value) => value / middle)))
 }
 
-/** A latency cannot be told from its mark where the load generator itself is as late, as a share of the mark. */
+/** Returns the delay of the load generator as a share of the mark, because a latency includes it. */
 function lateIn(rows: readonly Row[], { server, quantity, mark }: Target, workload: string): number {
   if (quantity !== 'p99Milliseconds') return 0
   return median(quantities(rows, { workload, server, quantity: 'lateMilliseconds' })) / mark
 }
 
-/** Those of each round in which both had their turn. */
+/** Pairs the values of the rounds in which both servers had their turn. */
 function pair(values: readonly number[], others: readonly number[]): (readonly [number, number])[] {
   return values.flatMap((value, round) => {
     const other = others[round]

@@ -1,14 +1,14 @@
 import type { Sample } from '../serve/report/report.ts'
 
-/** What the native engine must reach, or the reason for more work. */
+/** A figure that the native engine must reach. */
 export interface Target {
   readonly title: string
   readonly workloads: readonly string[]
   readonly server: string
   readonly quantity: keyof Sample
-  /** Whose quantity it is measured by; without one, the mark is one of the quantity itself. */
+  /** The server that the quantity is compared with; if absent, the mark is one of the quantity itself. */
   readonly beside?: string
-  /** What the mark is of: a ratio or a quantity at most, a ratio at least, or at most so much more than beside. */
+  /** The largest ratio or quantity, the smallest ratio, or the largest difference. */
   readonly kind: 'at most' | 'at least' | 'at most more'
   readonly mark: number
   readonly aim?: number
@@ -22,7 +22,7 @@ const cpu = { ...most, quantity: 'cpuMicrosecondsPerRequest' } as const
 const besideNginx = { ...cpu, beside: 'nginx' } as const
 const pages = { server: 'serve-dist-native-ssr', beside: 'serve-dist-node-ssr' } as const
 
-/** The numbers that the engine was asked for. */
+/** The targets of the engine. */
 export const targets: readonly Target[] = [
   { ...besideNginx, title: '200, up to 14 KB', workloads: small, mark: 0.87, aim: 0.75 },
   { ...cpu, title: '200, up to 14 KB', workloads: small, beside: 'serve-dist-node', mark: 0.4 },
@@ -77,13 +77,13 @@ export const targets: readonly Target[] = [
   },
 ]
 
-/** What is compared with the mark: a quantity, how many times that of the other it is, or how much more. */
+/** Returns the value that is compared with the mark: a quantity, a ratio or a difference. */
 export function valueOf({ kind }: Pick<Target, 'kind'>, own: number, other?: number): number {
   if (other === undefined) return own
   return kind === 'at most more' ? own - other : own / other
 }
 
-/** What was measured as a share of what the target allows: up to 1 it is met, whatever the kind of its mark. */
+/** Returns a value as a share of the largest that the target allows: up to 1, the target is met. */
 export function shareOfMark(
   { kind, mark }: Pick<Target, 'kind' | 'mark'>,
   own: number,

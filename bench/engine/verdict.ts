@@ -1,22 +1,22 @@
 import { median } from '../serve/statistics.ts'
 
-/** What the median of all rounds there could be is, with a certainty. */
+/** The confidence interval of a median. */
 export interface Estimate {
   readonly median: number
   readonly low: number
   readonly high: number
 }
 
-/** Below so many rounds, a difference of less than 10 % decides nothing. */
+/** Below this number of rounds, a difference of less than 10 % decides nothing. */
 const roundsForLittle = 30
 const little = 0.1
-/** And below so many, nothing does. */
+/** Below this number of rounds, nothing is decided. */
 const leastRounds = 5
 
 /**
- * A median of rounds and the interval of its order statistics; of too few rounds for it, all values.
+ * Returns the median and the interval of its order statistics. If there are too few values for it, the interval spans all.
  *
- * @param doubt - how often the interval may be wrong: by default 5 %.
+ * @param doubt - the share of intervals that may be wrong.
  */
 export function estimate(values: readonly number[], doubt = 0.05): Estimate {
   const sorted = values.toSorted((a, b) => a - b)
@@ -28,18 +28,18 @@ export function estimate(values: readonly number[], doubt = 0.05): Estimate {
   }
 }
 
-/** How far from 1 a ratio may be though nothing differs: as far as a server's beside itself reaches. */
+/** Returns the largest distance from 1 that the ratio of a server to itself has by chance. */
 export function resolutionOf({ low, high }: Estimate): number {
   return Math.max(Math.abs(low - 1), Math.abs(high - 1))
 }
 
-/** What a run says of a target. */
+/** The verdict of a run on a target. */
 export type Verdict = 'met' | 'missed' | 'not measurable here'
 
 /**
- * Judges shares of what a target allows, one a round: up to 1 it is met.
+ * Judges the shares of the allowed value, one for each round: up to 1, the target is met.
  *
- * @param resolution - as a share: what a server differs from itself.
+ * @param resolution - the difference of a server from itself, as a share.
  */
 export function verdictOf(shares: readonly number[], resolution: number): Verdict {
   const share = median(shares)
@@ -49,12 +49,12 @@ export function verdictOf(shares: readonly number[], resolution: number): Verdic
   return share <= 1 ? 'met' : 'missed'
 }
 
-/** After how many rounds a run may end early; chosen beforehand, because each look is one more chance to be wrong. */
+/** The numbers of rounds after which a run may end early; fixed, because each look is one more chance to be wrong. */
 export const looks: readonly number[] = [10, 15, 20, 25]
 
 /**
- * Whether further rounds would change nothing: all of the interval is 10 % or more from 1, on one side, and farther
- * than the server is from itself. The doubt is shared by the looks and the end (Bonferroni): 5 % in all.
+ * Tells whether further rounds would change nothing: the whole interval is 10 % or more from 1, on one side, and farther
+ * than the server is from itself. The looks and the end share the doubt (Bonferroni): 5 % in all.
  */
 export function isSettled(shares: readonly number[], resolution: number): boolean {
   if (!looks.includes(shares.length)) return false
@@ -63,7 +63,7 @@ export function isSettled(shares: readonly number[], resolution: number): boolea
   return nearest >= little && nearest > resolution
 }
 
-/** Of so many values in order, how many at each end lie outside of the interval: those of the binomial's tail. */
+/** Returns the number of sorted values at each end that are outside of the interval: the binomial's tail. */
 function skippedRanks(count: number, most: number): number {
   let probability = 0.5 ** count
   let tail = probability

@@ -1,35 +1,35 @@
+import { basename, isAbsolute } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 
-/** Something that an option names. */
 interface Named {
   readonly name: string
 }
 
-/** The parts of a list that commas separate. */
+/** Splits a list at its commas. */
 export function list(text: string): readonly string[] {
   return text.split(',').filter(Boolean)
 }
 
-/** A whole number above 0. */
+/** Reads a whole number above 0. */
 export function positive(text: string): number {
   const number = Number(text)
   if (Number.isInteger(number) && number > 0) return number
   throw new InvalidArgumentError(`Expected a whole number above 0, found "${text}".`)
 }
 
-/** A list of names that `choose` finds among these. */
+/** Makes a reader of lists whose names `choose` finds among the items. */
 export function namesOf(items: readonly Named[]): (text: string) => readonly string[] {
   return (text) => {
     const names = list(text)
     const unknown = names.find((name) => !items.some((item) => fits(name, item, items)))
     if (unknown === undefined) return names
-    throw new InvalidArgumentError(`"${unknown}" is none of ${items.map(({ name }) => name).join(', ')}.`)
+    throw new InvalidArgumentError(`"${unknown}" is not one of ${items.map(({ name }) => name).join(', ')}.`)
   }
 }
 
 /**
- * Those whose name is given or, where none has that name, begins with it and a hyphen (`bun` for
- * `bun-routes` and `bun-directory`); all when nothing is given.
+ * Returns the items with these names. A name that no item has stands for all items that begin with it and a hyphen
+ * (`answer` for `answer-3k`, …). Returns all items if there are no names.
  */
 export function choose<Item extends Named>(
   items: readonly Item[],
@@ -40,4 +40,10 @@ export function choose<Item extends Named>(
 
 function fits(name: string, item: Named, items: readonly Named[]): boolean {
   return items.some((other) => other.name === name) ? item.name === name : item.name.startsWith(`${name}-`)
+}
+
+/** Returns the command line that runs now, without folders of this machine. */
+export function commandLine(name: string): string {
+  const words = process.argv.slice(2).map((word) => (isAbsolute(word) ? basename(word) : word))
+  return ['pnpm', name, ...words].join(' ')
 }

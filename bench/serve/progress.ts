@@ -1,9 +1,14 @@
 let lastStep = ''
 
-/** Writes the step under way to standard error: in one line of a terminal, elsewhere a line for each step. */
+/** Writes the current step to standard error: in one line of a terminal, else one line for each step. */
 export function showProgress(step: string, detail = ''): void {
   const text = detail === '' ? step : `${step}, ${detail}`
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}\r`)
   else if (step !== lastStep) process.stderr.write(`${step}\n`)
   lastStep = step
+}
+
+/** Writes a line to standard output. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

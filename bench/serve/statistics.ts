@@ -1,4 +1,4 @@
-/** The middle value; of an even number of values, the mean of the two in the middle. */
+/** Returns the middle value; of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -6,18 +6,18 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
-/** The value that the given share of all values does not exceed. */
+/** Returns the value that the given share of all values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
-/** How far the values lie apart, from lowest to highest, as a share of their median. */
+/** Returns the distance from the lowest to the highest value, as a share of the median. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values)
 }
 
-/** A change that the spread of either side, or 3 %, could hide is noise. */
+/** Tells whether the spread of either side, or 3 %, could hide a change. */
 export function isNoise(change: number, spreads: readonly number[]): boolean {
   return Math.abs(change) <= Math.max(0.03, ...spreads)
 }

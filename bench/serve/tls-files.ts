@@ -9,7 +9,7 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** What every connection agrees on: where a server had the choice, the fastest choice would be compared. */
+/** The only TLS parameters that clients offer: if servers could choose, the table would compare their choices. */
 export const agreed = { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', group: 'X25519' } as const
 
 const folder = join(cacheDirectory, 'tls')
@@ -18,13 +18,13 @@ const clientConfiguration = join(folder, 'client.cnf')
 
 let written: Promise<TlsFiles> | undefined
 
-/** A self-signed certificate for `localhost`, ECDSA over P-256, made once in each run. */
+/** Makes a self-signed certificate for `localhost`, ECDSA over P-256, once in each run. */
 export async function tlsFiles(): Promise<TlsFiles> {
   written ??= writeTlsFiles()
   return written
 }
 
-/** The environment of a load generator that uses OpenSSL 3: it offers nothing but what is agreed on. */
+/** The environment of a load generator that uses OpenSSL 3: limits its offer to `agreed`. */
 export const tlsClientEnvironment: Readonly<Record<string, string>> = { OPENSSL_CONF: clientConfiguration }
 
 async function writeTlsFiles(): Promise<TlsFiles> {

@@ -1,17 +1,19 @@
-// What the boot of 10,000 files costs beside listing, opening and reading them alone: CPU time of all threads until the
-// listening line, each in a process of its own, in turns, with the files in the system's memory.
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+// Measures the start with 10,000 files, and a process that only lists, opens and reads them: CPU time of all threads
+// until the listening line, with the files in the system's memory.
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { precompress, type PrecompressOptions } from '@serve-dist/precompress'
+import { precompress } from '@serve-dist/precompress'
 import { Command } from 'commander'
+import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
-import { benchDirectory } from '../serve/bench-directory.ts'
+import { ownCommand } from '../serve/bench-directory.ts'
 import { positive } from '../serve/option-values.ts'
+import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
-import { measureStart, print, ratioOf } from './measure-start.ts'
+import { measureStarts, ratioOf } from './measure-start.ts'
 
-/** Of a build with its variants: at most so many times the process that only reads it. */
+/** The largest CPU time for a build with its variants, as a multiple of the process that only reads it. */
 const mark = 3
 
 interface Options {
@@ -23,99 +25,62 @@ interface Options {
 
 const options = new Command('bench:boot')
   .option('--node <path>', 'program of Node', process.execPath)
-  .option(
-    '--command <path>',
-    'bin/serve-dist.js of a checkout',
-    join(benchDirectory, '../packages/server/bin/serve-dist.js'),
-  )
-  .option('--rounds <n>', 'rounds, the contenders taking turns', positive, 7)
+  .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
+  .option('--rounds <n>', 'rounds', positive, 7)
   .option('--gate', `exit code 1 above ${mark} times the reading of a build with its variants`)
   .parse()
   .opts<Options>()
 
-const withManifest = async (name: string, settings: PrecompressOptions): Promise<string> =>
-  await prepareTree({
-    name,
-    fill: async (folder) => {
-      await fill(folder)
-      await precompress(folder, settings)
-    },
-  })
-
-const compressed = await withManifest('boot-compressed', {})
-const folders = [
-  { title: '40,000: a build, three variants each', folder: compressed, hasManifest: true },
+const builds = [
+  { name: 'boot-compressed', title: '40,000: a build, three variants each', settings: {}, hasMark: true },
   {
+    name: 'boot-plain',
     title: '10,000: a build without variants',
-    folder: await withManifest('boot-plain', { codings: [] }),
-    hasManifest: true,
-  },
-  {
-    title: '10,000: no manifest',
-    folder: await prepareTree({ name: 'boot-folder', fill }),
-    hasManifest: false,
-  },
-  {
-    title: '40,000: no manifest, three variants each',
-    hasManifest: false,
-    folder: await prepareTree({
-      name: 'boot-lost',
-      fill: async (folder) => {
-        await cp(compressed, folder, { recursive: true })
-        await rm(join(folder, '.serve-dist'), { recursive: true })
-      },
-    }),
+    settings: { codings: [] },
+    hasMark: false,
   },
 ]
-
 const reader = fileURLToPath(new URL('read-folder.js', import.meta.url))
-const starts = {
-  reading: [reader],
-  serving: [
-    '-e',
-    "require('node:http').createServer((_, response) => response.end()).listen(0, '127.0.0.1', () => console.log('http://127.0.0.1'))",
-  ],
-}
+const bareServer =
+  "require('node:http').createServer((_, response) => response.end()).listen(0, '127.0.0.1', () => console.log('http://127.0.0.1'))"
 
-print('| files, of 2 kB each | bodies | reading alone | CPU ms | × reading | × without the starts |')
-print('| ------------------- | ------ | ------------: | -----: | --------: | -------------------: |')
-for (const { title, folder, hasManifest } of folders) {
-  const flags = ['--port', '0', ...(hasManifest ? [] : ['--force'])]
-  const contenders = [
-    starts.reading,
-    starts.serving,
-    [reader, folder],
-    [options.command, folder, ...flags],
-    [options.command, folder, ...flags, '--memory-budget', '0'],
-  ]
-  const costs = contenders.map((): number[] => [])
-  for (let round = 0; round <= options.rounds; round += 1) {
-    for (const [index, parameters] of contenders.entries()) {
-      const { cpu } = await measureStart(options.node, parameters)
-      // The first round brings the files into memory.
-      if (round > 0) costs[index]?.push(cpu)
-    }
-  }
-  const [bareReader = [], bareServer = [], reading = [], held = [], streamed = []] = costs
-  for (const [bodies, boot] of [
-    ['held', held],
-    ['streamed', streamed],
-  ] as const) {
+const lines = [
+  ['files, of 2 kB each', 'bodies', 'reading alone', 'CPU ms', '× reading', '× without the starts'],
+]
+for (const { name, title, settings, hasMark } of builds) {
+  const folder = await prepareTree({
+    name,
+    fill: async (empty) => {
+      await fill(empty)
+      await precompress(empty, settings)
+    },
+  })
+  const start = [options.command, folder, '--port', '0']
+  const words = [[reader], ['-e', bareServer], [reader, folder], start, [...start, '--memory-budget', '0']]
+  const commands = words.map((each) => () => each)
+  // One round that is not counted brings the files into memory.
+  await measureStarts(options.node, commands, 1)
+  const measured = await measureStarts(options.node, commands, options.rounds)
+  const [bareRead = [], bareServe = [], reading = [], held = [], streamed = []] = measured.map((costs) =>
+    costs.map(({ cpu }) => cpu),
+  )
+  for (const [bodies, boot] of [['held', held] as const, ['streamed', streamed] as const]) {
     const whole = ratioOf(boot, reading)
-    const alone = ratioOf(less(boot, bareServer), less(reading, bareReader))
+    const alone = ratioOf(less(boot, bareServe), less(reading, bareRead))
     const times = [reading, boot].map((values) => median(values).toFixed(0))
-    print(`| ${[title, bodies, ...times, whole.toFixed(2), alone.toFixed(2)].join(' | ')} |`)
-    if (options.gate === true && folder === compressed && whole > mark) process.exitCode = 1
+    lines.push([title, bodies, ...times, whole.toFixed(2), alone.toFixed(2)])
+    if (options.gate === true && hasMark && whole > mark) process.exitCode = 1
   }
 }
+print(markdownTable(lines, { align: ['l', 'l', 'r', 'r', 'r', 'r'] }))
 print(`\nMedians of ${options.rounds} rounds. The mark is ${mark} × reading for a build with its variants.`)
 
-/** The costs of each round without those of a process that starts and does nothing. */
+/** Subtracts the cost of a process that starts and does nothing, round by round. */
 function less(costs: readonly number[], starting: readonly number[]): number[] {
   return costs.map((cost, round) => cost - (starting[round] ?? Number.NaN))
 }
 
-/** Scripts of made-up words, as many in each of 100 folders, and a page. */
+/** Writes scripts of made-up words into 100 folders, and a page. */
 async function fill(folder: string): Promise<void> {
   let seed = 1
   const next = (below: number): number => {

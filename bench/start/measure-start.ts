@@ -1,25 +1,39 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readStartCpu } from '../serve/measure/resource-usage.ts'
 import { median } from '../serve/statistics.ts'
 
-/** The median of the ratios within each round: a slower machine slows both. */
+/** Costs in milliseconds. */
+export interface StartCost {
+  /** CPU time of all threads. */
+  readonly cpu: number
+  readonly wall: number
+}
+
+/** Starts commands of Node in turn, round after round. Returns the costs of each command, one for each round. */
+export async function measureStarts(
+  node: string,
+  commands: readonly ((round: number) => readonly string[])[],
+  rounds: number,
+): Promise<readonly (readonly StartCost[])[]> {
+  const costs = commands.map((): StartCost[] => [])
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, wordsOf] of commands.entries()) {
+      costs[index]?.push(await measureStart(node, wordsOf(round)))
+    }
+  }
+  return costs
+}
+
+/** Returns the median of the ratios within each round: a slower machine slows both commands. */
 export function ratioOf(times: readonly number[], others: readonly number[]): number {
   return median(times.map((time, round) => time / (others[round] ?? Number.NaN)))
 }
 
-/** In milliseconds. */
-export interface StartCost {
-  /** Of all threads. */
-  readonly cpu: number
-  /** On the clock. */
-  readonly wall: number
-}
-
-/** What a process has cost when its listening line has been read. */
-export async function measureStart(node: string, parameters: readonly string[]): Promise<StartCost> {
+/** Measures a process until its listening line. */
+async function measureStart(node: string, words: readonly string[]): Promise<StartCost> {
   const began = performance.now()
-  const child = spawn(node, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(node, words, { stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     let output = ''
     let complaints = ''
@@ -28,26 +42,13 @@ export async function measureStart(node: string, parameters: readonly string[]):
       output += String(text)
       if (/http:\/\/\S+\n/.test(output)) {
         const wall = performance.now() - began
-        return { cpu: await readCpu(child.pid ?? 0), wall }
+        return { cpu: await readStartCpu(child.pid ?? 0), wall }
       }
     }
-    throw new Error(`${parameters.join(' ')} ended before it listened: ${output}${complaints}`)
+    throw new Error(`${words.join(' ')} ended before it listened: ${output}${complaints}`)
   } finally {
     const closed = once(child, 'close')
     child.kill('SIGKILL')
     await closed
   }
-}
-
-/** From `schedstat`, whose first field is in nanoseconds: `stat` counts in steps of 10 ms. */
-async function readCpu(pid: number): Promise<number> {
-  const threads = await readdir(`/proc/${pid}/task`)
-  const texts = await Promise.all(
-    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')),
-  )
-  return texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / 1e6
-}
-
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -1,17 +1,19 @@
-// What a store of builds costs: publishing 1,000 files cold and with one changed, and booting from the store with an
-// empty cache and a full one, beside booting from the folder.
+// Measures a store of builds: publishing 1,000 files, first all and then with one changed, and starting from the folder
+// and from the store, with an empty and a full cache.
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { precompress } from '@serve-dist/precompress'
 import { openStore, publish, type PublishSummary } from '@serve-dist/store'
 import { Command } from 'commander'
+import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
-import { benchDirectory } from '../serve/bench-directory.ts'
+import { ownCommand } from '../serve/bench-directory.ts'
 import { cutScript } from '../serve/load/fixtures.ts'
 import { list, positive } from '../serve/option-values.ts'
+import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
-import { measureStart, print } from '../start/measure-start.ts'
+import { measureStarts } from '../start/measure-start.ts'
 
 interface Options {
   readonly stores: readonly string[]
@@ -24,17 +26,13 @@ const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
 const options = new Command('bench:store')
   .option(
     '--stores <places>',
-    'stores, separated by commas; a run writes below them, and leaves what it wrote to a bucket',
+    'stores, separated by commas; a run writes below them, and leaves its builds in a bucket',
     list,
     [join(scratch, 'store')],
   )
   .option('--rounds <n>', 'rounds, each in an empty store', positive, 5)
   .option('--node <path>', 'program of Node that serves', process.execPath)
-  .option(
-    '--command <path>',
-    'bin/serve-dist.js of a checkout',
-    join(benchDirectory, '../packages/server/bin/serve-dist.js'),
-  )
+  .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .parse()
   .opts<Options>()
 
@@ -62,69 +60,68 @@ const second = await prepareTree({
 
 const run = Date.now()
 try {
-  print('| store | what | files | blobs | MB | requests | ms |')
-  print('| ----- | ---- | ----: | ----: | -: | -------: | -: |')
-  for (const place of options.stores) await measurePublishing(place)
-  print('\n| from | CPU ms | ms until the listening line |')
-  print('| ---- | -----: | ---------------------------: |')
-  await measureBoots()
-  print(`\nMedians of ${options.rounds} rounds.`)
+  const published: string[][] = []
+  for (const place of options.stores) published.push(...(await measurePublishing(place)))
+  printTable(['store', 'build', 'files', 'blobs', 'MB', 'requests', 'ms'], published)
+  printTable(['start from', 'CPU ms', 'ms until the listening line'], await measureBoots())
+  print(`Medians of ${options.rounds} rounds.`)
 } finally {
   await rm(scratch, { recursive: true })
 }
 
-/** The store of one round. */
+/** Returns the store of a round. */
 function storeOf(place: string, round: number): string {
   return `${place}/run-${run}-${round}`
 }
 
-async function measurePublishing(place: string): Promise<void> {
-  const summaries: [PublishSummary[], PublishSummary[], PublishSummary[]] = [[], [], []]
+async function measurePublishing(place: string): Promise<string[][]> {
+  const summaries: PublishSummary[][] = [[], [], []]
   for (let round = 0; round < options.rounds; round += 1) {
     const store = await openStore(storeOf(place, round))
     for (const [index, build] of [first, second, second].entries()) {
       summaries[index]?.push(await publish(build, store))
     }
   }
-  for (const [index, what] of ['cold', 'one file changed', 'nothing changed'].entries()) {
-    const [any, ...others] = summaries[index] ?? []
-    if (any === undefined) continue
-    const { new: sent, requests } = any
-    const time = median([any, ...others].map(({ milliseconds }) => milliseconds))
-    const cells = [sent.files, sent.blobs, (sent.bytes / 1e6).toFixed(2), requests, time.toFixed(0)]
-    print(`| ${[kindOf(place), what, ...cells].join(' | ')} |`)
-  }
+  return ['cold', 'one file changed', 'nothing changed'].map((what, index) => {
+    const all = summaries[index] ?? []
+    const { files: count = 0, blobs = 0, bytes = 0 } = all[0]?.new ?? {}
+    const time = median(all.map(({ milliseconds }) => milliseconds))
+    const figures = [count, blobs, (bytes / 1e6).toFixed(2), all[0]?.requests, time.toFixed(0)].map(String)
+    return [kindOf(place), what].concat(figures)
+  })
 }
 
-async function measureBoots(): Promise<void> {
-  const rows = [
-    { title: 'the folder', flags: () => [second] },
-    ...options.stores.flatMap((place) =>
-      [true, false].map((isCold) => ({
-        title: `${kindOf(place)}, ${isCold ? 'empty' : 'full'} cache`,
-        flags: (round: number) => ['--store', storeOf(place, round), '--store-cache', cacheOf(place, round)],
-      })),
-    ),
-  ]
-  const starts = rows.map((): { cpu: number; wall: number }[] => [])
-  for (let round = 0; round < options.rounds; round += 1) {
-    for (const [index, { flags }] of rows.entries()) {
-      const parameters = [options.command, ...flags(round), '--port', '0']
-      starts[index]?.push(await measureStart(options.node, parameters))
-    }
-  }
-  for (const [index, { title }] of rows.entries()) {
-    const measured = starts[index] ?? []
+async function measureBoots(): Promise<string[][]> {
+  // The cache is empty until a round has started from it once.
+  const starts = options.stores.flatMap((place, index) =>
+    ['empty', 'full'].map((state) => ({
+      title: `${kindOf(place)}, ${state} cache`,
+      words: (round: number) => [
+        '--store',
+        storeOf(place, round),
+        '--store-cache',
+        join(scratch, `cache-${index}-${round}`),
+      ],
+    })),
+  )
+  const rows = [{ title: 'the folder', words: () => [second] }, ...starts]
+  const commands = rows.map((row) => (round: number) => {
+    return [options.command, ...row.words(round), '--port', '0']
+  })
+  const costs = await measureStarts(options.node, commands, options.rounds)
+  return rows.map(({ title }, index) => {
+    const measured = costs[index] ?? []
     const figures = (['cpu', 'wall'] as const).map((what) => median(measured.map((each) => each[what])))
-    print(`| ${[title, ...figures.map((figure) => figure.toFixed(0))].join(' | ')} |`)
-  }
-}
-
-/** Empty until a round has booted from it once. */
-function cacheOf(place: string, round: number): string {
-  return join(scratch, `cache-${options.stores.indexOf(place)}-${round}`)
+    return [title].concat(figures.map((figure) => figure.toFixed(0)))
+  })
 }
 
 function kindOf(place: string): string {
   return place.startsWith('s3://') ? 'S3' : 'folder store'
+}
+
+function printTable(headings: string[], rows: string[][]): void {
+  print(
+    `${markdownTable([headings, ...rows], { align: headings.map((_, index) => (index < 2 ? 'l' : 'r')) })}\n`,
+  )
 }

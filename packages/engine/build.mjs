@@ -1,9 +1,9 @@
-// Compiles dist/engine.node where there is a cargo, and again only when its sources have changed. `--debug` compiles it
-// faster and slower to run.
+// Compiles dist/engine.node where there is a cargo, and again only when its sources have changed.
+// SERVE_DIST_ENGINE_PROFILE=dev compiles faster, with debug assertions, what is slower to run.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const addon = join(folder, 'dist/engine.node')
 const stamp = join(folder, 'dist/engine.sha256')
 
-const profile = process.argv.includes('--debug') ? 'dev' : 'release'
+const profile = process.env['SERVE_DIST_ENGINE_PROFILE'] || 'release'
 const digest = `${profile} ${await digestOfSources()}`
 if ((await readFile(stamp, 'utf8').catch(() => '')) !== digest) {
   // One of other sources would be worse than none.
@@ -43,6 +43,8 @@ async function build() {
     process.exitCode = 1
     return
   }
+  const { size } = await stat(library)
+  if (profile === 'release' && size > 5e6) throw new Error(`${library} has ${size} bytes, more than 5 MB`)
   await mkdir(join(folder, 'dist'), { recursive: true })
   // A process that runs has the old one mapped: it is replaced, not written over.
   await copyFile(library, `${addon}.new`)

@@ -1,10 +1,9 @@
 """Sends what a grammar of HTTP makes up; h11, a strict parser, reads both directions. Usage: fuzz.py <port>.
 
-The environment variable SERVE_DIST_FUZZ_EXAMPLES says how many examples (default 1500), SERVE_DIST_SEED which.
+The environment variable SERVE_DIST_FUZZ_EXAMPLES says how many examples (default 1500), SERVE_DIST_SEED which ones (default 2026).
 """
 
 import os
-import random
 import socket
 import sys
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 PORT = int(sys.argv[1])
 EXAMPLES = int(os.environ.get("SERVE_DIST_FUZZ_EXAMPLES", "1500"))
-SEED = int(os.environ.get("SERVE_DIST_SEED", random.randrange(2**31)))
+SEED = int(os.environ.get("SERVE_DIST_SEED", "2026"))
 PATIENCE = 20.0
 
 token = st.text("abcXYZ019!#$%&'*+-.^_`|~", min_size=1, max_size=12).map(str.encode)

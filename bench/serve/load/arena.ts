@@ -1,9 +1,9 @@
 import { cutScript, noise, writeFixtureSite } from './fixtures.ts'
-import type { PreparedWorkload, Workload } from './workload.ts'
+import type { PreparedWorkload } from './workload.ts'
 
 /**
- * The files of HttpArena's static profiles by name, in kilobytes: within the ranges that its documents name for each
- * kind. Text has half of the bytes twice, so that brotli comes as near to their 16 % as it can with real code.
+ * The files of HttpArena's static profiles with their kilobytes, within the ranges of its documents. A text contains
+ * half of its bytes twice, so that brotli comes as near to HttpArena's 16 % as it can with real code.
  */
 const files: Readonly<Record<string, number>> = {
   'reset.css': 8,
@@ -30,29 +30,8 @@ const files: Readonly<Record<string, number>> = {
 
 const names = Object.keys(files)
 
-/** HttpArena's mix of 20 files, in turn, as its load generator asks for them; the bytes are our own. */
-export const arenaStatic: Workload = {
-  name: 'arena-static',
-  title: "20 files of 3 to 300 KB in turn, as HttpArena's static profiles ask for them",
-  prepare: prepareArena,
-}
-
-/** The same over TLS, as HttpArena's `static-tls` has it. */
-export const arenaStaticTls: Workload = {
-  name: 'arena-static-tls',
-  title: "20 files of 3 to 300 KB in turn, HTTP/1.1 over TLS, as HttpArena's static-tls",
-  prepare: async () => ({ ...(await prepareArena()), tls: 'http/1.1' }),
-}
-
-/** The same over HTTP/2, with as many streams as HttpArena's `static-h2` has. */
-export const arenaStaticHttp2: Workload = {
-  name: 'arena-static-h2',
-  title:
-    "20 files of 3 to 300 KB in turn, HTTP/2 over TLS, 32 streams on each connection, as HttpArena's static-h2",
-  prepare: async () => ({ ...(await prepareArena()), tls: 'h2', streams: 32 }),
-}
-
-async function prepareArena(): Promise<PreparedWorkload> {
+/** Makes HttpArena's mix of 20 files, in turn, as its load generator asks for them; the bytes are our own. */
+export async function prepareArena(): Promise<PreparedWorkload> {
   const bodies = await Promise.all(names.map((name, index) => bodyOf(name, index)))
   const entries = bodies.map((body, index) => [`static/${names[index] ?? ''}`, body] as const)
   return {
@@ -60,12 +39,9 @@ async function prepareArena(): Promise<PreparedWorkload> {
     requests: entries.map(([file]) => ({
       target: `/${file}`,
       file,
-      method: 'GET',
       accept: ['br', 'gzip'],
       acceptEncoding: 'br;q=1, gzip;q=0.8',
     })),
-    sequence: names.map((_, index) => index),
-    newConnections: false,
   }
 }
 

@@ -1,4 +1,4 @@
-/** Cores in a list as `taskset -c` takes it: `1`, `0,1`, `0-3`. */
+/** Counts the cores in a list of `taskset -c`: `1`, `0,1`, `0-3`. */
 export function countCores(list: string): number {
   return list
     .split(',')

@@ -8,13 +8,13 @@ import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../bench-directory.ts'
 import { showProgress } from '../progress.ts'
 
-/** Minified JavaScript as bundlers write it, 7.9 MB in all: the fixtures are cut from it. */
+/** Minified JavaScript of bundlers, 7.9 MB in all: the fixtures are cut from it. */
 const scripts = ['typescript/ts.worker.js', 'css/css.worker.js', 'html/html.worker.js']
 
 let corpus: Promise<Buffer> | undefined
 
 /**
- * Real JavaScript: `size` bytes from `offset` on, counted from the start again where it ends.
+ * Returns real JavaScript: `size` bytes from `offset` on, and from the start again after the end.
  *
  * @throws RangeError when `size` is more than the corpus: a fixture repeats nothing.
  */
@@ -32,7 +32,7 @@ async function readCorpus(): Promise<Buffer> {
   return Buffer.concat(await Promise.all(scripts.map((script) => readFile(join(folder, script)))))
 }
 
-/** Bytes that nothing compresses, and the same in every run. */
+/** Returns bytes that cannot be compressed, the same in every run. */
 export function noise(seed: number, size: number): Buffer {
   return createHash('shake256', { outputLength: size }).update(String(seed)).digest()
 }
@@ -53,10 +53,8 @@ const page = `<!doctype html>
 const written = new Map<string, Promise<string>>()
 
 /**
- * Writes a build and compresses it as a user's is. A fixture of an earlier run stays if the same files went into it
- * and its manifest can still be read.
- *
- * @returns the folder.
+ * Writes a build and compresses it with the default options. Reuses a fixture of an earlier run if the same files went
+ * into it and its manifest can still be read. Returns the folder.
  */
 export async function writeFixtureSite(name: string, files: FixtureFiles): Promise<string> {
   const all: FixtureFiles = new Map([['index.html', Buffer.from(page)], ...files])

@@ -8,8 +8,8 @@ import { countCores } from './count-cores.ts'
 import type { LoadInput, LoadResult } from './workload.ts'
 
 /**
- * Loads by `h2load` over TLS: HTTP/2 with streams on each connection, or full handshakes, so many a second. A connection
- * that it opens again resumes its session, so each handshake is that of a client of its own.
+ * Loads by `h2load` over TLS: HTTP/2 with streams on each connection, or full handshakes at a fixed rate. h2load resumes
+ * the session of a connection that it reopens, so each handshake is that of a new client.
  */
 export async function h2loadLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-h2load-'))
@@ -26,11 +26,11 @@ export async function h2loadLoad(input: LoadInput): Promise<LoadResult> {
   }
 }
 
-/** In milliseconds: the connections of a second come in so many small groups. */
+/** In milliseconds: h2load opens the connections of a second in groups of this length. */
 const ratePeriod = 10
 
 function extentOf(input: LoadInput): readonly string[] {
-  const { tls, requestsPerSecond, connections, seconds, requests, streams = 1, cores } = input
+  const { tls, requestsPerSecond, connections, seconds, requestCount = 0, streams = 1, cores } = input
   const threads = Math.min(countCores(cores), connections)
   const protocol = tls === 'h2' ? [] : ['--h1']
   if (requestsPerSecond !== undefined) {
@@ -39,14 +39,14 @@ function extentOf(input: LoadInput): readonly string[] {
     const pace = ['-r', String(group), `--rate-period=${ratePeriod}ms`]
     return [...protocol, '-n', String(handshakes), '-c', String(handshakes), ...pace]
   }
-  // Until a time is over: then it leaves the streams that are open uncounted, and version 1.52 may not end at all.
-  const end = ['-n', String(wholeTurns(input, requests ?? 0))]
+  // With a time limit, h2load does not count the streams that are open at its end, and version 1.52 may not end at all.
+  const end = ['-n', String(wholeTurns(input, requestCount))]
   return [...protocol, ...end, '-c', String(connections), '-m', String(streams), '-t', String(threads)]
 }
 
 /**
- * Each connection begins with the first target: all are asked for alike when each of them asks for all. And each stream
- * has its turn a few times, so that the first and the last answers do not weigh much.
+ * Returns a number of requests that asks for all targets equally, because each connection begins with the first one.
+ * Each stream has at least four turns, so that the first and the last answers do not weigh much.
  */
 function wholeTurns({ sequence, connections, streams = 1 }: LoadInput, requests: number): number {
   const turn = sequence.length * connections
@@ -58,7 +58,7 @@ function targetsOf({ port, sequence, planned }: LoadInput): string {
   return sequence.map((index) => `https://127.0.0.1:${port}${targets[index] ?? ''}\n`).join('')
 }
 
-/** It writes the authority itself, and ends each connection itself. */
+/** Returns all fields but those that h2load writes itself. */
 function fieldsOf({ planned: [first] }: LoadInput): readonly string[] {
   const [, ...lines] = first?.text.trimEnd().split('\r\n') ?? []
   return lines.flatMap((line) => (/^(?:Host|Connection):/.test(line) ? [] : ['-H', line]))
@@ -74,12 +74,12 @@ function resultOf({ tls, planned: [first] }: LoadInput, output: string, log: rea
   }
   const [requests = 0, failed = 0, errored = 0, timeout = 0] = counts.slice(1).map(Number)
   const headBytes = first === undefined ? 0 : first.wireBytes - first.bodyBytes
-  // When it was sent, its status and what it took, in microseconds.
+  // The columns are: time of sending, status, latency in microseconds.
   const latencies = log.map((line) => Number(line.split('\t')[2]) / 1000)
   return {
     requests,
     seconds: Number(seconds[1]) / (seconds[2] === 'ms' ? 1000 : 1),
-    // It counts no heads where a connection is closed.
+    // h2load counts no heads if a connection is closed.
     wireBytes: Number(bodies[1]) + requests * headBytes,
     p50Milliseconds: percentile(latencies, 0.5),
     p99Milliseconds: percentile(latencies, 0.99),

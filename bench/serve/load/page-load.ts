@@ -3,37 +3,27 @@ import { join } from 'node:path'
 import { build } from 'vite'
 import { benchDirectory, cacheDirectory } from '../bench-directory.ts'
 import { readSiteManifest } from './fixtures.ts'
-import type { Workload, WorkloadRequest } from './workload.ts'
+import type { PreparedWorkload, WorkloadRequest } from './workload.ts'
 
-/** Requests that the page makes once it runs: its route and its font. */
+/** Files that the running page requests: its route and its font. */
 const loadedLater = [
   /^assets\/home-.*\.js$/,
   /^assets\/home-.*\.css$/,
   /^assets\/literata-latin-wght-.*\.woff2$/,
 ]
 
-/** Everything that a browser fetches to show the start page of `examples/spa`, in its order. */
-export const pageLoad: Workload = {
-  name: 'page-load',
-  title: "The first load of examples/spa, in a browser's order",
-  async prepare() {
-    const directory = await buildSpa()
-    const { files } = await readSiteManifest(directory)
-    const paths = files.map(({ path }) => path)
-    const html = await readFile(join(directory, 'index.html'), 'utf8')
-    const found = loadedLater.flatMap((pattern) => paths.filter((path) => pattern.test(path)))
-    const order = [...namedIn(html), ...found]
-    const requests = order.map((file) => requestOf(file, `/${file}`))
-    return {
-      directory,
-      requests: [requestOf('index.html', '/'), ...requests],
-      sequence: Array.from({ length: order.length + 1 }, (_, index) => index),
-      newConnections: false,
-    }
-  },
+/** Makes the requests of a browser that shows the start page of `examples/spa`, in its order. */
+export async function preparePageLoad(): Promise<PreparedWorkload> {
+  const directory = await buildSpa()
+  const { files } = await readSiteManifest(directory)
+  const paths = files.map(({ path }) => path)
+  const html = await readFile(join(directory, 'index.html'), 'utf8')
+  const found = loadedLater.flatMap((pattern) => paths.filter((path) => pattern.test(path)))
+  const requests = [...namedIn(html), ...found].map((file) => requestOf(file, `/${file}`))
+  return { directory, requests: [requestOf('index.html', '/'), ...requests] }
 }
 
-/** Builds `examples/spa` with its own configuration, and answers the folder. */
+/** Builds `examples/spa` with its own configuration. Returns the folder. */
 export async function buildSpa(): Promise<string> {
   const directory = join(cacheDirectory, 'spa')
   await build({
@@ -44,7 +34,7 @@ export async function buildSpa(): Promise<string> {
   return directory
 }
 
-/** Files that the page names: first those that block it, then icons. */
+/** Returns the files in the page: first those that block it, then icons. */
 function namedIn(html: string): string[] {
   const paths = Array.from(html.matchAll(/(?:href|src)="\/([^"]+)"/g), ([, path = '']) => path)
   return [
@@ -54,5 +44,5 @@ function namedIn(html: string): string[] {
 }
 
 function requestOf(file: string, target: string): WorkloadRequest {
-  return { target, file, method: 'GET', accept: ['gzip', 'br', 'zstd'] }
+  return { target, file, accept: ['gzip', 'br', 'zstd'] }
 }

@@ -1,70 +1,152 @@
+// Sends requests over its own sockets: on each as soon as it has its answer, or at a fixed rate, whatever the answers
+// take. At a rate, a latency begins when its request was due.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { LoadInput, LoadResult, PlannedRequest } from './workload.ts'
 import { percentile } from '../statistics.ts'
 
+interface Connection {
+  send(planned: PlannedRequest, dueAt: number): void
+  end(): void
+}
+
 const input: LoadInput = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
-const startedAt = performance.now()
-const end = startedAt + input.seconds * 1000
+const { requestsPerSecond, seconds, sequence, connections } = input
+const total = Math.floor((requestsPerSecond ?? Number.POSITIVE_INFINITY) * seconds)
+/** Milliseconds that the program waits for answers after the last request. */
+const patience = 5000
+/** In milliseconds: at a rate, earlier requests are not timed, because this program still compiles itself. */
+const beginning = requestsPerSecond === undefined ? 0 : 500
+/** One for all answers: an allocation for each would make this program collect garbage. */
+const buffer = Buffer.alloc(256 * 1024)
 const latencies: number[] = []
+/** Delays of sending, of requests that found a connection when they were due. */
+const delays: number[] = []
+const errors = { status: 0, excess: 0, closed: 0, late: 0 }
+const opened: Connection[] = []
+const idle: Connection[] = []
+/** When requests last found no connection. */
+let starvedAt = 0
 let wireBytes = 0
-const errors = { status: 0, excess: 0, closed: 0 }
-let position = 0
-let open = 0
+let sent = 0
+let answered = 0
+let ended = 0
+let startedAt = performance.now()
 
-for (let index = 0; index < input.connections; index += 1) openConnection()
+for (let index = 0; index < connections; index += 1) {
+  openConnection(requestsPerSecond === undefined ? sendNext : beginWithLast)
+}
 
-function openConnection(): void {
-  open += 1
-  let isWaiting = true
-  let { planned, sentAt, received } = next()
-  const socket = connect({ port: input.port, host: '127.0.0.1', noDelay: true }, () =>
-    socket.write(planned.text),
-  )
-  socket.on('data', (part) => {
-    wireBytes += part.length
-    if (received === 0 && !part.toString('latin1', 0, 12).endsWith(` ${planned.status}`)) errors.status += 1
-    received += part.length
-    if (received < planned.wireBytes) return
-    if (received > planned.wireBytes) errors.excess += 1
-    latencies.push(performance.now() - sentAt)
-    if (performance.now() >= end || input.newConnections) {
-      isWaiting = false
-      socket.destroy()
+function sendNext(connection: Connection): void {
+  if (elapsed() < seconds * 1000) connection.send(nextRequest(), elapsed())
+  else endOne(connection)
+}
+
+function endOne(connection: Connection): void {
+  connection.end()
+  ended += 1
+  if (ended === connections) report()
+}
+
+/** Begins to send at the rate as soon as all connections are open. */
+function beginWithLast(connection: Connection): void {
+  idle.push(connection)
+  if (sent > 0) return
+  opened.push(connection)
+  if (opened.length < connections) return
+  startedAt = performance.now()
+  keepPace()
+}
+
+/** Asks the clock again and again: a timer is late by up to a millisecond. */
+function keepPace(): void {
+  sendWhatIsDue(requestsPerSecond ?? 1)
+  if (answered < total && elapsed() <= seconds * 1000 + patience) {
+    setImmediate(keepPace)
+    return
+  }
+  errors.late = total - answered
+  report()
+  for (const connection of opened) connection.end()
+}
+
+function sendWhatIsDue(rate: number): void {
+  for (;;) {
+    const now = elapsed()
+    const dueAt = (sent * 1000) / rate
+    if (sent === total || dueAt > now) return
+    const connection = idle.shift()
+    if (connection === undefined) {
+      starvedAt = now
       return
     }
-    ;({ planned, sentAt, received } = next())
-    socket.write(planned.text)
-  })
+    if (dueAt >= beginning && dueAt > starvedAt) delays.push(now - dueAt)
+    connection.send(nextRequest(), dueAt)
+  }
+}
+
+function nextRequest(): PlannedRequest {
+  const planned = input.planned[sequence[sent % sequence.length] ?? 0]
+  sent += 1
+  if (planned === undefined) throw new RangeError('the sequence has an index beyond the requests')
+  return planned
+}
+
+/** Calls back when the connection is open, and after each whole answer. */
+function openConnection(onReady: (connection: Connection) => void): void {
+  let [planned, dueAt, received]: [PlannedRequest | undefined, number, number] = [undefined, 0, 0]
+  let isEnded = false
+  const connection: Connection = {
+    send(next, due) {
+      ;[planned, dueAt, received] = [next, due, 0]
+      socket.write(next.text)
+    },
+    end() {
+      isEnded = true
+      socket.destroy()
+    },
+  }
+  const onread = { buffer, callback: receive }
+  const socket = connect({ port: input.port, host: '127.0.0.1', noDelay: true, onread }, () =>
+    onReady(connection),
+  )
   socket.on('error', () => {})
   socket.on('close', () => {
-    open -= 1
-    if (isWaiting) errors.closed += 1
-    if (performance.now() < end) openConnection()
-    else if (open === 0) report()
+    if (isEnded) return
+    errors.closed += 1
+    if (requestsPerSecond === undefined) endOne(connection)
   })
+
+  function receive(bytes: number): boolean {
+    wireBytes += bytes
+    if (planned === undefined) return true
+    if (received === 0 && !buffer.toString('latin1', 0, 12).endsWith(` ${planned.status}`)) errors.status += 1
+    received += bytes
+    if (received < planned.wireBytes) return true
+    if (received > planned.wireBytes) errors.excess += 1
+    if (!planned.isUntimed && dueAt >= beginning) latencies.push(elapsed() - dueAt)
+    planned = undefined
+    answered += 1
+    if (input.newConnections === true) {
+      connection.end()
+      openConnection(onReady)
+    } else onReady(connection)
+    return true
+  }
 }
 
-interface Exchange {
-  readonly planned: PlannedRequest
-  readonly sentAt: number
-  readonly received: number
-}
-
-function next(): Exchange {
-  const planned = input.planned[input.sequence[position % input.sequence.length] ?? 0]
-  position += 1
-  if (planned === undefined) throw new RangeError('the sequence names a request that there is not')
-  return { planned, sentAt: performance.now(), received: 0 }
+function elapsed(): number {
+  return performance.now() - startedAt
 }
 
 function report(): void {
   const result: LoadResult = {
-    requests: latencies.length,
-    seconds: (performance.now() - startedAt) / 1000,
+    requests: answered,
+    seconds: elapsed() / 1000,
     wireBytes,
     p50Milliseconds: percentile(latencies, 0.5),
     p99Milliseconds: percentile(latencies, 0.99),
+    ...(delays.length > 0 && { lateMilliseconds: percentile(delays, 0.99) }),
     errors,
   }
   process.stdout.write(JSON.stringify(result))

@@ -6,32 +6,25 @@ import { countCores } from './count-cores.ts'
 import type { LoadInput, LoadResult } from './workload.ts'
 import { runProcess } from '../run-process.ts'
 
-/** Loads by `wrk`, a thread for each core. Its parser waits for a body after HEAD: GET only. */
+/** Loads by `wrk`, one thread for each core. GET only: its parser waits for a body after HEAD. */
 export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-wrk-'))
   const script = join(folder, 'workload.lua')
   const threads = countCores(input.cores)
   try {
     await writeFile(script, scriptOf(input))
-    const workload = ['--script', script]
-    const placement = ['-c', input.cores]
-    // A slow answer is not wrong: wrk's default of two seconds is too short for 256 connections.
-    const load = [
-      '--timeout',
-      '10s',
-      '--threads',
-      String(threads),
-      '--connections',
-      String(input.connections),
-    ]
+    // A slow answer is not an error; wrk's default of two seconds is too short for 256 connections.
+    const load = `--timeout 10s --threads ${threads} --connections ${input.connections}`.split(' ')
     // wrk takes whole seconds only; SIGINT makes it report early.
     const length = ['--duration', `${Math.ceil(input.seconds)}s`]
     const end = ['timeout', '--preserve-status', '--signal', 'INT', String(input.seconds + 0.02)]
     const program = Number.isInteger(input.seconds) ? ['wrk'] : [...end, 'wrk']
     const url = `${input.tls === undefined ? 'http' : 'https'}://127.0.0.1:${input.port}/`
-    const words = [...placement, ...program, '--latency', ...workload, ...load, ...length, url]
+    const words = ['-c', input.cores, ...program, '--latency', '--script', script, ...load, ...length, url]
     const output = await runProcess('taskset', words, { env: { ...process.env, ...tlsClientEnvironment } })
-    return parseOutput(output)
+    const result = /^RESULT (\{.*\})$/m.exec(output)?.[1]
+    if (result === undefined) throw new Error(`wrk: no result in ${output.slice(-400)}`)
+    return JSON.parse(result)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -60,34 +53,12 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    'RESULT {"requests":%d,"microseconds":%d,"bytes":%d,"p50":%.1f,"p99":%.1f,"errors":'
-      .. '{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\\n',
-    summary.requests, summary.duration, summary.bytes, latency:percentile(50), latency:percentile(99),
+    'RESULT {"requests":%d,"seconds":%.6f,"wireBytes":%d,"p50Milliseconds":%.4f,"p99Milliseconds":%.4f,'
+      .. '"errors":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\\n',
+    summary.requests, summary.duration / 1e6, summary.bytes,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000,
     errors.connect, errors.read, errors.write, errors.status, errors.timeout
   ))
 end
 `
-}
-
-interface WrkResult {
-  readonly requests: number
-  readonly microseconds: number
-  readonly bytes: number
-  readonly p50: number
-  readonly p99: number
-  readonly errors: LoadResult['errors']
-}
-
-function parseOutput(output: string): LoadResult {
-  const text = /^RESULT (\{.*\})$/m.exec(output)?.[1]
-  if (text === undefined) throw new Error(`wrk: no result in ${output.slice(-400)}`)
-  const result: WrkResult = JSON.parse(text)
-  return {
-    requests: result.requests,
-    seconds: result.microseconds / 1e6,
-    wireBytes: result.bytes,
-    p50Milliseconds: result.p50 / 1000,
-    p99Milliseconds: result.p99 / 1000,
-    errors: result.errors,
-  }
 }

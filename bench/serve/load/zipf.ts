@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto'
 import { cutScript, writeFixtureSite } from './fixtures.ts'
-import type { PreparedWorkload, Workload } from './workload.ts'
+import type { PreparedWorkload } from './workload.ts'
 
 const fileCount = 10_000
 const drawCount = 50_000
 const smallest = 512
 const largest = 24 * 1024
 
-/** 10,000 files of 512 bytes to 24 KB, the n-th as popular as 1/n. */
-export const zipf: Workload = {
-  name: 'zipf',
-  title: '10,000 files, popularity by Zipf',
-  prepare: prepareZipf,
-}
-
-async function prepareZipf(): Promise<PreparedWorkload> {
+/** Makes 10,000 files of 512 bytes to 24 KB, the n-th as popular as 1/n. */
+export async function prepareZipf(): Promise<PreparedWorkload> {
   const files = new Map<string, Buffer>()
   for (let index = 0; index < fileCount; index += 1) {
     const size = Math.round(smallest * (largest / smallest) ** fraction(`size ${index}`))
@@ -25,11 +19,9 @@ async function prepareZipf(): Promise<PreparedWorkload> {
     requests: Array.from({ length: fileCount }, (_, index) => ({
       target: `/${pathOf(index)}`,
       file: pathOf(index),
-      method: 'GET',
       accept: ['zstd', 'br', 'gzip'],
     })),
     sequence: drawByPopularity(),
-    newConnections: false,
   }
 }
 
@@ -43,23 +35,11 @@ function drawByPopularity(): number[] {
   const total = sums.at(-1) ?? 0
   return Array.from({ length: drawCount }, (_, index) => {
     const draw = fraction(`draw ${index}`) * total
-    return findFirst(sums, (sum) => sum >= draw)
+    return sums.findIndex((sum) => sum >= draw)
   })
 }
 
-/** The lowest index that passes, in a list where all after it do too. */
-function findFirst(list: readonly number[], passes: (value: number) => boolean): number {
-  let low = 0
-  let high = list.length - 1
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (passes(list[middle] ?? Number.POSITIVE_INFINITY)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
-/** A number from 0 up to 1, always the same for the same name. */
+/** Returns a number from 0 up to 1, the same for the same name. */
 function fraction(name: string): number {
   return createHash('sha256').update(name).digest().readUInt32BE() / 2 ** 32
 }

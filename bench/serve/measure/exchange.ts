@@ -5,7 +5,7 @@ import { request as requestTls } from 'node:https'
 import type { TlsProtocol } from '../load/workload.ts'
 import { agreed } from '../tls-files.ts'
 
-/** A request as it is sent; `Host` is among its fields. */
+/** A request with all its fields, `Host` too. */
 export interface RawRequest {
   readonly method: string
   readonly target: string
@@ -13,18 +13,18 @@ export interface RawRequest {
   readonly tls?: TlsProtocol | undefined
 }
 
-/** An answer as it came over the wire. */
+/** An answer before it is decoded. */
 export interface RawAnswer {
   readonly status: number
-  /** By name in lower case; of a repeated field all values. */
+  /** All values by the name in lower case. */
   readonly fields: ReadonlyMap<string, readonly string[]>
   /** Without the framing of chunks, still in its content coding. */
   readonly body: Buffer
-  /** Of head, framing and body, before TLS; over HTTP/2 of the body alone. */
+  /** Bytes of head, framing and body, before TLS; over HTTP/2 of the body alone. */
   readonly wireBytes: number
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export function textOf({ method, target, fields }: RawRequest): string {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`
@@ -32,7 +32,7 @@ export function textOf({ method, target, fields }: RawRequest): string {
 
 const patience = 10_000
 
-/** The certificate is our own, and nothing but what load generators offer. */
+/** The offer of the load generators; the certificate is self-signed. */
 const tlsOptions = {
   rejectUnauthorized: false,
   minVersion: agreed.version,
@@ -54,10 +54,10 @@ async function exchangeHttp1(port: number, { method, target, fields, tls }: RawR
     const signal = AbortSignal.timeout(patience)
     const where = { host: '127.0.0.1', port, method, path: target, headers: fields, agent: false, signal }
     const sent = tls === undefined ? request(where) : requestTls({ ...where, ...tlsOptions })
-    // Node adds the field by itself, the load generators do not.
+    // Node adds the field, the load generators do not.
     if (fields['Connection'] === undefined) sent.removeHeader('Connection')
     let wireBytes = 0
-    // A socket of TLS counts what is encrypted.
+    // These bytes are decrypted; a TLS socket itself counts encrypted ones.
     sent.on('socket', (socket) => socket.on('data', (part) => (wireBytes += part.length)))
     sent.on('error', reject)
     sent.on('response', (response) => {
@@ -66,11 +66,9 @@ async function exchangeHttp1(port: number, { method, target, fields, tls }: RawR
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
       response.on('end', () => {
-        const received = new Map<string, string[]>()
-        for (let index = 0; index < response.rawHeaders.length; index += 2) {
-          const name = response.rawHeaders[index]?.toLowerCase() ?? ''
-          received.set(name, [...(received.get(name) ?? []), response.rawHeaders[index + 1] ?? ''])
-        }
+        const received = new Map(
+          Object.entries(response.headersDistinct).map(([name, values]) => [name, values ?? []] as const),
+        )
         const status = response.statusCode ?? 0
         const body = Buffer.concat(parts)
         if (body.length > 0 && !received.has('content-length') && !received.has('transfer-encoding')) {
@@ -85,7 +83,7 @@ async function exchangeHttp1(port: number, { method, target, fields, tls }: RawR
   })
 }
 
-/** `Host` is an authority there, and no connection is asked for (RFC 9113 §8.3.1 and §8.2.2). */
+/** Sends `Host` as the authority and no `Connection` (RFC 9113 §8.3.1 and §8.2.2). */
 async function exchangeHttp2(port: number, { method, target, fields }: RawRequest): Promise<RawAnswer> {
   const session = connectHttp2(`https://127.0.0.1:${port}`, tlsOptions)
   const failed = new Promise<never>((_, reject) => session.once('error', reject))

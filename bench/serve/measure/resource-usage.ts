@@ -1,70 +1,57 @@
-import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
-
-/** What a process and all that it started have used. */
-export interface ProcessUsage {
-  /** User and system time since start. */
-  readonly cpuSeconds: number
-  /** Peak resident bytes, summed: shared memory counts once for each process. */
-  readonly peakBytes: number
-}
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 
 /** CPU time on this machine so far, in seconds. */
 export interface MachineClocks {
-  /** Used by all processes, and stolen by other machines on the same hardware. */
-  readonly everybody: number
-  /** Of that, what other machines have stolen. */
-  readonly stolen: number
-  /** Used by the harness and by its children that have ended. */
+  /** Time of all processes, and time that other machines on the same hardware took. */
+  readonly all: number
+  /** Time of the harness and of its children that have ended. */
   readonly harness: number
 }
 
 /** `USER_HZ`, which is 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100
 
-const ended: ProcessUsage = { cpuSeconds: 0, peakBytes: 0 }
-
 /**
- * Reads what a process and its children have used from `/proc`.
+ * Reads the user and system time of a process and its children from `/proc`, in seconds.
  *
  * @throws Error with the code ENOENT when the process has ended; its children may end at any time.
  */
-export async function readProcessUsage(pid: number): Promise<ProcessUsage> {
-  const [root, ...others] = await listTree(pid)
-  const usages = await Promise.all([
-    readOne(root),
-    ...others.map((child) => readOne(child).catch(() => ended)),
-  ])
-  return {
-    cpuSeconds: usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
-    peakBytes: usages.reduce((sum, { peakBytes }) => sum + peakBytes, 0),
-  }
-}
-
-/** Sets the peaks of a process and of all that it started to what they have resident now. */
-export async function forgetPeaks(pid: number): Promise<void> {
-  const tree = await listTree(pid).catch(() => [])
-  // proc(5): 5 resets VmHWM. A process that has ended, or belongs to somebody else, keeps its peak.
-  await Promise.all(tree.map((one) => writeFile(`/proc/${one}/clear_refs`, '5').catch(() => {})))
+export async function readCpuSeconds(pid: number): Promise<number> {
+  const [root, ...children] = await listTree(pid)
+  const times = await Promise.all([readTimes(root), ...children.map((one) => readTimes(one).catch(() => []))])
+  return sum(times.map(([user = 0, system = 0]) => user + system)) / ticksPerSecond
 }
 
 /**
- * Reads what a process and its children hold in memory beside the page cache: anonymous and shared pages, those of
- * several processes once (PSS), and memory files (`memfd_create`) that are open and not mapped.
+ * Reads the CPU time of a process that has not ended a thread, in milliseconds. `schedstat` counts nanoseconds, `stat`
+ * steps of 10 ms.
+ */
+export async function readStartCpu(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const texts = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')),
+  )
+  return sum(texts.map((text) => Number.parseInt(text, 10))) / 1e6
+}
+
+/**
+ * Reads the bytes that a process and its children hold in memory besides the page cache: anonymous and shared pages,
+ * those of several processes once (PSS), and memory files (`memfd_create`) that are open and not mapped.
  */
 export async function readHeldBytes(pid: number): Promise<number> {
   const tree = await listTree(pid)
   const mapped = await Promise.all(tree.map((one) => readMapped(one).catch(() => 0)))
   const files = new Map((await Promise.all(tree.map((one) => listMemoryFiles(one).catch(() => [])))).flat())
-  return [...mapped, ...files.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return sum([...mapped, ...files.values()])
 }
 
 async function readMapped(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
   const sizes = rollup.matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+) kB$/gm)
-  return Array.from(sizes, ([, kilobytes]) => Number(kilobytes) * 1024).reduce((sum, bytes) => sum + bytes, 0)
+  return sum(Array.from(sizes, ([, kilobytes]) => Number(kilobytes) * 1024))
 }
 
-/** Each inode with its bytes. */
+/** Lists inodes with their bytes. */
 async function listMemoryFiles(pid: number): Promise<[number, number][]> {
   const folder = `/proc/${pid}/fd`
   const found = (await readdir(folder)).map(async (name): Promise<[number, number][]> => {
@@ -86,30 +73,23 @@ async function listTree(pid: number): Promise<[number, ...number[]]> {
   return [pid, ...trees.flat()]
 }
 
-async function readOne(pid: number): Promise<ProcessUsage> {
-  const [times, status] = await Promise.all([readTimes(pid), readFile(`/proc/${pid}/status`, 'utf8')])
-  const [user = 0, system = 0] = times
-  const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
-  return { cpuSeconds: (user + system) / ticksPerSecond, peakBytes: peak * 1024 }
-}
-
 /** Reads the clocks of the machine and of this process. */
 export async function readMachineClocks(): Promise<MachineClocks> {
   const [machine, own] = await Promise.all([readFile('/proc/stat', 'utf8'), readTimes('self')])
-  // proc(5): user nice system idle iowait irq softirq steal. Interrupts are not told apart from our own.
+  // proc(5): user nice system idle iowait irq softirq steal. Interrupts of other processes cannot be told from our own.
   const fields = (machine.split('\n')[0]?.slice(5) ?? '').split(' ').map(Number)
   const [user = 0, nice = 0, system = 0, , , , , steal = 0] = fields
-  return {
-    everybody: (user + nice + system + steal) / ticksPerSecond,
-    stolen: steal / ticksPerSecond,
-    harness: own.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond,
-  }
+  return { all: (user + nice + system + steal) / ticksPerSecond, harness: sum(own) / ticksPerSecond }
 }
 
-/** `utime`, `stime`, `cutime` and `cstime`, in ticks. */
+/** Reads `utime`, `stime`, `cutime` and `cstime`, in ticks. */
 async function readTimes(pid: number | 'self'): Promise<readonly number[]> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8')
   // proc(5): fields 14 to 17; the name, in parentheses before them, may hold spaces.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).map(Number)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

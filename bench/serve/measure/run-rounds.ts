@@ -1,61 +1,72 @@
 import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
+import { showProgress } from '../progress.ts'
 import type { Row } from '../report/report.ts'
 import { withoutPaths } from '../report/without-paths.ts'
 import { VoidRow } from './check-server.ts'
-import { measure, type Measured, type MeasureOptions } from './measure.ts'
+import { type CheckedAndStarted, type Measured, type MeasureOptions, startAndCheck } from './measure.ts'
 
 /** A workload and the servers that take turns at it. */
-export interface Turn {
+export interface RoundsInput {
   readonly workload: Workload
   readonly prepared: PreparedWorkload
   readonly servers: ReadonlyMap<string, FoundServer>
+  readonly rounds: number
+  /** The number of rounds after which servers are started anew. @default 1 */
+  readonly roundsOfProcess?: number | undefined
+  /** Called when a round begins: tells which servers need it. @default all */
+  readonly chooseServers?: ((round: number, rows: readonly Row[]) => (server: string) => boolean) | undefined
 }
 
-/** Everything that is measured. */
-export interface RoundsInput {
-  readonly turns: readonly Turn[]
-  readonly connections: readonly number[]
-  readonly rounds: number
-  /** For those that are done after fewer rounds than the others. */
-  readonly roundsOf?: (server: string, workload: string) => number
-  readonly onProgress: (step: string, server: string) => void
-  /** Called with all rows so far, whenever each server had its turn. */
-  readonly onRows: (rows: readonly Row[]) => Promise<void>
-}
+/** In seconds: a server that keeps running is warm; only the core's caches and the connections are cold. */
+const shortWarmUp = 0.2
 
 /** Measures servers in turn, round after round (A B C A B C …); a void row takes no further turn. */
 export async function runRounds(
-  { turns, connections: counts, rounds, roundsOf = () => rounds, onProgress, onRows }: RoundsInput,
-  options: Omit<MeasureOptions, 'connections'>,
+  { workload: { name, leastSeconds = 0 }, prepared, servers, rounds, ...input }: RoundsInput,
+  options: MeasureOptions,
 ): Promise<readonly Row[]> {
+  const { roundsOfProcess = 1, chooseServers = () => () => true } = input
+  const measuring = { ...options, seconds: Math.max(options.seconds, leastSeconds) }
   const rows = new Map<string, Row>()
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const { workload, prepared, servers } of turns) {
-      const seconds = Math.max(options.seconds, workload.leastSeconds ?? 0)
-      for (const connections of counts) {
-        for (const [name, server] of servers) {
-          const id = [workload.name, connections, name].join(' ')
-          const row = rows.get(id) ?? emptyRow(name, server.version, workload.name, connections)
-          if (row.void !== undefined || round > roundsOf(name, workload.name)) continue
-          onProgress(`round ${round} of ${rounds}: ${workload.name}, ${connections} connections`, name)
-          const turn = { ...options, connections, seconds }
-          rows.set(id, await addTo(row, () => measure(server, prepared, turn)))
+  const started = new Map<string, CheckedAndStarted>()
+  const stop = async (server: string): Promise<void> => {
+    await started.get(server)?.stop()
+    started.delete(server)
+  }
+  try {
+    for (let round = 1; round <= rounds; round += 1) {
+      const isWanted = chooseServers(round, [...rows.values()])
+      for (const [server, found] of servers) {
+        const row = rows.get(server) ?? emptyRow(server, found.version, name, options.connections)
+        if (row.void !== undefined || !isWanted(server)) {
+          await stop(server)
+          continue
         }
-        await onRows([...rows.values()])
+        showProgress(`round ${round} of ${rounds}: ${name}`, server)
+        const taken = await addTo(row, async () => {
+          const running = started.get(server)
+          if (running !== undefined) return running.measure(Math.min(shortWarmUp, options.warmUpSeconds))
+          const fresh = await startAndCheck(found, prepared, measuring)
+          started.set(server, fresh)
+          return fresh.measure(options.warmUpSeconds)
+        })
+        rows.set(server, taken)
+        if (round % roundsOfProcess === 0 || taken.void !== undefined) await stop(server)
       }
     }
+  } finally {
+    for (const server of started.keys()) await stop(server)
   }
   return [...rows.values()]
 }
 
-/** A row that no round was added to. */
-export function emptyRow(server: string, version: string, workload: string, connections: number): Row {
+function emptyRow(server: string, version: string, workload: string, connections: number): Row {
   return { server, version, workload, connections, samples: [], codings: [], remarks: [], void: undefined }
 }
 
-/** Adds what is measured to a row, or the reason for which it is void. */
-export async function addTo(row: Row, measureIt: () => Promise<Measured>): Promise<Row> {
+/** Adds a sample to a row, or the reason for which the row is void. */
+async function addTo(row: Row, measureIt: () => Promise<Measured>): Promise<Row> {
   try {
     const { sample, codings, remarks } = await measureIt()
     return {

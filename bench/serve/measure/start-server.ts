@@ -10,22 +10,21 @@ import type { FoundServer } from '../peers/server-definition.ts'
 import { tlsFiles } from '../tls-files.ts'
 import { requestFor, VoidRow } from './check-server.ts'
 import { exchange } from './exchange.ts'
-import { forgetPeaks, type ProcessUsage, readHeldBytes, readProcessUsage } from './resource-usage.ts'
+import { readCpuSeconds, readHeldBytes } from './resource-usage.ts'
 
-/** A server that answers. */
+/** A server that was started. */
 export interface StartedServer {
   readonly port: number
   /** From the start of the process to its first whole answer. */
   readonly bootMilliseconds: number
-  usage(): Promise<ProcessUsage>
-  /** What it holds in memory beside the page cache. */
+  /** Reads the CPU time of the server and its children. */
+  cpuSeconds(): Promise<number>
+  /** Reads the memory of the server and its children besides the page cache. */
   heldBytes(): Promise<number>
-  /** Resets the peak of memory. */
-  forgetPeak(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Where a server runs. */
+/** The placement of a server. */
 export interface StartOptions {
   /** As `taskset -c` takes them. */
   readonly cores: string
@@ -36,6 +35,8 @@ const bootDeadline = 30_000
 
 /** Servers to stop when the harness itself is stopped. */
 const running = new Set<number>()
+// Exit handlers run only on an exit of our own.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.on('exit', () => {
   for (const pid of running) signalGroup(pid, 'SIGKILL')
 })
@@ -64,7 +65,7 @@ export async function startServer(
   const child = spawn('taskset', ['-c', cores, launch.command, ...launch.arguments], {
     cwd: launch.directory ?? scratch,
     env: { ...process.env, NODE_ENV: 'production', ...launch.environment },
-    // A process group of its own, so that a signal also reaches its children.
+    // In a process group of its own, so that a signal also reaches its children.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,26 +79,25 @@ export async function startServer(
     await firstAnswer(child, port, workload)
   } catch (error) {
     const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
-    // One that has ended has its own words for it; of one that stands, the client's are needed too.
-    const seen = child.exitCode === null ? `does not answer (${endOf(String(error))})` : 'not to be had'
+    // A server that has ended gives the reason itself; of a running one, the client's error is needed too.
+    const seen = child.exitCode === null ? `does not answer (${endOf(String(error))})` : 'cannot be started'
     await stop()
     throw new VoidRow(`${seen}: ${endOf(output() + log)}`, { cause: error })
   }
   const bootMilliseconds = performance.now() - startedAt
   const { pid } = child
   if (pid === undefined) throw new TypeError('a process without an id')
-  const usage = async (): Promise<ProcessUsage> => {
+  const cpuSeconds = async (): Promise<number> => {
     try {
-      return await readProcessUsage(pid)
+      return await readCpuSeconds(pid)
     } catch (error) {
-      throw new VoidRow(`ended by itself: ${endOf(output())}`, { cause: error })
+      throw new VoidRow(`the server ended: ${endOf(output())}`, { cause: error })
     }
   }
-  const [heldBytes, forgetPeak] = [() => readHeldBytes(pid), () => forgetPeaks(pid)]
-  return { port, bootMilliseconds, usage, heldBytes, forgetPeak, stop }
+  return { port, bootMilliseconds, cpuSeconds, heldBytes: () => readHeldBytes(pid), stop }
 }
 
-/** A port of the loopback interface that nobody listens on. */
+/** Returns a free port of the loopback interface. */
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -108,7 +108,7 @@ async function findFreePort(): Promise<number> {
   return address.port
 }
 
-/** The end of a text, short enough for an error message. */
+/** Returns the end of a text, short enough for an error message. */
 function endOf(text: string): string {
   return text.replaceAll(/\s+/g, ' ').slice(-400)
 }

@@ -1,69 +1,31 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ServingRules } from '@serve-dist/manifest'
-import { precompress } from '@serve-dist/precompress'
-import { openStore, publish } from '@serve-dist/store'
 import { benchDirectory } from '../bench-directory.ts'
 import { runProcess } from '../run-process.ts'
 import type { FoundServer, LaunchInput, ServerDefinition } from './server-definition.ts'
 
-/** Peers that are too large for everybody's install. */
+/** The folder of peers that are too large for the workspace's install. */
 export const morePeersDirectory: string = join(benchDirectory, 'more-peers')
 
-/** How to install them. */
+/** The instruction to install them. */
 export const installMorePeers = 'to have it, npm install --prefix bench/more-peers'
 
-/** Our own command, with flags. */
+/** Defines our own command with flags. */
 export function serveDist(name: string, flags: readonly string[]): ServerDefinition {
-  return ownCommand(name, async ({ directory }) => [directory, ...flags])
-}
-
-/** Our own command with rules in a configuration file. */
-export function serveDistByRules(name: string, rules: ServingRules): ServerDefinition {
-  return ownCommand(name, async ({ directory, scratch }) => {
-    const file = join(scratch, 'serve-dist.config.json')
-    await writeFile(file, JSON.stringify(rules))
-    return [directory, '--config', file]
-  })
-}
-
-/** Our own command from a store; of a kept build, a page alone is current. */
-export function serveDistFromStore(name: string, build: 'current' | 'kept'): ServerDefinition {
-  return ownCommand(name, async ({ directory, scratch }) => {
-    const place = join(scratch, 'store')
-    const store = await openStore(place)
-    await publish(directory, store)
-    if (build === 'kept') {
-      const next = join(scratch, 'next')
-      await mkdir(next)
-      await writeFile(join(next, 'index.html'), '<!doctype html>')
-      await precompress(next)
-      await publish(next, store)
-    }
-    return ['--store', place, '--store-cache', join(scratch, 'cache')]
-  })
-}
-
-function ownCommand(name: string, wordsOf: (input: LaunchInput) => Promise<string[]>): ServerDefinition {
   return {
     name,
     async find() {
       const folder = join(benchDirectory, '../packages/server')
-      const program = join(folder, 'bin/serve-dist.js')
       return {
         version: await versionIn(folder),
-        launch: async (input) => {
-          const { port, workers, tls } = input
+        async launch({ directory, port, workers, tls }) {
           const several = workers > 1 ? ['--workers', String(workers)] : []
           const secure = tls === undefined ? [] : ['--tls-cert', tls.certificate, '--tls-key', tls.key]
-          const words = await wordsOf(input)
-          return {
-            command: process.execPath,
-            arguments: [program, ...words, '--port', String(port), ...several, ...secure],
-          }
+          const words = [directory, ...flags, '--port', String(port), ...several, ...secure]
+          return { command: process.execPath, arguments: [join(folder, 'bin/serve-dist.js'), ...words] }
         },
       }
     },
@@ -71,8 +33,7 @@ function ownCommand(name: string, wordsOf: (input: LaunchInput) => Promise<strin
 }
 
 /**
- * A program of ours for Node, under `programs/`, beside the package whose version is shown; without one, Node's own.
- * Several workers are processes of `node:cluster`.
+ * Defines a program for Node under `programs/`. Tables show the version of its package, or of Node if there is none.
  */
 export function nodePeer(name: string, packageName?: string): ServerDefinition {
   return {
@@ -81,17 +42,14 @@ export function nodePeer(name: string, packageName?: string): ServerDefinition {
       version: packageName === undefined ? process.versions.node : await readPackageVersion(packageName),
       launch: async (input) => ({
         command: process.execPath,
-        arguments: input.workers > 1 ? [programOf('cluster'), programOf(name)] : [programOf(name)],
+        arguments: [programOf(name)],
         environment: environmentOf(input),
       }),
     }),
   }
 }
 
-/**
- * The version of an installed package. Not every package lets its `package.json` be resolved, so this looks into
- * the folders.
- */
+/** Reads the version of an installed package from its folder: not every package exports its `package.json`. */
 export async function readPackageVersion(packageName: string): Promise<string> {
   for (const folder of createRequire(import.meta.url).resolve.paths(packageName) ?? []) {
     const version = await versionIn(join(folder, packageName)).catch(() => undefined)
@@ -100,34 +58,31 @@ export async function readPackageVersion(packageName: string): Promise<string> {
   throw new Error(`"${packageName}" is not installed`)
 }
 
-/** What `package.json` in a folder says. */
+/** Reads the version in the `package.json` of a folder. */
 export async function versionIn(folder: string): Promise<string> {
   const { version }: { version: string } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   return version
 }
 
-/** A program of ours for another runtime, under `programs/`; `more-peers` installs the runtime, or our tests did. */
-export function runtimePeer(name: string, runtime: string, flags: readonly string[]): ServerDefinition {
-  return {
-    name,
-    async find() {
-      const own = runtime === 'bun' ? testedBun() : undefined
-      const command = own ?? join(morePeersDirectory, 'node_modules/.bin', runtime)
-      const version = await readCommandVersion(command, '--version')
-      if (version === undefined) return installMorePeers
-      return {
-        version,
-        launch: async (input) => ({
-          command,
-          arguments: [...flags, programOf(name)],
-          environment: environmentOf(input),
-        }),
-      }
-    },
-  }
+/** Static responses of Bun: the Bun of the server's tests, or of `more-peers`. */
+export const bunRoutes: ServerDefinition = {
+  name: 'bun-routes',
+  async find() {
+    const command = testedBun() ?? join(morePeersDirectory, 'node_modules/.bin/bun')
+    const version = await readCommandVersion(command, '--version')
+    if (version === undefined) return installMorePeers
+    return {
+      version,
+      launch: async (input) => ({
+        command,
+        arguments: ['run', programOf('bun-routes')],
+        environment: environmentOf(input),
+      }),
+    }
+  },
 }
 
-/** The program of Bun that the server's tests run: pnpm installs it, but runs no script that puts it into place. */
+/** Returns the program of Bun that pnpm installed without its script, which would put it into place. */
 function testedBun(): string | undefined {
   const name = `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`
   try {
@@ -138,23 +93,23 @@ function testedBun(): string | undefined {
   }
 }
 
-/** A server of this machine with a configuration file, which stands under `programs/`. */
+/** A server of this machine with a configuration file under `programs/`. */
 export interface ConfiguredPeer {
   readonly name: string
-  /** Names or paths to try; the first that runs is taken. */
+  /** Names or paths to try in turn. */
   readonly commands: readonly string[]
-  /** Makes the command print its version. */
+  /** The argument that prints the version. */
   readonly versionArgument: string
-  /** The file's name. `__directory__`, `__port__`, `__workers__`, `__scratch__` and `__user__` are filled in. */
+  /** The file's name. Placeholders: `__directory__`, `__port__`, `__scratch__`, `__user__`. */
   readonly configuration: string
-  /** More to fill in: nothing, or this where TLS is wanted. `__certificate__` and `__key__` are paths. */
+  /** More placeholders, with their texts for TLS; empty without TLS. `__certificate__` and `__key__` are paths. */
   readonly tls?: Readonly<Record<string, string>>
-  /** Behind the command, with the same names and `__configuration__` for the finished file. */
+  /** Arguments, with the same placeholders and `__configuration__` for the finished file. */
   readonly arguments: readonly string[]
   readonly install: string
 }
 
-/** Makes the definition of a server that is installed on the machine. */
+/** Defines a server that is installed on the machine. */
 export function configuredPeer(peer: ConfiguredPeer): ServerDefinition {
   return {
     name: peer.name,
@@ -171,7 +126,7 @@ export function configuredPeer(peer: ConfiguredPeer): ServerDefinition {
 function foundPeer(peer: ConfiguredPeer, command: string, version: string): FoundServer {
   return {
     version,
-    async launch({ directory, port, workers, scratch, tls }) {
+    async launch({ directory, port, scratch, tls }) {
       const configuration = join(scratch, peer.configuration)
       const secure = Object.entries(peer.tls ?? {}).map(([name, text]) => {
         return [name, tls === undefined ? '' : fill(text, { ...tls })]
@@ -180,7 +135,6 @@ function foundPeer(peer: ConfiguredPeer, command: string, version: string): Foun
         ...Object.fromEntries(secure),
         directory,
         port,
-        workers,
         scratch,
         configuration,
         user: userInfo().username,
@@ -195,7 +149,8 @@ function foundPeer(peer: ConfiguredPeer, command: string, version: string): Foun
 function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/__([a-z]+)__/g, (_, name: string) => {
     const value = values[name]
-    if (value === undefined) throw new TypeError(`__${name}__ is none of ${Object.keys(values).join(', ')}`)
+    if (value === undefined)
+      throw new TypeError(`__${name}__ is not one of ${Object.keys(values).join(', ')}`)
     return String(value)
   })
 }
@@ -209,12 +164,11 @@ function programOf(name: string): string {
   return fileURLToPath(new URL(`programs/${name}.js`, import.meta.url))
 }
 
-/** What `programs/peer-input.ts` reads. */
-function environmentOf({ directory, port, workers, accept }: LaunchInput): Record<string, string> {
+/** Returns the environment that `programs/peer-input.ts` reads. */
+function environmentOf({ directory, port, accept }: LaunchInput): Record<string, string> {
   return {
     BENCH_DIRECTORY: directory,
     BENCH_PORT: String(port),
-    BENCH_WORKERS: String(workers),
     BENCH_ACCEPT: accept.join(','),
   }
 }

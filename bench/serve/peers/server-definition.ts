@@ -1,20 +1,20 @@
 import type { WorkloadRequest } from '../load/workload.ts'
 import type { TlsFiles } from '../tls-files.ts'
 
-/** What a server needs to start. */
+/** The input of a server's start. */
 export interface LaunchInput {
   /** The folder to serve. */
   readonly directory: string
   readonly port: number
-  /** Processes or threads that answer. */
+  /** Processes of our command. */
   readonly workers: number
   /** An empty folder for configuration and state. */
   readonly scratch: string
-  /** Serve TLS with it, HTTP/1.1 and HTTP/2 as the client chooses. */
+  /** The certificate for TLS, with HTTP/1.1 and HTTP/2 as the client chooses. */
   readonly tls?: TlsFiles | undefined
   /** The codings that the workload asks for, for servers that do not negotiate. */
   readonly accept: readonly string[]
-  /** What will be asked for, for a server that knows no other answers. */
+  /** The requests of the workload, for a server that knows no other answers. */
   readonly requests: readonly WorkloadRequest[]
 }
 
@@ -23,25 +23,23 @@ interface Launch {
   readonly command: string
   readonly arguments: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Where it is started; by default in the scratch folder. */
+  /** The working directory. @default the scratch folder */
   readonly directory?: string
 }
 
 /** A server that is on this machine. */
 export interface FoundServer {
   readonly version: string
-  /** Maps a request target to the one under which this server has the file; by default the same. */
+  /** Maps a request target to this server's target for the file. @default the same */
   readonly targetOf?: (target: string) => string
   launch(input: LaunchInput): Promise<Launch>
 }
 
-/** A server that the harness knows. */
+/** A server under test. */
 export interface ServerDefinition {
   readonly name: string
   /**
-   * Looks for it.
-   *
-   * @returns a text that says what is missing, if it cannot run here.
+   * Looks for the server on this machine. Returns a text with the missing program if it cannot run.
    */
   find(): Promise<FoundServer | string>
 }

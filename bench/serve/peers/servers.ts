@@ -1,13 +1,6 @@
-import { cargoInstall, cargoProgram } from '../cargo-program.ts'
-import {
-  configuredPeer,
-  nodePeer,
-  runtimePeer,
-  serveDist,
-  serveDistByRules,
-  serveDistFromStore,
-} from './find-server.ts'
-import { sveltekit, vinext } from './frameworks.ts'
+import { homedir } from 'node:os'
+import { bunRoutes, configuredPeer, nodePeer, serveDist } from './find-server.ts'
+import { vinext } from './vinext.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** Every server that is known, in the order of the tables. */
@@ -16,24 +9,14 @@ export const servers: readonly ServerDefinition[] = [
   serveDist('serve-dist', []),
   serveDist('serve-dist-native', ['--engine', 'native']),
   serveDist('serve-dist-node', ['--engine', 'node']),
-  serveDistByRules('serve-dist-smallest', { prefer: 'smallest' }),
-  serveDistFromStore('serve-dist-store', 'current'),
-  serveDistFromStore('serve-dist-kept', 'kept'),
   nodePeer('sirv', 'sirv'),
   nodePeer('polka-sirv', 'polka'),
   nodePeer('express', 'express'),
   nodePeer('express-static-gzip', 'express-static-gzip'),
   nodePeer('fastify', '@fastify/static'),
-  nodePeer('send', 'send'),
   nodePeer('hono', '@hono/node-server'),
-  nodePeer('srvx', 'srvx'),
-  nodePeer('h3', 'h3'),
-  nodePeer('serve-handler', 'serve-handler'),
   vinext,
-  sveltekit,
-  runtimePeer('bun-routes', 'bun', ['run']),
-  runtimePeer('bun-directory', 'bun', ['run']),
-  runtimePeer('deno-memory', 'deno', ['run', '--allow-all', '--no-lock', '--node-modules-dir=manual']),
+  bunRoutes,
   configuredPeer({
     name: 'nginx',
     commands: ['nginx', '/usr/sbin/nginx'],
@@ -50,22 +33,6 @@ export const servers: readonly ServerDefinition[] = [
     },
     arguments: ['-p', '__scratch__', '-e', '__scratch__/error.log', '-c', '__configuration__'],
     install: 'apt-get install nginx libnginx-mod-http-brotli-static',
-  }),
-  configuredPeer({
-    name: 'apache',
-    commands: ['apache2', '/usr/sbin/apache2'],
-    versionArgument: '-v',
-    configuration: 'httpd.conf',
-    arguments: ['-D', 'FOREGROUND', '-f', '__configuration__'],
-    install: 'apt-get install apache2',
-  }),
-  configuredPeer({
-    name: 'lighttpd',
-    commands: ['lighttpd', '/usr/sbin/lighttpd'],
-    versionArgument: '-v',
-    configuration: 'lighttpd.conf',
-    arguments: ['-D', '-f', '__configuration__'],
-    install: 'apt-get install lighttpd lighttpd-mod-deflate',
   }),
   configuredPeer({
     name: 'h2o',
@@ -86,10 +53,10 @@ export const servers: readonly ServerDefinition[] = [
   }),
   configuredPeer({
     name: 'static-web-server',
-    commands: [cargoProgram('static-web-server'), 'static-web-server'],
+    commands: ['static-web-server', `${homedir()}/.cargo/bin/static-web-server`],
     versionArgument: '--version',
     configuration: 'sws.toml',
     arguments: ['--config-file', '__configuration__', '--port', '__port__'],
-    install: cargoInstall('static-web-server'),
+    install: 'cargo install --locked static-web-server@2.44.1',
   }),
 ]

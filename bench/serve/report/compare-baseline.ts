@@ -5,14 +5,13 @@ import type { Report, Row } from './report.ts'
 /** A row that is in both reports. */
 export interface Comparison {
   readonly row: Row
-  /** Of requests per second: 0.1 is 10 % more than before. */
+  /** Change of the requests per second: 0.1 is 10 % more than before. */
   readonly change: number
   readonly isNoise: boolean
-  /** Of the ratios to the references, which depend less on the machine. */
+  /** Changes of the ratios to the references, which depend less on the machine. */
   readonly ratioChanges: readonly RatioChange[]
 }
 
-/** How a ratio has changed. */
 interface RatioChange {
   readonly reference: string
   /** Today's ratio divided by the baseline's. */
@@ -20,7 +19,7 @@ interface RatioChange {
   readonly isNoise: boolean
 }
 
-/** Finds the rows of two runs that are the same server under the same load, neither of them void. */
+/** Compares the rows of two runs that have the same server and the same load, and are not void. */
 export function compareBaseline(now: Report, before: Report): readonly Comparison[] {
   return now.rows.flatMap((row) => {
     const earlier = before.rows.find((other) => other.server === row.server && isSameLoad(row, other))
@@ -45,7 +44,7 @@ export function compareBaseline(now: Report, before: Report): readonly Compariso
   })
 }
 
-/** A line for each comparison. */
+/** Formats a line for each comparison. */
 export function formatComparisons(comparisons: readonly Comparison[]): string {
   return comparisons
     .map(({ row, change, isNoise: isHidden, ratioChanges }) => {
@@ -66,8 +65,8 @@ function noted(isHidden: boolean): string {
 const lowestRatioChange = 0.8
 
 /**
- * Reasons for a gate to fail: void rows, and our own ratios that fell below 0.8 of the
- * baseline's by more than noise.
+ * Returns the reasons for a gate to fail: void rows, and our own ratios that fell below 0.8 of the baseline's by more
+ * than noise.
  */
 export function findFailures(report: Report, comparisons: readonly Comparison[]): readonly string[] {
   const voids = report.rows.flatMap(({ server, workload, void: reason }) =>

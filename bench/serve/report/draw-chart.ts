@@ -22,7 +22,7 @@ const style = `
     .ours { fill: #4493f8 }
   }`
 
-/** Draws the rows of one workload and number of connections as bars, the fastest first; void ones are named. */
+/** Draws the rows of one workload as bars, the fastest first, and lists void ones. */
 export function drawChart(report: Report, rows: readonly Row[]): string {
   const drawn = rows
     .filter((row) => row.void === undefined)

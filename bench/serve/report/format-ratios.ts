@@ -6,25 +6,12 @@ import { describeRun, type Report, type Row } from './report.ts'
 const compared = ['floor', 'sirv', 'express', 'fastify', 'vinext', 'nginx'] as const
 
 /** Servers that users run on Node, for the lowest p99; the floor is not one. */
-const onNode = new Set([
-  'sirv',
-  'polka-sirv',
-  'express',
-  'express-static-gzip',
-  'fastify',
-  'send',
-  'hono',
-  'srvx',
-  'h3',
-  'serve-handler',
-  'vinext',
-  'sveltekit-adapter-node',
-])
+const onNode = new Set(['sirv', 'polka-sirv', 'express', 'express-static-gzip', 'fastify', 'hono', 'vinext'])
 
 /** Below this share of its core, the load generator was the limit and not the server. */
 const busy = 0.8
 
-/** The table for documents: a line for each workload and number of connections, as Markdown. */
+/** Formats the table of bench/README.md. */
 export function formatRatios(report: Report): string {
   const headings = [
     'workload',

@@ -13,13 +13,13 @@ const headings = [
   'p99 ms',
   'CPU',
   'µs CPU/req',
-  'peak MB',
+  'memory MB',
   'boot ms',
   'bytes/req',
   'remarks',
 ]
 
-/** Lays out the rows of one workload and number of connections. */
+/** Formats the rows of one workload as a table. */
 export function formatTable(rows: readonly Row[]): string {
   const align = headings.map((_, column) => (column < 2 || column === headings.length - 1 ? 'l' : 'r'))
   return markdownTable([headings, ...rows.map((row) => cellsOf(row, rows))], { align })
@@ -38,7 +38,7 @@ function cellsOf(row: Row, rows: readonly Row[]): string[] {
     medianOf(row, 'p99Milliseconds').toFixed(2),
     `${(medianOf(row, 'cpuShare') * 100).toFixed(0)} %`,
     medianOf(row, 'cpuMicrosecondsPerRequest').toFixed(0),
-    (medianOf(row, 'peakBytes') / 1e6).toFixed(0),
+    (medianOf(row, 'heldBytes') / 1e6).toFixed(0),
     medianOf(row, 'bootMilliseconds').toFixed(0),
     medianOf(row, 'wireBytesPerRequest').toFixed(0),
     row.remarks.join(', '),

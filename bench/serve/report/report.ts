@@ -1,34 +1,31 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 
-/** One server, one workload, one round. */
+/** The figures of a server in one round of a workload. */
 export interface Sample {
   readonly requestsPerSecond: number
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
-  /** How late the load generator itself sent the latest 1 %, where it keeps a rate and knows; else 0. */
+  /** The 99th percentile of the load generator's own delays, if it sends at a fixed rate; else 0. */
   readonly lateMilliseconds: number
   readonly wireBytesPerRequest: number
   readonly cpuMicrosecondsPerRequest: number
-  /** Of one core: near 1 the server was the limit, far below it the load generator. */
+  /** Share of one core: near 1 the server was the limit, far below it the load generator. */
   readonly cpuShare: number
-  readonly peakBytes: number
   readonly bootMilliseconds: number
-  /** Of one core, while the load ran: the share that neither server nor load generator used. */
+  /** Share of one core that neither server nor load generator used during the load. */
   readonly foreignCpuShare: number
-  /** Of that, what the host gave to other machines. */
-  readonly stolenCpuShare: number
-  /** Memory that cannot be given back, behind the load: anonymous and shared pages and memory files. */
+  /** Anonymous and shared pages and memory files after the load, which the system cannot take back. */
   readonly heldBytes: number
 }
 
-/** All rounds of one server at one workload. */
+/** The rounds of a server at a workload. */
 export interface Row {
   readonly server: string
   readonly version: string
   readonly workload: string
   readonly connections: number
-  /** One a round; none when the row is void. */
+  /** One for each round; none if the row is void. */
   readonly samples: readonly Sample[]
   readonly codings: readonly string[]
   readonly remarks: readonly string[]
@@ -36,18 +33,20 @@ export interface Row {
   readonly void: string | undefined
 }
 
-/** A run: what `--save` writes and `--baseline` reads. */
+/** The result of a run: `--save` writes it, `--baseline` reads it. */
 export interface Report {
   readonly date: string
   readonly command: string
+  /** The commit of the measured code. */
+  readonly commit?: string
   readonly machine: Machine
-  /** Servers that were asked for and are not here, with the reason. */
+  /** Servers and workloads that were left out, with the reason. */
   readonly missing: Readonly<Record<string, string>>
   readonly titles: Readonly<Record<string, string>>
   readonly rows: readonly Row[]
 }
 
-/** The machine that the numbers depend on. */
+/** The machine of a run. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
@@ -67,19 +66,19 @@ export function readMachine(): Machine {
   }
 }
 
-/** When and on what something was measured. */
+/** Returns the date and the machine of a run. */
 export function describeRun({ date, machine }: { readonly date: string; readonly machine: Machine }): string {
   const { node, system, cores, processor } = machine
   return `${date.slice(0, 10)}, Node.js ${node}, ${system}, ${cores} cores of ${processor}`
 }
 
-/** Writes a report whole or not at all: a run saves again and again, and may be stopped at any time. */
+/** Writes a report atomically: a run saves repeatedly, and may be stopped at any time. */
 export async function saveReport(file: string, report: unknown): Promise<void> {
   await writeFile(`${file}.unfinished`, `${JSON.stringify(report, null, 2)}\n`)
   await rename(`${file}.unfinished`, file)
 }
 
-/** Reads what `--save` wrote; a file that cannot be read ends the program with one line and exit code 2. */
+/** Reads a saved report. If the file cannot be read, ends the program with one line and exit code 2. */
 export async function readSaved<Saved>(option: string, file: string): Promise<Saved> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))

@@ -1,6 +1,6 @@
 import { OperatorError } from './operator-error.ts'
 import { DocumentReader } from './document-reader.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import { policyConflicts } from './policy-conflicts.ts'
 import { policyDirectives } from './policy-directives.ts'
 import { policyRuleNames } from './read-policy-rules.ts'

@@ -1,4 +1,4 @@
-import { mismatch, show } from './mismatch.ts'
+import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
 import { pathProblem } from './path-problem.ts'
 
 const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/

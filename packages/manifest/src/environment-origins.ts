@@ -1,5 +1,5 @@
 import type { PolicyRules } from './content-security-policy.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import { policyDirectives } from './policy-directives.ts'
 import { policySourceProblem } from './policy-source-problem.ts'
 import type { EnvironmentValues, RuntimeEnvironment } from './runtime-environment.ts'

@@ -1,4 +1,4 @@
-export { byteSizeForm, byteSizeOf, type ByteSize, formatBytes } from './byte-size.ts'
+export type { ByteSize } from './byte-size.ts'
 export {
   type ContentCoding,
   type ContentCodingEntry,
@@ -75,18 +75,10 @@ export {
   type ServingRules,
 } from './serving-rules.ts'
 export { checkServingRules } from './check-serving-rules.ts'
-export { escapeInvisible, escapeMessage } from './escape-invisible.ts'
-export { isMissing, reasonOf } from './file-error.ts'
-export { count, firstNames } from './first-names.ts'
-export { forEachAtOnce } from './for-each-at-once.ts'
-export { globProblem } from './glob-problem.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'
-export { isNegative } from './is-negative.ts'
 export { isDocumentType, isPageType, mediaTypeOf } from './media-type-of.ts'
 export { loadOptional } from './load-optional.ts'
-export { mismatch } from './mismatch.ts'
-export { nearestName } from './nearest-name.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'
 export {
   buildNotFound,
@@ -98,4 +90,5 @@ export {
   manifestMissing,
   shellWord,
 } from './read-problems.ts'
+export { type BuildRetention, defaultRetention, isRetained } from './retention.ts'
 export { servedBase } from './served-base.ts'

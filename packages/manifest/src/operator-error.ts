@@ -1,4 +1,4 @@
-import { escapeMessage } from './escape-invisible.ts'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 
 /** What went wrong, as a name that no release changes; docs/errors.md has the cure of each. */
 export type OperatorErrorCode =

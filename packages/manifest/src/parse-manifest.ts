@@ -12,7 +12,7 @@ import {
   stateDirectory,
 } from './manifest.ts'
 import { DocumentReader } from './document-reader.ts'
-import { mismatch, show } from './mismatch.ts'
+import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
 import { isFieldValue } from './field-grammar.ts'
 import { isBasePath } from './is-base-path.ts'
 import type { BuildPolicy, PagePolicy } from './content-security-policy.ts'

@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
 
 // CSP Level 3 §2.3.1: grammar of sources; WHATWG HTML §7.1.5: of sandboxes; Trusted Types §4.

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing, reasonOf } from './file-error.ts'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Manifest, manifestPath, pendingPath, recordPath } from './manifest.ts'
 import { OperatorError } from './operator-error.ts'
 import { parseManifest } from './parse-manifest.ts'

@@ -1,5 +1,5 @@
 import type { DocumentReader } from './document-reader.ts'
-import { isJson } from './is-json.ts'
+import { isJson } from '@serve-dist/foundation/values/is-json'
 import {
   deepestJson,
   type EnvironmentVariable,

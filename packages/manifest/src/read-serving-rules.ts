@@ -1,7 +1,7 @@
 import type { DocumentReader } from './document-reader.ts'
 import { fieldProblem, isFieldValue } from './field-grammar.ts'
-import { globProblem } from './glob-problem.ts'
-import { show } from './mismatch.ts'
+import { globProblem } from '@serve-dist/foundation/text/glob-problem'
+import { show } from '@serve-dist/foundation/values/mismatch'
 import { readPolicyRules } from './read-policy-rules.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import {

@@ -1,4 +1,4 @@
-import { isJson } from './is-json.ts'
+import { isJson } from '@serve-dist/foundation/values/is-json'
 
 /** What a build takes from the environment of the process that serves it, when that process starts. */
 export interface RuntimeEnvironment {

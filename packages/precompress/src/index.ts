@@ -1,4 +1,3 @@
-export type { Progress } from '@serve-dist/manifest/terminal'
 export { openZstdDecoder } from './codecs/zstd-decoder.ts'
 export { filesOfPage, type FilesOfPage, type NamedFile } from './links/files-of-page.ts'
 export { markUnfinished, removeVariants } from './commit/build-writer.ts'
@@ -9,7 +8,7 @@ export { pendingPath } from '@serve-dist/manifest'
 export { escapeGlob } from './folder/escape-glob.ts'
 export { finish, type FinishOptions, type FinishReport } from './pass/finish.ts'
 export { precompress, type PrecompressReport } from './pass/precompress.ts'
-export type { DescribeOptions, LinksOf, PrecompressOptions } from './precompress-options.ts'
+export type { DescribeOptions, LinksOf, PrecompressOptions, Progress } from './precompress-options.ts'
 export { type ResolvedPrecompressOptions, resolvePrecompressOptions } from './resolve-precompress-options.ts'
 export type {
   BuildFacts,

@@ -6,7 +6,6 @@ import type {
   RuntimeEnvironment,
   ServingRules,
 } from '@serve-dist/manifest'
-import type { Progress } from '@serve-dist/manifest/terminal'
 import type { PageElement } from './links/elements-of-page.ts'
 
 /** Parses a page, once for all who ask. */
@@ -18,6 +17,16 @@ export type LinksOf = (
   paths: ReadonlySet<string>,
   read: ReadPage,
 ) => readonly ManifestLink[] | Promise<readonly ManifestLink[]>
+
+/** The state of a compression step. */
+export interface Progress {
+  /** Files that are done. */
+  readonly files: number
+  readonly totalFiles: number
+  /** Bytes of the finished files, and of each unfinished file the share that is done. */
+  readonly bytes: number
+  readonly totalBytes: number
+}
 
 /** What `describeDirectory` takes. */
 export interface DescribeOptions {
@@ -83,8 +92,9 @@ export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
    */
   readonly minimumSize?: ByteSize
   /**
-   * How many bytes of originals may be in memory at once; the codecs may take 3.5 times as much beside them, so 288 MiB
-   * by default, whatever the number of files, and 12 to 17 MiB for each thread. A file above either is compressed alone.
+   * How many bytes of originals may be in memory at once, if the codecs take 3.5 times as much. The sum of both is
+   * 288 MiB by default, whatever the number of files, besides 12 to 17 MiB for each thread. A variant that needs more is
+   * made alone.
    *
    * @default 67_108_864 (64 MiB)
    */

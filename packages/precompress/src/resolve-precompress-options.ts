@@ -1,16 +1,15 @@
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
 import {
-  byteSizeForm,
-  byteSizeOf,
   checkServingRules,
   contentCodings,
-  escapeMessage,
-  globProblem,
   isBasePath,
-  isNegative,
-  mismatch,
   OperatorError,
   pathProblem,
 } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { globProblem } from '@serve-dist/foundation/text/glob-problem'
+import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import type { PrecompressOptions } from './precompress-options.ts'
 
 /** Only the files decide `appType`, and the folder `cacheDirectory`; `serving`, `environment` and `signal` may be left out. */

@@ -22,11 +22,11 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     const end = async (): Promise<void> => {
       for (const fail of failures) fail(new Error('it was ended'))
     }
-    const startThread = () => ({ encodeTimed: work, compressBatch: work, end })
+    const startThread = () => ({ encodeFile: work, compressBatch: work, end })
     const folder = await makeFolder(files)
     const controller = new AbortController()
     const options = { cache: false, signal: controller.signal }
-    const pass = runPass(folder, options, { ...passTools, startThread })
+    const pass = runPass(folder, options, { tools: { ...passTools, startThread } })
     const failure = pass.catch((error: unknown) => error)
     await vi.waitUntil(() => failures.size > 0)
     controller.abort(reason)

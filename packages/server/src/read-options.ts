@@ -1,4 +1,5 @@
-import { mismatch, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 
 /** What is wrong with the value of an option, one text each, to be written behind the option's name. */
 export type OptionCheck = (value: unknown) => readonly string[]

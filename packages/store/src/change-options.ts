@@ -1,4 +1,5 @@
-import { mismatch, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import { withDefaults } from './with-defaults.ts'
 
 /** How a store is changed. */

@@ -1,4 +1,5 @@
-import { firstNames, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 
 /**
  * The build that somebody means.

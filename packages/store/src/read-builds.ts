@@ -1,4 +1,5 @@
-import { forEachAtOnce, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { type Manifest, OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { deltaBlobsOf, deltasPrefix } from './deltas/deltas-document.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'

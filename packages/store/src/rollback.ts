@@ -1,4 +1,5 @@
-import { count, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { type ChangeOptions, mostTries, resolveChangeOptions } from './change-options.ts'
 import { expectConditions } from './expect-conditions.ts'

@@ -1,4 +1,5 @@
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /** Which verb failed on which object. */
 export interface FailedStep {

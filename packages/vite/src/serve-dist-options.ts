@@ -1,11 +1,11 @@
 import {
   countingPolicyRules,
   environmentOrigins,
-  mismatch,
-  nearestName,
   OperatorError,
   servingRuleNames,
 } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 import {

@@ -1,24 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
-describe.each(vites)('budgets of a build by $name', ({ load }) => {
+describe.each(vites)('budgets of a build by $name', ({ build }) => {
   test('let a build pass that keeps them', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const plugins = [serveDist({ budgets: ['assets/*.js=100kb', 'total=1mb:identity'] })]
-    await build(project.config({ plugins, customLogger: logger }))
-    expect(logger.warnings).toEqual([])
+    await build(project, { plugins })
+    expect(project.logger.warnings).toEqual([])
   })
 
   test('fail a build that does not, and name the files with their sizes', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const plugins = [serveDist({ budgets: ['assets/*.js=1kb:identity', 'assets/*.css=1mb', 'total=0:br'] })]
-    const failure: unknown = await build(project.config({ plugins })).catch((error: unknown) => error)
+    const failure: unknown = await build(project, { plugins }).catch((error: unknown) => error)
     const message = failure instanceof Error ? failure.message : ''
     expect(message).toMatch(/weighs more than its budgets allow/)
     expect(message).toMatch(
@@ -36,12 +32,8 @@ describe.each(vites)('budgets of a build by $name', ({ load }) => {
   })
 
   test('that no file counts towards are a warning', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    await build(
-      project.config({ plugins: [serveDist({ budgets: ['asets/*.js=1kb'] })], customLogger: logger }),
-    )
-    expect(logger.warnings).toEqual([expect.stringContaining('asets/*.js=1kb: matches no file')])
+    await build(project, { plugins: [serveDist({ budgets: ['asets/*.js=1kb'] })] })
+    expect(project.logger.warnings).toEqual([expect.stringContaining('asets/*.js=1kb: matches no file')])
   })
 })

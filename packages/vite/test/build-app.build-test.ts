@@ -5,7 +5,6 @@ import type { EnvironmentOptions, InlineConfig, Plugin, PluginOption, ViteBuilde
 import { describe, expect, onTestFinished, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
 function environment(outDir: string, input: string): EnvironmentOptions {
@@ -27,7 +26,7 @@ function prerender(project: Project, order?: 'post'): Plugin {
 }
 
 function appConfig(project: Project, plugins: PluginOption[], more: InlineConfig = {}): InlineConfig {
-  return project.config({
+  return {
     plugins,
     builder: {},
     environments: {
@@ -35,7 +34,7 @@ function appConfig(project: Project, plugins: PluginOption[], more: InlineConfig
       ssr: environment('dist/server', join(project.root, 'server.js')),
     },
     ...more,
-  })
+  }
 }
 
 async function buildAll(app: ViteBuilder): Promise<void> {
@@ -48,140 +47,135 @@ const files = {
   'dist/client/old.txt': prose('old'),
 }
 
-describe.each(vites.filter(({ name }) => name !== 'Vite 6'))('an application built by $name', ({ load }) => {
-  test.each([
-    ['another environment', undefined],
-    ['a later step of the application', 'post' as const],
-  ])('has a manifest with the pages that %s prerendered', async (_, order) => {
-    const { createBuilder } = await load()
-    const project = await createProject(files)
-    const logger = createRecordingLogger()
-    const plugins = [prerender(project, order), serveDist()]
-    const builder = order === 'post' ? { builder: { buildApp: buildAll } } : {}
-    const config = appConfig(project, plugins, { customLogger: logger, ...builder })
-    await (await createBuilder(config)).buildApp()
+describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
+  'an application built by $name',
+  ({ build, buildApp }) => {
+    test.each([
+      ['another environment', undefined],
+      ['a later step of the application', 'post' as const],
+    ])('has a manifest with the pages that %s prerendered', async (_, order) => {
+      const project = await createProject(files)
+      const plugins = [prerender(project, order), serveDist()]
+      const builder = order === 'post' ? { builder: { buildApp: buildAll } } : {}
+      const config = appConfig(project, plugins, { ...builder })
+      await buildApp(project, config)
 
-    const manifest = await project.manifest('dist/client')
-    const about = manifest.files.find(({ path }) => path === 'about.html')
-    expect(about?.variants.length).toBeGreaterThan(0)
-    expect(about?.links?.map(({ rel }) => rel)).toEqual(['preload', 'modulepreload'])
-    const classes = Object.values(await project.classes('dist/client'))
-    expect(classes.filter((cache) => cache === 'immutable')).toHaveLength(3)
-    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
-    expect(logger.warnings).toEqual([])
-  })
-
-  test('is compressed once, and told of once, where nothing comes later', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject(files)
-    const logger = createRecordingLogger()
-    const builder = await createBuilder(appConfig(project, [serveDist()], { customLogger: logger }))
-    await builder.buildApp()
-    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
-    expect(logger.infos.filter((line) => line.includes('nothing changed'))).toEqual([])
-  })
-
-  test('warns once of what the pass finds', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject(files)
-    await symlink('nowhere', join(project.root, 'dist/client/broken.txt'))
-    const logger = createRecordingLogger()
-    const plugins = [prerender(project), serveDist()]
-    await (await createBuilder(appConfig(project, plugins, { customLogger: logger }))).buildApp()
-    expect(logger.warnings).toEqual([expect.stringContaining('broken.txt')])
-  })
-
-  test('knows every hash in a folder that environments share', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject({
-      ...files,
-      'widget.js': `console.log(${JSON.stringify(prose('w'))})`,
+      const manifest = await project.manifest('dist/client')
+      const about = manifest.files.find(({ path }) => path === 'about.html')
+      expect(about?.variants.length).toBeGreaterThan(0)
+      expect(about?.links?.map(({ rel }) => rel)).toEqual(['preload', 'modulepreload'])
+      const classes = Object.values(await project.classes('dist/client'))
+      expect(classes.filter((cache) => cache === 'immutable')).toHaveLength(3)
+      expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
+      expect(project.logger.warnings).toEqual([])
     })
-    const builder = await createBuilder(
-      appConfig(project, [serveDist()], {
-        environments: {
-          client: environment('dist/client', join(project.root, 'index.html')),
-          widget: { ...environment('dist/client', join(project.root, 'widget.js')), consumer: 'client' },
-        },
-      }),
-    )
-    await builder.buildApp()
-    const classes = await project.classes('dist/client')
-    const assets = Object.keys(classes).filter((path) => path.startsWith('assets/'))
-    expect(assets).toHaveLength(4)
-    expect(assets.map((path) => classes[path])).toEqual(assets.map(() => 'immutable'))
-  })
 
-  test('finds the passes of plugins that each environment has for itself', async () => {
-    const { createBuilder } = await load()
-    const configFile = 'export default () => ({ plugins: globalThis.pluginsOfThisTest() })'
-    const project = await createProject({ ...files, 'vite.config.mjs': configFile })
-    const instances: PluginOption[] = []
-    Reflect.set(globalThis, 'pluginsOfThisTest', () => {
-      const instance = serveDist()
-      instances.push(instance)
-      return [prerender(project), instance]
+    test('is compressed once, and told of once, where nothing comes later', async () => {
+      const project = await createProject(files)
+      await buildApp(project, appConfig(project, [serveDist()]))
+      expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
+      expect(project.logger.infos.filter((line) => line.includes('nothing changed'))).toEqual([])
     })
-    onTestFinished(() => void Reflect.deleteProperty(globalThis, 'pluginsOfThisTest'))
-    const config = appConfig(project, [], { configFile: join(project.root, 'vite.config.mjs') })
-    await (await createBuilder(config)).buildApp()
-    expect(instances.length).toBeGreaterThan(1)
-    expect((await project.classes('dist/client'))['about.html']).toBe('revalidate')
-    const bytes = await readFile(join(project.root, 'dist/client/about.html'))
-    const about = (await project.manifest('dist/client')).files.find(({ path }) => path === 'about.html')
-    expect(about?.size).toBe(bytes.length)
-  })
 
-  test('that fails in a later environment is not served', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject({ ...files, 'server.js': 'export default (' })
-    const builder = await createBuilder(appConfig(project, [serveDist()]))
-    await expect(builder.buildApp()).rejects.toThrow(/server\.js/)
-    await expect(loadSite(join(project.root, 'dist/client'))).rejects.toThrow(
-      'if the build failed, build again',
-    )
-  })
-
-  test('has a pass also where a program builds one environment alone', async () => {
-    const { build } = await load()
-    const project = await createProject(files)
-    await build(appConfig(project, [serveDist()]))
-    expect(Object.values(await project.classes('dist/client'))).toContain('immutable')
-  })
-
-  test('calls immutable what another environment hashed and a plugin took into the client', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject({
-      ...files,
-      'server.js': `import url from './server.svg?no-inline'; export default url`,
-      'server.svg': `<svg xmlns="http://www.w3.org/2000/svg"><title>${prose('server')}</title></svg>`,
+    test('warns once of what the pass finds', async () => {
+      const project = await createProject(files)
+      await symlink('nowhere', join(project.root, 'dist/client/broken.txt'))
+      const plugins = [prerender(project), serveDist()]
+      await buildApp(project, appConfig(project, plugins))
+      expect(project.logger.warnings).toEqual([expect.stringContaining('broken.txt')])
     })
-    const copy: Plugin = {
-      name: 'copy-assets',
-      applyToEnvironment: ({ name }) => name === 'ssr',
-      closeBundle: () =>
-        cp(join(project.root, 'dist/server/assets'), join(project.root, 'dist/client/assets'), {
-          recursive: true,
+
+    test('knows every hash in a folder that environments share', async () => {
+      const project = await createProject({
+        ...files,
+        'widget.js': `console.log(${JSON.stringify(prose('w'))})`,
+      })
+      await buildApp(
+        project,
+        appConfig(project, [serveDist()], {
+          environments: {
+            client: environment('dist/client', join(project.root, 'index.html')),
+            widget: { ...environment('dist/client', join(project.root, 'widget.js')), consumer: 'client' },
+          },
         }),
-    }
-    const config = appConfig(project, [copy, serveDist()])
-    const ssr = { ...environment('dist/server', join(project.root, 'server.js')) }
-    Object.assign(config.environments ?? {}, { ssr: { build: { ...ssr.build, emitAssets: true } } })
-    await (await createBuilder(config)).buildApp()
-    const { files: described } = await project.manifest('dist/client')
-    const image = described.find(({ path }) => path.endsWith('.svg'))
-    expect(image).toMatchObject({ cache: 'immutable', stem: 'assets/server-[hash].svg' })
-  })
-})
+      )
+      const classes = await project.classes('dist/client')
+      const assets = Object.keys(classes).filter((path) => path.startsWith('assets/'))
+      expect(assets).toHaveLength(4)
+      expect(assets.map((path) => classes[path])).toEqual(assets.map(() => 'immutable'))
+    })
 
-describe.each(vites.filter(({ name }) => name === 'Vite 6'))('an application built by $name', ({ load }) => {
-  test('has a manifest with the pages that the end of another environment prerendered', async () => {
-    const { createBuilder } = await load()
-    const project = await createProject(files)
-    const config = appConfig(project, [prerender(project), serveDist()], { builder: { buildApp: buildAll } })
-    await (await createBuilder(config)).buildApp()
-    const manifest = await project.manifest('dist/client')
-    const about = manifest.files.find(({ path }) => path === 'about.html')
-    expect(about?.variants.length).toBeGreaterThan(0)
-  })
-})
+    test('finds the passes of plugins that each environment has for itself', async () => {
+      const configFile = 'export default () => ({ plugins: globalThis.pluginsOfThisTest() })'
+      const project = await createProject({ ...files, 'vite.config.mjs': configFile })
+      const instances: PluginOption[] = []
+      Reflect.set(globalThis, 'pluginsOfThisTest', () => {
+        const instance = serveDist()
+        instances.push(instance)
+        return [prerender(project), instance]
+      })
+      onTestFinished(() => void Reflect.deleteProperty(globalThis, 'pluginsOfThisTest'))
+      const config = appConfig(project, [], { configFile: join(project.root, 'vite.config.mjs') })
+      await buildApp(project, config)
+      expect(instances.length).toBeGreaterThan(1)
+      expect((await project.classes('dist/client'))['about.html']).toBe('revalidate')
+      const bytes = await readFile(join(project.root, 'dist/client/about.html'))
+      const about = (await project.manifest('dist/client')).files.find(({ path }) => path === 'about.html')
+      expect(about?.size).toBe(bytes.length)
+    })
+
+    test('that fails in a later environment is not served', async () => {
+      const project = await createProject({ ...files, 'server.js': 'export default (' })
+      const built = buildApp(project, appConfig(project, [serveDist()]))
+      await expect(built).rejects.toThrow(/server\.js/)
+      await expect(loadSite(join(project.root, 'dist/client'))).rejects.toThrow(
+        'if the build failed, build again',
+      )
+    })
+
+    test('has a pass also where a program builds one environment alone', async () => {
+      const project = await createProject(files)
+      await build(project, appConfig(project, [serveDist()]))
+      expect(Object.values(await project.classes('dist/client'))).toContain('immutable')
+    })
+
+    test('calls immutable what another environment hashed and a plugin took into the client', async () => {
+      const project = await createProject({
+        ...files,
+        'server.js': `import url from './server.svg?no-inline'; export default url`,
+        'server.svg': `<svg xmlns="http://www.w3.org/2000/svg"><title>${prose('server')}</title></svg>`,
+      })
+      const copy: Plugin = {
+        name: 'copy-assets',
+        applyToEnvironment: ({ name }) => name === 'ssr',
+        closeBundle: () =>
+          cp(join(project.root, 'dist/server/assets'), join(project.root, 'dist/client/assets'), {
+            recursive: true,
+          }),
+      }
+      const config = appConfig(project, [copy, serveDist()])
+      const ssr = { ...environment('dist/server', join(project.root, 'server.js')) }
+      Object.assign(config.environments ?? {}, { ssr: { build: { ...ssr.build, emitAssets: true } } })
+      await buildApp(project, config)
+      const { files: described } = await project.manifest('dist/client')
+      const image = described.find(({ path }) => path.endsWith('.svg'))
+      expect(image).toMatchObject({ cache: 'immutable', stem: 'assets/server-[hash].svg' })
+    })
+  },
+)
+
+describe.each(vites.filter(({ name }) => name === 'Vite 6'))(
+  'an application built by $name',
+  ({ buildApp }) => {
+    test('has a manifest with the pages that the end of another environment prerendered', async () => {
+      const project = await createProject(files)
+      const config = appConfig(project, [prerender(project), serveDist()], {
+        builder: { buildApp: buildAll },
+      })
+      await buildApp(project, config)
+      const manifest = await project.manifest('dist/client')
+      const about = manifest.files.find(({ path }) => path === 'about.html')
+      expect(about?.variants.length).toBeGreaterThan(0)
+    })
+  },
+)

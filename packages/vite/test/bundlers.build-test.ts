@@ -1,7 +1,6 @@
 import type * as Rollup from 'rollup'
 import type { Rolldown } from 'vite'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import serveDist from '../src/index.ts'
 import type { EmittedAsset } from '../src/record/hashed-names.ts'
 import type { OutputOptions, WrittenFile } from '../src/record/written-output.ts'
 import { application, createProject, prose } from './support/project.ts'
@@ -25,11 +24,10 @@ describe('what the hooks take', () => {
   })
 })
 
-describe.each(vites)('the manifest of a build by $name', ({ load }) => {
+describe.each(vites)('the manifest of a build by $name', ({ build }) => {
   test('is what every bundler leads to, but for the hashes', async () => {
     const project = await createProject({ ...application, 'public/robots.txt': prose('robots') })
-    const { build } = await load()
-    await build(project.config({ plugins: [serveDist()] }))
+    await build(project)
     const { files } = await project.manifest()
     const lines = files.map(({ path, cache, variants, links = [] }) =>
       [

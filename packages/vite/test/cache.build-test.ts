@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/serve-dist.js', import.meta.url))
@@ -17,17 +16,14 @@ async function compress(cwd: string, folder: string): Promise<string | undefined
   return stdout.trimEnd().split('\n').at(-1)
 }
 
-describe.each(vites)('the cache of builds by $name', ({ load }) => {
+describe.each(vites)('the cache of builds by $name', ({ build }) => {
   test('stands where the command looks, and changes no byte', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    const config = () => project.config({ plugins: [serveDist()], customLogger: logger })
-    await build(config())
+    await build(project)
     const cold = await project.manifest()
     expect((await project.list('node_modules/.cache/serve-dist')).length).toBeGreaterThan(0)
-    await build(config())
-    const [first, second] = logger.infos.filter((line) => line.includes('variants ('))
+    await build(project)
+    const [first, second] = project.logger.infos.filter((line) => line.includes('variants ('))
     expect(first).not.toContain('from the cache')
     expect(second).toMatch(/\d+ written, [1-9]\d* from the cache/)
     expect({ ...(await project.manifest()), lastModified: '', files: [] }).toEqual({
@@ -40,9 +36,8 @@ describe.each(vites)('the cache of builds by $name', ({ load }) => {
   })
 
   test('is the one of the command, which encodes only what came after the build', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    await build(project.config({ plugins: [serveDist()] }))
+    await build(project)
     const variants = (await project.manifest()).files.flatMap((file) => file.variants).length
     await project.write('dist/about.html', prose('about'))
     expect(await compress(project.root, 'dist')).toContain(`${variants + 3} variants (3 written, `)
@@ -59,15 +54,12 @@ describe.each(vites)('the cache of builds by $name', ({ load }) => {
   })
 
   test('can be left out', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    const config = () =>
-      project.config({ plugins: [serveDist({ cache: false, durable: false })], customLogger: logger })
-    await build(config())
+    const config = { plugins: [serveDist({ cache: false, durable: false })] }
+    await build(project, config)
     await rm(join(project.root, 'dist'), { recursive: true })
-    await build(config())
-    expect(logger.infos.filter((line) => line.includes('from the cache'))).toEqual([])
+    await build(project, config)
+    expect(project.logger.infos.filter((line) => line.includes('from the cache'))).toEqual([])
     expect(await project.list('node_modules/.cache/serve-dist')).toEqual([
       expect.stringMatching(/^records\//),
     ])

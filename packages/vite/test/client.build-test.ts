@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InlineConfig, Plugin } from 'vite'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
-import { type OpenedPage, openPage } from '../../../e2e/src/open-page.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
+import type { OpenedPage } from '../../../e2e/src/open-page.ts'
 import { showTab } from '../../../e2e/src/show-tab.ts'
 import serveDist from '../src/index.ts'
 import { recordingPlugins } from '../src/plugin.ts'
 import { createProject, type Project } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { listenForFolder, type ServedFolder } from './support/serve-folder.ts'
-import { type Vite, vites } from './support/vites.ts'
+import { useChromium } from './support/use-chromium.ts'
+import { type TestedVite, vites } from './support/vites.ts'
 
 const modified = 'Sun, 01 Nov 2026 10:00:00 GMT'
 
@@ -30,23 +30,26 @@ const site: Record<string, string> = {
 }
 
 /** Builds the application, and answers what the scripts of the build say. */
-async function buildSite({ build }: Vite, project: Project, config: InlineConfig = {}): Promise<string> {
-  await build(project.config({ plugins: [serveDist()], ...config }))
+async function buildSite(
+  build: TestedVite['build'],
+  project: Project,
+  config?: InlineConfig,
+): Promise<string> {
+  await build(project, config)
   const scripts = (await project.list()).filter((path) => path.endsWith('.js'))
   return (await Promise.all(scripts.map((path) => project.read(join('dist', path))))).join('\n')
 }
 
 type Page = OpenedPage['page']
 
-describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => {
   test('adds less than 1,000 bytes to a build, and nothing where it is not imported', async () => {
-    const vite = await load()
     const used =
       "import { watchForUpdates } from 'virtual:serve-dist/client'\nwatchForUpdates({ interval: 1e4 })\n"
     const sizes: number[] = []
     for (const text of ['', used]) {
       const project = await createProject({ ...site, 'main.js': `${text}console.log('an application')` })
-      const code = await buildSite(vite, project)
+      const code = await buildSite(build, project)
       expect(code.includes('serve-dist')).toBe(text !== '')
       sizes.push(Buffer.byteLength(code))
     }
@@ -56,10 +59,9 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
   })
 
   test('asks below the base of a framework, which Vite does not know', async () => {
-    const vite = await load()
     const project = await createProject(site)
     const nuxt = recordingPlugins({}, 'nuxt', '/shop/')
-    expect(await buildSite(vite, project, { base: '/shop/_nuxt/', plugins: nuxt })).toMatch(
+    expect(await buildSite(build, project, { base: '/shop/_nuxt/', plugins: nuxt })).toMatch(
       /["'`]\/shop\/__serve-dist\/build\.json["'`]/,
     )
     const svelteKit: Plugin = {
@@ -67,27 +69,27 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       config: () => ({ define: { __SVELTEKIT_PATHS_BASE__: '"/kit"' } }),
     }
     const plugins = [svelteKit, ...recordingPlugins({}, 'sveltekit')]
-    expect(await buildSite(vite, project, { base: './', plugins })).toMatch(
+    expect(await buildSite(build, project, { base: './', plugins })).toMatch(
       /["'`]\/kit\/__serve-dist\/build\.json["'`]/,
     )
   })
 
   test('does nothing in development, in workers and on servers', async () => {
-    const vite = await load()
     const project = await createProject({
       ...site,
       'main.js': "new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })",
       'worker.js':
         "import { watchForUpdates } from 'virtual:serve-dist/client'\npostMessage(watchForUpdates()())",
     })
-    expect(await buildSite(vite, project)).not.toContain('preloadError')
+    expect(await buildSite(build, project)).not.toContain('preloadError')
     await project.write('package.json', '{ "type": "module" }')
     await project.write('entry.js', "export { watchForUpdates } from 'virtual:serve-dist/client'")
-    await vite.build(project.config({ plugins: [serveDist()], build: { ssr: 'entry.js', outDir: 'server' } }))
+    await build(project, { build: { ssr: 'entry.js', outDir: 'server' } })
     const rendered: object = await import(join(project.root, 'server/entry.js'))
     expect(Reflect.get(rendered, 'watchForUpdates')()()).toBeUndefined()
 
-    const server = await vite.createServer({
+    const { createServer } = await load()
+    const server = await createServer({
       ...project.config({ plugins: [serveDist()] }),
       server: { port: 0, host: '127.0.0.1' },
     })
@@ -99,11 +101,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
   })
 
   describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
-    let browser: Awaited<ReturnType<typeof launchChromium>>
-    beforeAll(async () => {
-      browser = await launchChromium()
-    })
-    afterAll(() => browser?.close())
+    const openPage = useChromium()
 
     /** Builds the application, and opens it where it is served. */
     async function openSite(
@@ -111,10 +109,10 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       { base = '/', config = {} }: { readonly base?: string; readonly config?: InlineConfig } = {},
     ): Promise<OpenedPage & { readonly project: Project; readonly loads: () => number }> {
       const project = await createProject(site)
-      await buildSite(await load(), project, config)
+      await buildSite(build, project, config)
       await deploy(project, 'one')
       host.serve(join(project.root, 'dist'), base)
-      const opened = await openPage(browser)
+      const opened = await openPage()
       let count = 0
       opened.page.on('load', () => void (count += 1))
       await opened.page.goto(`${host.origin}${base}`)
@@ -160,9 +158,8 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
 
     test('breaks no script of a format that does not know its URL', async () => {
       const host = await listenForFolder()
-      const customLogger = createRecordingLogger()
       const output = { format: 'iife' as const, codeSplitting: false }
-      const config = { base: './', customLogger, build: { rollupOptions: { output } } }
+      const config = { base: './', build: { rollupOptions: { output } } }
       const { page, complaints } = await openSite(host, { config })
       await watch(page)
       expect([await updatesOf(page), complaints]).toEqual([[], []])
@@ -248,7 +245,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
 
       // A later deploy: the page of this one names another chunk.
       await project.write('lazy.js', 'export default "another route"')
-      await buildSite(await load(), project)
+      await buildSite(build, project)
       await page.reload()
       const later = await lazyOf(project)
       expect(later).not.toBe(lazy)
@@ -300,7 +297,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       const { page, project, loads } = await openSite(host)
       await project.write('lazy.css', 'p { color: red }')
       await project.write('lazy.js', "import './lazy.css'\nexport default 'a lazy route'")
-      await buildSite(await load(), project)
+      await buildSite(build, project)
       await page.reload()
       const style = (await project.list('dist/assets')).find((name) => name.endsWith('.css')) ?? ''
       await rm(join(project.root, 'dist/assets', style))
@@ -324,7 +321,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ load }) => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await project.write('lazy.js', 'export default undefined.name')
-      await buildSite(await load(), project)
+      await buildSite(build, project)
       await page.reload()
       expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
       expect(loads()).toBe(2)

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
 import serveDist from '../src/index.ts'
 import { createProject } from './support/project.ts'
 import { listenForFolder } from './support/serve-folder.ts'
+import { useChromium } from './support/use-chromium.ts'
 import { vites } from './support/vites.ts'
 
 const options = { env: { STAGE: { default: 'of this host' } } }
@@ -13,32 +14,22 @@ const greeting = 'export default "hello"'
 const integrity = `sha384-${createHash('sha384').update(greeting).digest('base64')}`
 const head = '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,">'
 
-let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
+const openPage = useChromium()
 
 /** What a page says, and what it complains of. */
-async function visit(url: string): Promise<{ said: unknown; complaints: string[] }> {
-  if (browser === undefined) throw new Error('no Chromium')
-  const context = await browser.newContext()
-  try {
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('pageerror', ({ message }) => void complaints.push(message))
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-    })
-    await page.goto(url)
-    await page.waitForFunction(() => Object(globalThis).said !== undefined, undefined, { timeout: 5000 })
-    return { said: await page.evaluate(() => Object(globalThis).said), complaints }
-  } finally {
-    await context.close()
-  }
+async function visit(url: string): Promise<{ said: unknown; complaints: readonly string[] }> {
+  const { page, complaints } = await openPage()
+  const warnings: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'warning') warnings.push(message.text())
+  })
+  await page.goto(url)
+  await page.waitForFunction(() => Object(globalThis).said !== undefined, undefined, { timeout: 5000 })
+  const said: unknown = await page.evaluate(() => Object(globalThis).said)
+  return { said, complaints: [...complaints, ...warnings] }
 }
 
-describe.runIf(chromiumPath).each(vites)('virtual:serve-dist/env from a CDN by $name', ({ load }) => {
+describe.runIf(chromiumPath).each(vites)('virtual:serve-dist/env from a CDN by $name', ({ build }) => {
   test("is that of each page's own host", async () => {
     const cdn = await listenForFolder()
     const project = await createProject({
@@ -56,19 +47,16 @@ import('./later.js').then(async ({ later }) => { window.said = [stage, later, aw
       'own.js': `import greeting from 'greeting'
 import('virtual:serve-dist/env').then(({ default: env }) => { window.said = [greeting, env.STAGE] })`,
     })
-    const { build } = await load()
-    await build(
-      project.config({
-        base: `${cdn.origin}/x/`,
-        plugins: [serveDist(options)],
-        build: {
-          rollupOptions: {
-            input: ['index.html', 'deep/er/own.html'].map((name) => join(project.root, name)),
-            external: ['greeting'],
-          },
+    await build(project, {
+      base: `${cdn.origin}/x/`,
+      plugins: [serveDist(options)],
+      build: {
+        rollupOptions: {
+          input: ['index.html', 'deep/er/own.html'].map((name) => join(project.root, name)),
+          external: ['greeting'],
         },
-      }),
-    )
+      },
+    })
     await cp(join(project.root, 'dist'), join(project.root, 'cdn'), { recursive: true })
     await project.write('cdn/serve-dist-env.js', 'export default { STAGE: "of the CDN" }')
     cdn.serve(join(project.root, 'cdn'), '/x/')

@@ -5,9 +5,8 @@ import type { InlineConfig, ViteDevServer } from 'vite'
 import { runCommand } from '../../../scripts/run-command.mjs'
 import serveDist, { type ServeDistOptions } from '../src/index.ts'
 import { createProject, type Project } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { request } from './support/request.ts'
-import { isChosen, type Vite, vites } from './support/vites.ts'
+import { isChosen, type TestedVite, vites } from './support/vites.ts'
 
 // Names that the machine's own environment does not have.
 const options: ServeDistOptions = {
@@ -29,8 +28,16 @@ const site = {
 const files = { '.env': 'SD_TEST_URL=/of-all\nSD_TEST_MENU=[1]', '.env.stage': 'SD_TEST_URL=/of-stage' }
 const expected = { SD_TEST_URL: '/of-all', SD_TEST_RELEASE: 'dev', SD_TEST_MENU: [1] }
 
-async function develop({ createServer }: Vite, config: InlineConfig): Promise<ViteDevServer> {
-  const server = await createServer({ ...config, server: { port: 0, host: '127.0.0.1' } })
+async function develop(
+  { load }: TestedVite,
+  project: Project,
+  config: InlineConfig = {},
+): Promise<ViteDevServer> {
+  const { createServer } = await load()
+  const server = await createServer({
+    ...project.config({ plugins: [serveDist(options)], ...config }),
+    server: { port: 0, host: '127.0.0.1' },
+  })
   onTestFinished(() => server.close())
   return await server.listen()
 }
@@ -52,10 +59,10 @@ function valuesIn(module: string): unknown {
   return JSON.parse(JSON.parse(text))
 }
 
-describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) => {
   test('has the values of .env files, for browsers and for servers', async () => {
     const project = await createProject({ ...site, ...files })
-    const server = await develop(await load(), project.config({ plugins: [serveDist(options)] }))
+    const server = await develop(vite, project)
     expect(valuesIn(await askForModule(server))).toEqual(expected)
     const { shown } = await server.ssrLoadModule('/show.js')
     expect(JSON.parse(shown)).toEqual(expected)
@@ -70,7 +77,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }
       'node_modules/dependency/package.json': '{ "name": "dependency", "type": "module", "main": "show.js" }',
       'node_modules/dependency/show.js': show,
     })
-    const server = await develop(await load(), project.config({ plugins: [serveDist(options)] }))
+    const server = await develop(vite, project)
     const main = await ask(server, '/main.js')
     const [dependency = ''] = /\/node_modules\/\.vite\/deps\/[^"]*/.exec(main) ?? []
     expect(await ask(server, dependency)).toContain('"/@id/__x00__virtual:serve-dist/env"')
@@ -84,19 +91,16 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }
       'stages/.env': files['.env'],
       'stages/.env.stage': `${files['.env.stage']}\nSD_TEST_RELEASE=of-stage`,
     })
-    const config = project.config({ mode: 'stage', envDir: 'stages', plugins: [serveDist(options)] })
-    const server = await develop(await load(), config)
+    const server = await develop(vite, project, { mode: 'stage', envDir: 'stages' })
     const { default: env } = await server.ssrLoadModule('/show.js')
     expect(env).toMatchObject({ SD_TEST_URL: '/of-stage', SD_TEST_RELEASE: 'of the process' })
   })
 
   test('tells all problems at once, by names alone, and is right again when the file is', async () => {
     const project = await createProject({ ...site, '.env': 'SD_TEST_LIMIT=hidden\nSD_TEST_MENU={hidden' })
-    const customLogger = createRecordingLogger()
-    const config = project.config({ customLogger, plugins: [serveDist(options)] })
-    const server = await develop(await load(), config)
+    const server = await develop(vite, project)
     await askForModule(server)
-    const told = customLogger.errors.join('\n')
+    const told = project.logger.errors.join('\n')
     expect(told).toContain('SD_TEST_URL: the build requires this environment variable, and it is not set')
     expect(told).toContain(`or in a file such as ${project.root}/.env.development:`)
     expect(told).toContain('SD_TEST_LIMIT: expected a number')
@@ -112,13 +116,11 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', ({ load }
   })
 
   test('warns once of names that look secret, in development and in builds', async () => {
-    const vite = await load()
     const project = await createProject({ ...site, ...files })
-    const customLogger = createRecordingLogger()
     const plugins = [serveDist({ env: { ...options.env, STRIPE_SECRET: {} } })]
-    await develop(vite, project.config({ customLogger, plugins }))
-    await vite.build(project.config({ customLogger, plugins }))
-    expect(customLogger.warnings.filter((text) => text.includes('STRIPE_SECRET'))).toHaveLength(1)
+    await develop(vite, project, { plugins })
+    await vite.build(project, { plugins })
+    expect(project.logger.warnings.filter((text) => text.includes('STRIPE_SECRET'))).toHaveLength(1)
   })
 })
 
@@ -134,11 +136,10 @@ async function runInNode(project: Project, code: string, environment: Record<str
 
 const set = { SD_TEST_URL: 'https://api.example.org', SD_TEST_MENU: '{"__proto__":1}', SD_TEST_LIMIT: '1e2' }
 
-describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name', ({ build, buildApp }) => {
   test('reads the environment of the process when the application first asks for a value', async () => {
-    const { build } = await load()
     const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
-    await build(project.config({ plugins: [serveDist(options)], build: { ssr: 'show.js' } }))
+    await build(project, { plugins: [serveDist(options)], build: { ssr: 'show.js' } })
     expect(await project.list()).not.toContain('serve-dist-env.js')
     expect(await project.read('dist/show.js')).not.toContain('@serve-dist')
 
@@ -162,35 +163,30 @@ describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name'
   test.each([{ define: { 'process.env': {} } }, { ssr: { target: 'webworker', noExternal: true } } as const])(
     'reads it where Vite replaces process.env, too: %j',
     async (config) => {
-      const { build } = await load()
       const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
       const plugins = [serveDist(options)]
-      await build(project.config({ ...config, plugins, build: { ssr: 'show.js' } }))
+      await build(project, { ...config, plugins, build: { ssr: 'show.js' } })
       const print = `import env from './dist/show.js'\nconsole.log(env.SD_TEST_LIMIT)`
       expect((await runInNode(project, print, set)).output.trim()).toBe('100')
     },
   )
 
   test('is the module for browsers in the client of the same application', async () => {
-    const { createBuilder } = await load()
     const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
-    const builder = await createBuilder(
-      project.config({
-        plugins: [serveDist(options)],
-        environments: {
-          client: { build: { outDir: 'dist/client' } },
-          ssr: {
-            build: {
-              outDir: 'dist/server',
-              ssr: true,
-              rollupOptions: { input: join(project.root, 'show.js') },
-            },
+    await buildApp(project, {
+      plugins: [serveDist(options)],
+      environments: {
+        client: { build: { outDir: 'dist/client' } },
+        ssr: {
+          build: {
+            outDir: 'dist/server',
+            ssr: true,
+            rollupOptions: { input: join(project.root, 'show.js') },
           },
         },
-        builder: {},
-      }),
-    )
-    await builder.buildApp()
+      },
+      builder: {},
+    })
     expect(await project.list('dist/client')).toContain('serve-dist-env.js')
     expect((await project.manifest('dist/client')).environment?.path).toBe('serve-dist-env.js')
     expect(await project.list('dist/server')).not.toContain('serve-dist-env.js')

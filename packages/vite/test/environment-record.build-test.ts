@@ -1,14 +1,11 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finish } from '@serve-dist/precompress'
-import type { InlineConfig } from 'vite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import serveDist, { type ServeDistOptions } from '../src/index.ts'
 import { recordingPlugins } from '../src/plugin.ts'
 import { createProject, type Project } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
-import { request } from './support/request.ts'
-import { type Vite, vites } from './support/vites.ts'
+import { type Ask, vites } from './support/vites.ts'
 
 // Names that the machine's own environment does not have.
 const options: ServeDistOptions = {
@@ -28,11 +25,10 @@ async function environmentIn(project: Project, folder = 'dist'): Promise<unknown
 
 const found = ['serve-dist-env.js', 'serve-dist-env.js']
 
-describe.each(vites)('the environment of a build by $name', ({ load }) => {
+describe.each(vites)('the environment of a build by $name', ({ build, watch }) => {
   test('is known to passes in later processes, also when the folder has moved', async () => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(project.config({ plugins: [serveDist({ ...options, pass: false })] }))
+    await build(project, { plugins: [serveDist({ ...options, pass: false })] })
     const later = { root: project.root, cache: false }
     await finish(join(project.root, 'dist'), later)
     expect(await environmentIn(project)).toEqual(found)
@@ -44,23 +40,17 @@ describe.each(vites)('the environment of a build by $name', ({ load }) => {
   })
 
   test('is in the record of a build behind an integration', async () => {
-    const { build } = await load()
     const project = await createProject(site)
     // As Nuxt clones plugins.
     const plugins = recordingPlugins(options, 'astro').map((plugin) => Object.assign({}, plugin))
-    await build(project.config({ plugins }))
+    await build(project, { plugins })
     await finish(join(project.root, 'dist'), { root: project.root, cache: false })
     expect(await environmentIn(project)).toEqual(found)
   })
 
   test('follows what a watched build imports', async () => {
-    const { build } = await load()
     const project = await createProject({ ...site, 'main.js': 'document.title = 1' })
-    const watcher = await build(
-      project.config({ plugins: [serveDist(options)], build: { watch: {}, minify: false } }),
-    )
-    if (!('on' in watcher)) throw new Error('not watched')
-    onTestFinished(() => watcher.close())
+    await watch(project, { plugins: [serveDist(options)], build: { minify: false } })
     const see = (expected: unknown[]): Promise<void> =>
       vi.waitFor(async () => expect(await environmentIn(project)).toEqual(expected), { timeout: 20_000 })
     await see([undefined])
@@ -76,11 +66,10 @@ describe.each(vites)('the environment of a build by $name', ({ load }) => {
     [{ runtime: 'window.at' }, '../serve-dist-env.js', './serve-dist-env.js'],
     [undefined, '/app/serve-dist-env.js', '/app/serve-dist-env.js'],
   ])('has its URL from renderBuiltUrl where that gives %j', async (rendered, imported, linked) => {
-    const { build } = await load()
     const project = await createProject(site)
     const renderBuiltUrl = (path: string) => (path === 'serve-dist-env.js' ? rendered : undefined)
     const config = { base: '/app/', plugins: [serveDist(options)], experimental: { renderBuiltUrl } }
-    await build(project.config(config))
+    await build(project, config)
     const script = (await project.list()).find((path) => /assets\/.*\.js$/.test(path))
     expect(await project.read(`dist/${script}`)).toMatch(new RegExp(`from\\s*["'\`]${imported}["'\`]`))
     expect(await project.read('dist/index.html')).toContain(`crossorigin href="${linked}"`)
@@ -91,12 +80,11 @@ function onCdn(path: string, { hostType }: { readonly hostType: string }): strin
   return hostType === 'html' ? `https://cdn.example.org/${path}` : { relative: true }
 }
 
-describe.each(vites)('the environment of a build by $name whose pages load files from a CDN', ({ load }) => {
+describe.each(vites)('the environment of a build by $name whose pages load files from a CDN', ({ build }) => {
   test('is pointed by an import map to the host of the page', async () => {
-    const { build } = await load()
     const project = await createProject(site)
     const experimental = { renderBuiltUrl: onCdn }
-    await build(project.config({ plugins: [serveDist(options)], experimental }))
+    await build(project, { plugins: [serveDist(options)], experimental })
     const page = await project.read('dist/index.html')
     expect(page).toContain('src="https://cdn.example.org/assets/')
     expect(page).toContain('{"imports":{"https://cdn.example.org/serve-dist-env.js":"/serve-dist-env.js"}}')
@@ -104,41 +92,35 @@ describe.each(vites)('the environment of a build by $name whose pages load files
   })
 })
 
-async function show({ preview }: Vite, config: InlineConfig): Promise<() => Promise<unknown>> {
-  const server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1' } })
-  onTestFinished(() => server.close())
-  const address = server.httpServer.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  return async () => {
-    const answer = await request(port, '/serve-dist-env.js')
-    const [, text = '""'] = /JSON\.parse\((".*")\)/.exec(answer.body.toString()) ?? []
-    return JSON.parse(JSON.parse(text))
-  }
+async function valuesFrom(ask: Ask): Promise<unknown> {
+  const { body } = await ask('/serve-dist-env.js')
+  const [, text = '""'] = /JSON\.parse\((".*")\)/.exec(body.toString()) ?? []
+  return JSON.parse(JSON.parse(text))
 }
 
-describe.each(vites)('a preview by $name of a build with an environment', ({ load }) => {
+describe.each(vites)('a preview by $name of a build with an environment', ({ build, preview }) => {
   test('has the values of .env files, below the environment of the process', async () => {
     vi.stubEnv('SD_TEST_RELEASE', 'of the process')
     onTestFinished(() => void vi.unstubAllEnvs())
-    const vite = await load()
     const project = await createProject({
       ...site,
       '.env.production': 'SD_TEST_URL=/of-production\nSD_TEST_RELEASE=1',
     })
-    const config = project.config({ plugins: [serveDist(options)] })
-    await vite.build(config)
-    const ask = await show(vite, config)
-    expect(await ask()).toEqual({ SD_TEST_URL: '/of-production', SD_TEST_RELEASE: 'of the process' })
+    const config = { plugins: [serveDist(options)] }
+    await build(project, config)
+    const ask = await preview(project, config)
+    expect(await valuesFrom(ask)).toEqual({
+      SD_TEST_URL: '/of-production',
+      SD_TEST_RELEASE: 'of the process',
+    })
   })
 
   test('warns of what is missing, by name', async () => {
-    const vite = await load()
     const project = await createProject(site)
-    const customLogger = createRecordingLogger()
-    const config = project.config({ plugins: [serveDist(options)], customLogger })
-    await vite.build(config)
-    const ask = await show(vite, config)
-    expect(await ask()).toEqual({ SD_TEST_RELEASE: 'dev' })
-    expect(customLogger.warnings.join('\n')).toMatch(/SD_TEST_URL: the build requires/)
+    const config = { plugins: [serveDist(options)] }
+    await build(project, config)
+    const ask = await preview(project, config)
+    expect(await valuesFrom(ask)).toEqual({ SD_TEST_RELEASE: 'dev' })
+    expect(project.logger.warnings.join('\n')).toMatch(/SD_TEST_URL: the build requires/)
   })
 })

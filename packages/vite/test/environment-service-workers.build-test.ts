@@ -1,35 +1,23 @@
 import { join } from 'node:path'
 import { VitePWA } from 'vite-plugin-pwa'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
 import serveDist from '../src/index.ts'
 import { createProject, type Project } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { listenForFolder } from './support/serve-folder.ts'
+import { useChromium } from './support/use-chromium.ts'
 import { isChosen, vites } from './support/vites.ts'
 
 const options = { env: { STAGE: { default: 'first' } } }
 const page =
   '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,"><script type="module" src="/main.js"></script></head><body></body></html>'
 
-let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
+const openPage = useChromium()
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  return await work.then(
-    () => 'it was built',
-    (error: unknown) => String(error),
-  )
-}
-
-describe.each(vites)('virtual:serve-dist/env in a service worker by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/env in a service worker by $name', ({ build }) => {
   test.runIf(chromiumPath)(
     'that is an input of the build works as a module, and follows changes',
     async () => {
-      const { build } = await load()
       const project = await createProject({
         'index.html': page,
         'main.js': `
@@ -57,44 +45,35 @@ addEventListener('message', ({ ports }) => ports[0].postMessage(env.STAGE))`,
       })
       const input = ['index.html', 'sw.js'].map((name) => join(project.root, name))
       const output = { entryFileNames: '[name].js' }
-      await build(
-        project.config({ plugins: [serveDist(options)], build: { rollupOptions: { input, output } } }),
-      )
+      await build(project, { plugins: [serveDist(options)], build: { rollupOptions: { input, output } } })
       const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
       host.serve(join(project.root, 'dist'))
-      const context = await browser?.newContext()
-      try {
-        const opened = await context?.newPage()
-        await opened?.goto(host.origin)
-        await opened?.waitForFunction(() => Object(globalThis).isReady)
-        expect(await opened?.evaluate(() => Object(globalThis).register('classic'))).toBe('TypeError')
-        expect(await opened?.evaluate(() => Object(globalThis).register('module'))).toBe('first')
-        await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
-        expect(await opened?.evaluate(() => Object(globalThis).update())).toBe('second')
-      } finally {
-        await context?.close()
-      }
+      const { page: opened } = await openPage()
+      await opened.goto(host.origin)
+      await opened.waitForFunction(() => Object(globalThis).isReady)
+      expect(await opened.evaluate(() => Object(globalThis).register('classic'))).toBe('TypeError')
+      expect(await opened.evaluate(() => Object(globalThis).register('module'))).toBe('first')
+      await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
+      expect(await opened.evaluate(() => Object(globalThis).update())).toBe('second')
     },
   )
 
   test('that Vite copies as it is, is refused', async () => {
-    const { build } = await load()
     const project = await createProject({
       'index.html': page,
       'main.js': `navigator.serviceWorker.register(new URL('./sw.ts', import.meta.url))`,
       'sw.ts': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE)`,
     })
-    const config = project.config({ plugins: [serveDist(options)], build: { assetsInlineLimit: 0 } })
-    expect(await messageOf(build(config))).toMatch(/assets\/sw-[\w-]{8}\.ts \(sw\.ts\): Vite copies it/)
+    const config = { plugins: [serveDist(options)], build: { assetsInlineLimit: 0 } }
+    await expect(build(project, config)).rejects.toThrow(/assets\/sw-[\w-]{8}\.ts \(sw\.ts\): Vite copies it/)
   })
 })
 
 async function warningsOf(project: Project, pwa: Parameters<typeof VitePWA>[0]): Promise<string[]> {
   const { build } = await import('vite')
-  const customLogger = createRecordingLogger()
   const plugins = [VitePWA({ injectRegister: false, ...pwa }), serveDist(options)]
-  await build(project.config({ plugins, customLogger, logLevel: 'warn' }))
-  return customLogger.warnings.filter((warning) => warning.includes('precaches'))
+  await build(project.config({ plugins, logLevel: 'warn' }))
+  return project.logger.warnings.splice(0).filter((warning) => warning.includes('precaches'))
 }
 
 describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite-plugin-pwa', () => {
@@ -125,7 +104,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite
       'src/sw.js': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE, self.__WB_MANIFEST)`,
     })
     const pwa = { strategies: 'injectManifest', srcDir: 'src', filename: 'sw.js' } as const
-    expect(await messageOf(warningsOf(project, pwa))).toMatch(
+    await expect(warningsOf(project, pwa)).rejects.toThrow(
       /failed to resolve import "virtual:serve-dist\/env" from ".*src\/sw\.js"/,
     )
   })
@@ -149,22 +128,17 @@ navigator.serviceWorker.ready.then(() => { window.isReady = true })`,
       expect(await warningsOf(project, { workbox })).toEqual([])
       const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
       host.serve(join(project.root, 'dist'))
-      const context = await browser?.newContext()
-      try {
-        const opened = await context?.newPage()
-        const visit = async (): Promise<unknown> => {
-          await opened?.goto(host.origin)
-          await opened?.waitForFunction(() => Object(globalThis).isReady)
-          return await opened?.evaluate(() => Object(globalThis).said)
-        }
-        expect(await visit()).toBe('first')
-        await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
-        expect(await visit()).toBe('second')
-        await context?.setOffline(true)
-        expect(await visit()).toBe('second')
-      } finally {
-        await context?.close()
+      const { page: opened } = await openPage()
+      const visit = async (): Promise<unknown> => {
+        await opened.goto(host.origin)
+        await opened.waitForFunction(() => Object(globalThis).isReady)
+        return await opened.evaluate(() => Object(globalThis).said)
       }
+      expect(await visit()).toBe('first')
+      await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
+      expect(await visit()).toBe('second')
+      await opened.context().setOffline(true)
+      expect(await visit()).toBe('second')
     },
   )
 })

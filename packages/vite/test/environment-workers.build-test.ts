@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { InlineConfig } from 'vite'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
 import serveDist from '../src/index.ts'
 import { createProject, type Project } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { listenForFolder } from './support/serve-folder.ts'
+import { useChromium } from './support/use-chromium.ts'
 import { vites } from './support/vites.ts'
 
 const patience = { timeout: 20_000, interval: 20 }
@@ -23,46 +23,26 @@ const listen = (name, target) => {
 }
 `
 
-let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
+const openPage = useChromium()
 
 /** What the workers of a page say to it, when so many have. */
 async function listenIn(url: string, count: number): Promise<Record<string, unknown>> {
-  if (browser === undefined) throw new Error('no Chromium')
-  const context = await browser.newContext()
-  try {
-    const opened = await context.newPage()
-    const complaints: string[] = []
-    opened.on('pageerror', ({ message }) => complaints.push(message))
-    opened.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-    await opened.goto(url)
-    await opened
-      .waitForFunction((most) => Object.keys(Object(globalThis).said ?? {}).length >= most, count, {
-        timeout: 5000,
-      })
-      .catch(() => undefined)
-    const said: unknown = await opened.evaluate(() => Object(globalThis).said)
-    return { ...Object(said), ...(complaints.length > 0 && { complaints }) }
-  } finally {
-    await context.close()
-  }
+  const { page: opened, complaints } = await openPage()
+  await opened.goto(url)
+  await opened
+    .waitForFunction((most) => Object.keys(Object(globalThis).said ?? {}).length >= most, count, {
+      timeout: 5000,
+    })
+    .catch(() => undefined)
+  const said: unknown = await opened.evaluate(() => Object(globalThis).said)
+  return { ...Object(said), ...(complaints.length > 0 && { complaints }) }
 }
 
 function startOf(type: string): string {
   return `new Worker(new URL('./w.js', import.meta.url), { type: '${type}' })`
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  return await work.then(
-    () => 'it was built',
-    (error: unknown) => String(error),
-  )
-}
-
-describe.each(vites)('virtual:serve-dist/env in workers by $name', ({ load }) => {
+describe.each(vites)('virtual:serve-dist/env in workers by $name', ({ build, watch }) => {
   const workers: Record<string, string> = {
     'index.html': page,
     'main.js': `${listening}
@@ -95,16 +75,13 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
   }
 
   async function built(base: string, worker?: InlineConfig['worker']): Promise<Project> {
-    const { build } = await load()
     const project = await createProject(workers)
-    await build(
-      project.config({
-        base,
-        plugins: [serveDist(options)],
-        ...(worker && { worker }),
-        build: { assetsInlineLimit: 0 },
-      }),
-    )
+    await build(project, {
+      base,
+      plugins: [serveDist(options)],
+      ...(worker && { worker }),
+      build: { assetsInlineLimit: 0 },
+    })
     return project
   }
 
@@ -174,37 +151,26 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
       /main\.ts:1: browsers start no worker from another origin.*\(imported in w\.js:3\)/s,
     ],
   ])('is refused in %s, with file and line', async (_, files, config, message) => {
-    const { build } = await load()
     const project = await createProject({
       'index.html': page.replace('main.js', 'main.ts'),
       'w.js': `// virtual:serve-dist/env\n\nimport env from 'virtual:serve-dist/env'\npostMessage(env.STAGE)`,
       ...files,
     })
-    expect(await messageOf(build(project.config({ ...config, plugins: [serveDist(options)] })))).toMatch(
-      message,
-    )
+    await expect(build(project, { ...config, plugins: [serveDist(options)] })).rejects.toThrow(message)
   })
 
   test('is refused without the option that says what is in it', async () => {
-    const { build } = await load()
     const project = await createProject(workers)
-    expect(await messageOf(build(project.config({ plugins: [serveDist()] })))).toContain(
-      'say what is in it by the option "env"',
-    )
+    await expect(build(project)).rejects.toThrow('say what is in it by the option "env"')
   })
 
   test('is refused in a watched build until it is mended', async () => {
-    const { build } = await load()
     const project = await createProject({
       'index.html': page,
       'main.js': startOf('classic'),
       'w.js': `import env from 'virtual:serve-dist/env'\npostMessage(env.STAGE)`,
     })
-    const customLogger = createRecordingLogger()
-    const config = project.config({ customLogger, logLevel: 'error', plugins: [serveDist(options)] })
-    const watcher = await build({ ...config, build: { watch: {} } })
-    if (!('close' in watcher)) throw new Error('Vite does not watch')
-    onTestFinished(() => watcher.close())
+    const watcher = await watch(project, { plugins: [serveDist(options)] })
     const errors: string[] = []
     watcher.on('event', (event) => {
       if (event.code === 'ERROR') errors.push(event.error.message)

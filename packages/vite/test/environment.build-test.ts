@@ -5,7 +5,6 @@ import type { Plugin } from 'vite'
 import serveDist from '../src/index.ts'
 import type { ServeDistOptions } from '../src/index.ts'
 import { createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
 const options: ServeDistOptions = {
@@ -53,7 +52,7 @@ const deepNames = {
   chunkFileNames: 'js/deep/er/[name]-[hash].js',
 }
 
-describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
+describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
   test.each([
     ['/', '/serve-dist-env.js'],
     ['/app/', '/app/serve-dist-env.js'],
@@ -61,15 +60,12 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
     ['', undefined],
     ['https://cdn.example.org/x/', 'https://cdn.example.org/x/serve-dist-env.js'],
   ])('is a module that chunks import by its real URL under the base %j', async (base, main) => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        base,
-        plugins: [serveDist(options)],
-        build: { rollupOptions: { ...pagesOf(project), output: deepNames } },
-      }),
-    )
+    await build(project, {
+      base,
+      plugins: [serveDist(options)],
+      build: { rollupOptions: { ...pagesOf(project), output: deepNames } },
+    })
     const imports = await importsIn(project)
     expect(imports.length).toBeGreaterThanOrEqual(2)
     const resolved = imports.map(({ path, url }) => (main === undefined ? join('/', path, '..', url) : url))
@@ -82,10 +78,12 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
     )
   })
 
-  test('is preloaded by pages that need it at once, and announced with them', async () => {
-    const { build } = await load()
+  test("is preloaded by pages that need it at once, announced with them, and an entry of Vite's manifest", async () => {
     const project = await createProject(site)
-    await build(project.config({ plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }))
+    await build(project, {
+      plugins: [serveDist(options)],
+      build: { rollupOptions: pagesOf(project), manifest: true },
+    })
     const link = '<link rel="modulepreload" crossorigin href="/serve-dist-env.js" />'
     const page = await project.read('dist/index.html')
     expect(page.indexOf(link)).toBeGreaterThan(page.indexOf('<meta'))
@@ -108,47 +106,34 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
     const linked = manifest.files.filter(({ links = [] }) => links.some(({ path }) => path === module?.path))
     expect(linked.map(({ path }) => path)).toEqual(['index.html'])
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
+
+    // Backends follow the imports of Vite's own manifest.
+    const ofVite: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
+      JSON.parse(await project.read('dist/.vite/manifest.json'))
+    expect(Object.values(ofVite).map(({ file }) => file)).toContain('serve-dist-env.js')
+    const followed = Object.values(ofVite).flatMap(({ imports = [], dynamicImports = [] }) =>
+      imports.concat(dynamicImports),
+    )
+    expect(followed.filter((key) => !(key in ofVite))).toEqual([])
   })
 
   test('is preloaded after the import map of a page: older browsers take no later one', async () => {
-    const { build } = await load()
     const own = '<script type="importmap">{"imports":{}}</script>'
     const page = `${head}${own}<script type="module" src="/main.js"></script></head></html>`
     for (const base of ['/', 'https://cdn.example.org/']) {
       const project = await createProject({ ...site, 'index.html': page })
-      await build(project.config({ base, plugins: [serveDist(options)] }))
+      await build(project, { base, plugins: [serveDist(options)] })
       const built = await project.read('dist/index.html')
       expect(built.indexOf('type="importmap"')).toBeLessThan(built.indexOf('rel="modulepreload"'))
     }
   })
 
-  test("is an entry of Vite's own manifest, whose imports backends follow", async () => {
-    const { build } = await load()
-    const project = await createProject(site)
-    await build(
-      project.config({
-        plugins: [serveDist(options)],
-        build: { rollupOptions: pagesOf(project), manifest: true },
-      }),
-    )
-    const manifest: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
-      JSON.parse(await project.read('dist/.vite/manifest.json'))
-    expect(Object.values(manifest).map(({ file }) => file)).toContain('serve-dist-env.js')
-    const followed = Object.values(manifest).flatMap(({ imports = [], dynamicImports = [] }) =>
-      imports.concat(dynamicImports),
-    )
-    expect(followed.filter((key) => !(key in manifest))).toEqual([])
-  })
-
   test('is announced by the server where pages preload nothing', async () => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        plugins: [serveDist(options)],
-        build: { rollupOptions: pagesOf(project), modulePreload: false },
-      }),
-    )
+    await build(project, {
+      plugins: [serveDist(options)],
+      build: { rollupOptions: pagesOf(project), modulePreload: false },
+    })
     expect(await project.read('dist/index.html')).not.toContain('serve-dist-env.js')
     const { files } = await project.manifest()
     const linked = files.flatMap(({ path, links = [] }) =>
@@ -160,46 +145,37 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
   })
 
   test.each(['./', ''])('is preloaded from where the page lies under the base %j', async (base) => {
-    const { build } = await load()
     const project = await createProject({ ...site, 'later.js': site['main.js'] ?? '' })
-    await build(
-      project.config({ base, plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } }),
-    )
+    await build(project, { base, plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } })
     expect(await project.read('dist/index.html')).toContain('href="./serve-dist-env.js"')
     expect(await project.read('dist/deep/later.html')).toContain('href="../serve-dist-env.js"')
   })
 
   test('gives chunks another name where its URL is another one', async () => {
-    const { build } = await load()
-    const namesWith = async (envFileName: string): Promise<string[]> => {
+    const names: string[][] = []
+    for (const envFileName of ['one.js', 'two.js']) {
       const project = await createProject(site)
-      await build(
-        project.config({
-          plugins: [serveDist({ ...options, envFileName })],
-          build: { rollupOptions: pagesOf(project) },
-        }),
-      )
-      return Object.entries(await project.classes()).flatMap(([path, cache]) =>
-        cache === 'immutable' && /shared/.test(path) ? [path] : [],
-      )
+      await build(project, {
+        plugins: [serveDist({ ...options, envFileName })],
+        build: { rollupOptions: pagesOf(project) },
+      })
+      const hashed = Object.entries(await project.classes()).filter(([, cache]) => cache === 'immutable')
+      names.push(hashed.map(([path]) => path).filter((path) => path.includes('shared')))
     }
-    expect(await namesWith('one.js')).not.toEqual(await namesWith('two.js'))
+    expect(names[0]).not.toEqual(names[1])
   })
 
   test.each([true, false])('leaves source maps right (minified: %j)', async (isMinified) => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        base: './',
-        plugins: [serveDist(options)],
-        build: {
-          rollupOptions: pagesOf(project),
-          sourcemap: true,
-          ...(!isMinified && { minify: false }),
-        },
-      }),
-    )
+    await build(project, {
+      base: './',
+      plugins: [serveDist(options)],
+      build: {
+        rollupOptions: pagesOf(project),
+        sourcemap: true,
+        ...(!isMinified && { minify: false }),
+      },
+    })
     const path = (await importsIn(project)).find((found) => found.path.includes('shared'))?.path ?? ''
     const lines = (await project.read(join('dist', path))).split('\n')
     const row = lines.findIndex((line) => line.includes('throw'))
@@ -212,54 +188,40 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
   })
 
   test('is no part of a build that does not import it, which says so', async () => {
-    const { build } = await load()
     const project = await createProject({ ...site, 'shared.js': 'export const api = 1', 'later.js': '1' })
-    const customLogger = createRecordingLogger()
-    await build(
-      project.config({
-        customLogger,
-        plugins: [serveDist(options)],
-        build: { rollupOptions: pagesOf(project) },
-      }),
-    )
+    await build(project, { plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } })
     expect(await project.list()).not.toContain('serve-dist-env.js')
     expect((await project.manifest()).environment).toBeUndefined()
-    expect(customLogger.warnings.join()).toMatch(/no script for browsers imports "virtual:serve-dist\/env"/)
+    expect(project.logger.warnings.join()).toMatch(/no script for browsers imports "virtual:serve-dist\/env"/)
   })
 
   test('is refused where the options do not say what is in it', async () => {
-    const { build } = await load()
     const project = await createProject(site)
-    const built = build(
-      project.config({ plugins: [serveDist()], build: { rollupOptions: pagesOf(project) } }),
-    )
+    const built = build(project, { build: { rollupOptions: pagesOf(project) } })
     await expect(built).rejects.toThrow(/by the option "env", such as serveDist\(\{ env:/)
   })
 
   test('is refused where a name is imported of it, or Vite is told to leave it out', async () => {
-    const { build } = await load()
     const index = '<!doctype html><script type="module" src="/main.ts"></script>'
     const main = "\nimport { API_URL } from 'virtual:serve-dist/env'\nconsole.log(API_URL as string)"
     const project = await createProject({ 'index.html': index, 'main.ts': main })
-    const config = project.config({ plugins: [serveDist(options)] })
-    await expect(build(config)).rejects.toThrow(
+    const config = { plugins: [serveDist(options)] }
+    await expect(build(project, config)).rejects.toThrow(
       /main\.ts:2: .* import env from "virtual:serve-dist\/env", and env\.API_URL/,
     )
     await project.write('main.ts', "import env from 'virtual:serve-dist/env'\nconsole.log(env)")
-    const left = build({ ...config, build: { rollupOptions: { external: /^virtual:/ } } })
+    const left = build(project, { ...config, build: { rollupOptions: { external: /^virtual:/ } } })
     await expect(left).rejects.toThrow(/assets\/index-.*\.js: .*rollupOptions\.external/)
   })
 
   test.runIf(name === 'Vite 8')('is refused where CommonJS requires it', async () => {
-    const { build } = await load()
     const required = "module.exports = require('virtual:serve-dist/env')"
     const project = await createProject({ ...site, 'main.js': "import './main.cjs'", 'main.cjs': required })
-    const built = build(project.config({ plugins: [serveDist(options)] }))
+    const built = build(project, { plugins: [serveDist(options)] })
     await expect(built).rejects.toThrow(/main\.cjs:1: .*require/)
   })
 
   test('is refused in a page that says which bytes it has', async () => {
-    const { build } = await load()
     const project = await createProject(site)
     const integrity: Plugin = {
       name: 'integrity',
@@ -270,14 +232,13 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, load }) => {
             file.source = String(file.source).replaceAll(' crossorigin', ' crossorigin integrity="sha384-x"')
       },
     }
-    const built = build(project.config({ plugins: [integrity, serveDist(options)] }))
+    const built = build(project, { plugins: [integrity, serveDist(options)] })
     await expect(built).rejects.toThrow(/index\.html: "integrity" says which bytes serve-dist-env\.js has/)
   })
 
   test('is refused where public/ has a file of its name', async () => {
-    const { build } = await load()
     const project = await createProject({ ...site, 'public/serve-dist-env.js': '' })
-    const built = build(project.config({ plugins: [serveDist(options)] }))
+    const built = build(project, { plugins: [serveDist(options)] })
     await expect(built).rejects.toThrow(/serve-dist-env\.js: .* rename yours, or .* "envFileName"/)
   })
 })

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { finishBuild } from '../src/pass/finish-build.ts'
 import { recordingPlugins } from '../src/plugin.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
 /** As frameworks end a build: copies the client's files, without hidden ones, and adds a page. */
@@ -18,26 +17,17 @@ function isVisible(path: string): boolean {
   return !path.includes('.serve-dist')
 }
 
-describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
+describe.each(vites)('finishBuild after a build by $name', ({ build }) => {
   test('describes and compresses the final folder, by what the bundler knew', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const options = { codings: ['br'], serving: { securityHeaders: true } } as const
-    await build(
-      project.config({
-        plugins: recordingPlugins(options, 'astro'),
-        base: '/docs/',
-        appType: 'mpa',
-        customLogger: logger,
-      }),
-    )
+    await build(project, { plugins: recordingPlugins(options, 'astro'), base: '/docs/', appType: 'mpa' })
     await expect(project.manifest()).rejects.toThrow('ENOENT')
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('ended without its compression')
-    expect(logger.warnings).toEqual([])
+    expect(project.logger.warnings).toEqual([])
 
     await deploy(project)
-    const framework = { folder: 'out', root: project.root, framework: 'astro', options, log: logger }
+    const framework = { folder: 'out', root: project.root, options, log: project.logger }
     await finishBuild(framework)
     const { files, ...manifest } = await project.manifest('out')
     expect(manifest).toMatchObject({ base: '/docs/', appType: 'mpa', serving: options.serving })
@@ -48,32 +38,34 @@ describe.each(vites)('finishBuild after a build by $name', ({ load }) => {
       'assets/lazy-[hash].js',
     ])
     expect(files.find(({ path }) => path === 'about/index.html')?.variants).toHaveLength(1)
-    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
+    expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
     await finishBuild({ ...framework, appType: 'spa', promises: ['about/**'] })
     expect(await project.manifest('out')).toMatchObject({ appType: 'spa' })
     expect((await project.classes('out'))['about/index.html']).toBe('immutable')
   })
 
   test('keeps what a framework promises of its names beside another build for browsers', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const [plugins, other] = [recordingPlugins({}, 'astro'), recordingPlugins({})]
-    await build(project.config({ plugins, build: { assetsDir: '_astro' } }))
-    await build(project.config({ plugins: other, build: { outDir: 'admin' } }))
+    await build(project, { plugins, build: { assetsDir: '_astro' } })
+    await build(project, { plugins: other, build: { outDir: 'admin' } })
     await deploy(project)
-    const log = createRecordingLogger()
+    const { root, logger: log } = project
     const promises = ['about/**']
-    await finishBuild({ folder: 'out', root: project.root, options: {}, framework: 'astro', promises, log })
+    await finishBuild({ folder: 'out', root, options: {}, promises, log })
     expect((await project.classes('out'))['about/index.html']).toBe('immutable')
   })
 
   test('fails where the folder is over its budget, and makes nothing with `pass: false`', async () => {
     const project = await createProject({ 'out/index.html': prose('page') })
-    const logger = createRecordingLogger()
-    const build = { folder: join(project.root, 'out'), root: project.root, framework: 'nuxt', log: logger }
-    await finishBuild({ ...build, options: { pass: false } })
+    const finished = {
+      folder: join(project.root, 'out'),
+      root: project.root,
+      log: project.logger,
+    }
+    await finishBuild({ ...finished, options: { pass: false } })
     expect(await project.list('out')).toEqual(['index.html'])
-    await expect(finishBuild({ ...build, options: { budgets: ['total=1:br'] } })).rejects.toThrow(
+    await expect(finishBuild({ ...finished, options: { budgets: ['total=1:br'] } })).rejects.toThrow(
       'weighs more than its budgets allow',
     )
   })

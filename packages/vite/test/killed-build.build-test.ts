@@ -6,7 +6,6 @@ import type { BuildOptions, Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
 /** Keeps what a kill would leave on the disk, once other plugins are through with each of these hooks. */
@@ -55,18 +54,17 @@ const twoFolders = (project: Project): BuildOptions => ({
   },
 })
 
-describe.each(vites)('a build that is killed with $name', ({ load }) => {
+describe.each(vites)('a build that is killed with $name', ({ build }) => {
   test.each([
     ['that is emptied', emptied],
     ['that is not', kept],
   ])('before its pass is refused by the server, in a folder %s', async (_name, options) => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const camera = photographer(project)
-    const config = () => project.config({ plugins: [camera, serveDist()], build: { ...options } })
+    const config = () => ({ plugins: [camera, serveDist()], build: { ...options } })
     for (const text of ['first', 'second']) {
       await project.write('lazy.js', `export default ${JSON.stringify(prose(text))}`)
-      await build(config())
+      await build(project, config())
       await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
       expect((await project.list()).filter((name) => name.startsWith('.'))).toEqual([
         '.serve-dist/manifest.json',
@@ -83,10 +81,9 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
   })
 
   test('says how the folder is served to who compresses what is there', async () => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const plugins = [photographer(project), serveDist({ exclude: ['words.txt'] })]
-    await build(project.config({ plugins, base: '/app/' }))
+    await build(project, { plugins, base: '/app/' })
     // As where nobody has built before.
     await rm(join(project.root, 'node_modules'), { recursive: true, maxRetries: 5 })
     const killed = await readdir(join(project.root, 'killed'))
@@ -99,10 +96,9 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
   })
 
   test('leaves no folder of several outputs that is served', async () => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const plugins = [photographer(project), serveDist()]
-    await build(project.config({ plugins, build: twoFolders(project) }))
+    await build(project, { plugins, build: twoFolders(project) })
     for (const shot of await readdir(join(project.root, 'killed'))) {
       for (const output of await readdir(join(project.root, 'killed', shot))) {
         const folder = join(project.root, 'killed', shot, output)
@@ -117,11 +113,10 @@ describe.each(vites)('a build that is killed with $name', ({ load }) => {
   })
 })
 
-describe.each(vites)('a build that fails with $name', ({ load }) => {
+describe.each(vites)('a build that fails with $name', ({ build }) => {
   test('before it writes keeps the folder as it was', async () => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'dist/index.html': prose('of somebody else') })
-    const built = build(project.config({ plugins: [serveDist(), failing('transform')] }))
+    const built = build(project, { plugins: [serveDist(), failing('transform')] })
     await expect(built).rejects.toThrow('broken on purpose')
     expect(await project.list()).toEqual(['index.html'])
     await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
@@ -132,22 +127,16 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     ['renderChunk', failing('renderChunk')],
     ['writeBundle', failing('writeBundle')],
   ])('in %s says that the folder is not served any more', async (_hook, breaker) => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
-    const logger = createRecordingLogger()
-    const config = (plugins: Plugin[]) =>
-      project.config({ plugins: [serveDist(), ...plugins], customLogger: logger })
-    await expect(build(config([breaker]))).rejects.toThrow('broken on purpose')
-    expect(logger.warnings.join('\n')).toContain(`${join(project.root, 'dist')} is not served until`)
+    await expect(build(project, { plugins: [serveDist(), breaker] })).rejects.toThrow('broken on purpose')
+    expect(project.logger.warnings.join('\n')).toContain(`${join(project.root, 'dist')} is not served until`)
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
-    await build(config([]))
+    await build(project)
     await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
   })
 
   test('is told of that failure also where its folder cannot be marked', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const breaker: Plugin = {
       name: 'failing',
       renderStart: {
@@ -159,8 +148,8 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
         },
       },
     }
-    const built = build(project.config({ plugins: [serveDist(), breaker], customLogger: logger }))
+    const built = build(project, { plugins: [serveDist(), breaker] })
     await expect(built).rejects.toThrow('broken on purpose')
-    expect(logger.warnings.join('\n')).toContain('.serve-dist')
+    expect(project.logger.warnings.join('\n')).toContain('.serve-dist')
   })
 })

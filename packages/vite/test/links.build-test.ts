@@ -49,16 +49,10 @@ function withoutHash(path: string): string {
   return path.replace(/-[\w-]{8}(?=\.\w+$)/, '')
 }
 
-describe.each(vites)('the links of pages by $name', ({ load }) => {
+describe.each(vites)('the links of pages by $name', ({ build }) => {
   test('are what each page needs at once, all of it in the page as Vite writes it', async () => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        plugins: [serveDist()],
-        build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 },
-      }),
-    )
+    await build(project, { build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 } })
     expect(await linksOf(project, 'index.html')).toEqual([
       'preload assets/shared.css',
       'preload assets/index.css',
@@ -76,14 +70,11 @@ describe.each(vites)('the links of pages by $name', ({ load }) => {
   })
 
   test('say what a page lacks, fonts by option', async () => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        plugins: [stripLinks, serveDist({ preload: { fonts: true } })],
-        build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 },
-      }),
-    )
+    await build(project, {
+      plugins: [stripLinks, serveDist({ preload: { fonts: true } })],
+      build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 },
+    })
     expect(await linksOf(project, 'index.html')).toEqual([
       'preload assets/shared.css !',
       'preload assets/index.css !',
@@ -101,25 +92,20 @@ describe.each(vites)('the links of pages by $name', ({ load }) => {
     ['./', ['preload assets/style.css', 'modulepreload assets/index.js', 'modulepreload assets/shared.js !']],
     ['https://cdn.example/v1/', []],
   ])('with one style for all, without preloads of Vite, under base %j', async (base, expected) => {
-    const { build } = await load()
     const project = await createProject(site)
-    await build(
-      project.config({
-        plugins: [serveDist()],
-        base,
-        build: {
-          rollupOptions: inputsOf(project),
-          assetsInlineLimit: 0,
-          cssCodeSplit: false,
-          modulePreload: false,
-        },
-      }),
-    )
+    await build(project, {
+      base,
+      build: {
+        rollupOptions: inputsOf(project),
+        assetsInlineLimit: 0,
+        cssCodeSplit: false,
+        modulePreload: false,
+      },
+    })
     expect(await linksOf(project, 'index.html')).toEqual(expected)
   })
 
   test('leave out scripts for old browsers, inlined styles, and all of it by option', async () => {
-    const { build } = await load()
     const files = {
       ...site,
       'main.js': `import css from './main.css?inline'; console.log(css, ${JSON.stringify(prose('main'))})`,
@@ -132,16 +118,16 @@ describe.each(vites)('the links of pages by $name', ({ load }) => {
       },
     }
     const project = await createProject({ ...files, 'public/old.js': prose('old') })
-    const config = (preload: false | undefined) =>
-      project.config({ plugins: [legacy, serveDist(preload === false ? { preload } : {})] })
-    await build(config(undefined))
+    const config = (preload: false | undefined) => ({
+      plugins: [legacy, serveDist(preload === false ? { preload } : {})],
+    })
+    await build(project, config(undefined))
     expect(await linksOf(project, 'index.html')).toEqual(['modulepreload assets/index.js'])
-    await build(config(false))
+    await build(project, config(false))
     expect(await linksOf(project, 'index.html')).toEqual([])
   })
 
   test('reach pages that were written after the bundle', async () => {
-    const { build } = await load()
     const project = await createProject(site)
     const prerender: Plugin = {
       name: 'prerender',
@@ -151,7 +137,7 @@ describe.each(vites)('the links of pages by $name', ({ load }) => {
         await project.write('dist/about.html', `${head}<script type=module src=/${script}></script>`)
       },
     }
-    await build(project.config({ plugins: [prerender, serveDist()], build: { modulePreload: false } }))
+    await build(project, { plugins: [prerender, serveDist()], build: { modulePreload: false } })
     expect(await linksOf(project, 'about.html')).toEqual([
       'preload assets/index.css !',
       'modulepreload assets/index.js',
@@ -193,21 +179,18 @@ function memberOf(base: string, { path, rel, as }: ManifestLink): string {
   return `<${base}${path}>; rel=${rel}${as === undefined ? '' : `; as=${as}`}; crossorigin`
 }
 
-describe.each(vites)('a build by $name that is served', ({ load }) => {
+describe.each(vites)('a build by $name that is served', ({ build }) => {
   test.each([true, false])(
     'announces what the page lacks on the 200, everything on a 103 where that is asked for (%s)',
     async (earlyHints) => {
-      const { build } = await load()
       const project = await createProject(site)
-      await build(
-        project.config({
-          plugins: [
-            serveDist({ serving: { earlyHints, headers: { '*.html': { 'X-Frame-Options': 'DENY' } } } }),
-          ],
-          base: '/my app/',
-          build: { rollupOptions: inputsOf(project), modulePreload: false },
-        }),
-      )
+      await build(project, {
+        plugins: [
+          serveDist({ serving: { earlyHints, headers: { '*.html': { 'X-Frame-Options': 'DENY' } } } }),
+        ],
+        base: '/my app/',
+        build: { rollupOptions: inputsOf(project), modulePreload: false },
+      })
       const manifest = await project.manifest()
       expect(manifest).toMatchObject({ base: '/my app/', serving: { earlyHints } })
       const links = manifest.files.find(({ path }) => path === 'index.html')?.links ?? []

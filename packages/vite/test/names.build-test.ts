@@ -34,16 +34,15 @@ const builds: readonly [string, BuildOptions][] = [
   ],
 ]
 
-describe.each(vites)('the names of a build by $name', ({ load }) => {
+describe.each(vites)('the names of a build by $name', ({ build }) => {
   test.each(builds)('are those of %s without the plugin', async (_, options) => {
-    const { build } = await load()
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; import a from './a.svg?url'; console.log(a)`,
       'a.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
     })
     const namesOf = async (plugins: PluginOption[]) => {
-      await build(project.config({ plugins, build: within(project.root, options) }))
+      await build(project, { plugins, build: within(project.root, options) })
       return project.list()
     }
     const plain = await namesOf([])

@@ -23,18 +23,16 @@ function lateWriter(project: Project, path: string, order?: 'post'): Plugin {
   }
 }
 
-describe.each(vites)('the pass of serveDist with $name', ({ load }) => {
+describe.each(vites)('the pass of serveDist with $name', ({ build }) => {
   test('comes after plugins that finish in closeBundle, wherever they stand', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const plugins = [
       lateWriter(project, 'first.js', 'post'),
       serveDist(),
       lateWriter(project, 'second.js'),
       { ...lateWriter(project, 'third.js'), enforce: 'post' as const },
     ]
-    await build(project.config({ plugins, customLogger: logger }))
+    await build(project, { plugins })
     const { files } = await project.manifest()
     for (const path of ['first.js', 'index.html', 'second.js', 'third.js']) {
       const bytes = await readFile(join(project.root, 'dist', path))
@@ -44,24 +42,21 @@ describe.each(vites)('the pass of serveDist with $name', ({ load }) => {
         sha256: createHash('sha256').update(bytes).digest('hex'),
       })
     }
-    expect(logger.warnings).toEqual([])
+    expect(project.logger.warnings).toEqual([])
   })
 
   test('names a plugin that finishes still later', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const late = { ...lateWriter(project, 'late.js', 'post'), enforce: 'post' as const }
-    await build(project.config({ plugins: [serveDist(), late], customLogger: logger }))
-    expect(logger.warnings).toEqual([expect.stringContaining('"writer-of-late.js" comes later')])
+    await build(project, { plugins: [serveDist(), late] })
+    expect(project.logger.warnings).toEqual([expect.stringContaining('"writer-of-late.js" comes later')])
   })
 
   test('is one when the plugin stands in the configuration twice', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const logger = createRecordingLogger()
     const plugins = [serveDist({ codings: ['br'] }), serveDist({ codings: ['gzip'] })]
-    await build(project.config({ plugins, customLogger: logger }))
+    await build(project, { plugins, customLogger: logger })
     expect(logger.warnings).toEqual([expect.stringContaining('more than once')])
     const names = await project.list()
     expect(names.filter((name) => name.endsWith('.br')).length).toBeGreaterThan(0)
@@ -70,12 +65,12 @@ describe.each(vites)('the pass of serveDist with $name', ({ load }) => {
 
     // Frameworks build one project several times, each time with a logger of its own.
     const second = createRecordingLogger()
-    await build(project.config({ plugins, customLogger: second }))
+    await build(project, { plugins, customLogger: second })
     expect(second.warnings).toEqual([])
   })
 })
 
-describe.each(vites)('a build that fails with $name', ({ load }) => {
+describe.each(vites)('a build that fails with $name', ({ build }) => {
   const failures: Record<string, Plugin> = {
     transform: {
       name: 'failing',
@@ -104,10 +99,9 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
   }
 
   test.each(Object.keys(failures))('in %s leaves no manifest and no variant', async (hook) => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'dist/old.txt': 'old' })
-    const config = project.config({ plugins: [serveDist(), failures[hook]], build: { emptyOutDir: false } })
-    await expect(build(config)).rejects.toThrow('broken on purpose')
+    const config = { plugins: [serveDist(), failures[hook]], build: { emptyOutDir: false } }
+    await expect(build(project, config)).rejects.toThrow('broken on purpose')
     const names = await project.list()
     expect(names.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })
@@ -118,11 +112,8 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
     ['buildEnd', true],
     ['generateBundle', false],
   ] as const)('in %s over an earlier build keeps its manifest: %s', async (hook, isKept) => {
-    const { build } = await load()
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
-    const config = (plugins: Plugin[]) =>
-      project.config({ plugins: [serveDist(), ...plugins], build: { emptyOutDir: false } })
-    await build(config([]))
+    await build(project, { build: { emptyOutDir: false } })
     await project.write('public/words.txt', prose('other words'))
     const failing: Plugin = {
       name: 'failing',
@@ -132,10 +123,12 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
         throw new Error('broken on purpose')
       },
     }
-    await expect(build(config([failing]))).rejects.toThrow('broken on purpose')
+    await expect(
+      build(project, { plugins: [serveDist(), failing], build: { emptyOutDir: false } }),
+    ).rejects.toThrow('broken on purpose')
     expect((await project.list()).includes(manifestPath)).toBe(isKept)
 
-    await build(config([]))
+    await build(project, { build: { emptyOutDir: false } })
     const names = await project.list()
     const { files } = await project.manifest()
     expect(names.filter((name) => /\.(br|gz|zst)$/.test(name)).toSorted()).toEqual(
@@ -150,7 +143,6 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
   ] as const)(
     'in the second of two outputs into %s (%s) leaves no manifest',
     async (_name, order, folders) => {
-      const { build } = await load()
       const project = await createProject({ ...application, 'dist/old.txt': 'old' })
       let outputs = 0
       const second: Plugin = {
@@ -167,14 +159,13 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
         dir: join(project.root, 'dist', folder),
         entryFileNames: `entry-${index}-[hash].js`,
       }))
-      const config = project.config({ plugins: [serveDist(), second], build: { rollupOptions: { output } } })
-      await expect(build(config)).rejects.toThrow('broken on purpose')
+      const config = { plugins: [serveDist(), second], build: { rollupOptions: { output } } }
+      await expect(build(project, config)).rejects.toThrow('broken on purpose')
       expect((await project.list()).filter((name) => name.includes('manifest.json'))).toEqual([])
     },
   )
 
   test('in the pass names the file', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const blocker: Plugin = {
       name: 'blocker',
@@ -183,7 +174,7 @@ describe.each(vites)('a build that fails with $name', ({ load }) => {
         await project.write('dist/.serve-dist', 'a file in the place of the folder')
       },
     }
-    const built = build(project.config({ plugins: [blocker, serveDist()] }))
+    const built = build(project, { plugins: [blocker, serveDist()] })
     await expect(built).rejects.toThrow(/dist: cannot be written to .*\.serve-dist/)
     // As Vite 8 prints it.
     const printed = inspect(await built.catch((error: unknown) => error))

@@ -2,38 +2,27 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildPolicy, createContentSecurityPolicy } from '@serve-dist/manifest'
 import { build } from 'vite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, launchChromium } from '../../../e2e/src/launch-chromium.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
 import serveDist from '../src/index.ts'
 import { createProject } from './support/project.ts'
 import { listenForFolder } from './support/serve-folder.ts'
+import { useChromium } from './support/use-chromium.ts'
 import { isChosen } from './support/vites.ts'
 
-let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
+const openPage = useChromium()
 
 /** The directives that a page violates. */
 async function violationsOf(url: string): Promise<string[]> {
-  const context = await browser?.newContext()
-  if (context === undefined) throw new Error('no Chromium')
-  try {
-    const page = await context.newPage()
-    await page.addInitScript(() => {
-      const violated: string[] = []
-      Object.assign(globalThis, { violated })
-      addEventListener('securitypolicyviolation', ({ effectiveDirective }) =>
-        violated.push(effectiveDirective),
-      )
-    })
-    await page.goto(url, { waitUntil: 'networkidle' })
-    const violated: unknown = await page.evaluate(() => Object(globalThis).violated)
-    return [...new Set(Array.isArray(violated) ? violated.map(String) : [])]
-  } finally {
-    await context.close()
-  }
+  const { page } = await openPage()
+  await page.addInitScript(() => {
+    const violated: string[] = []
+    Object.assign(globalThis, { violated })
+    addEventListener('securitypolicyviolation', ({ effectiveDirective }) => violated.push(effectiveDirective))
+  })
+  await page.goto(url, { waitUntil: 'networkidle' })
+  const violated: unknown = await page.evaluate(() => Object(globalThis).violated)
+  return [...new Set(Array.isArray(violated) ? violated.map(String) : [])]
 }
 
 describe.runIf(chromiumPath !== undefined && isChosen({ name: 'Vite 8' }))('the policy of a build', () => {

@@ -3,41 +3,24 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import previewDist from '@serve-dist/server/vite'
-import type { InlineConfig, Plugin } from 'vite'
+import type { Plugin } from 'vite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger } from './support/recording-logger.ts'
-import { type RawAnswer, type RawRequest, request } from './support/request.ts'
-import { type Vite, vites } from './support/vites.ts'
+import { vites } from './support/vites.ts'
 
 const page = { accept: 'text/html,application/xhtml+xml' }
-type Ask = (path: string, options?: RawRequest) => Promise<RawAnswer>
-
-async function show({ preview }: Vite, config: InlineConfig): Promise<Ask> {
-  const server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1', ...config.preview } })
-  onTestFinished(() => server.close())
-  return (path, options) => request(portOf(server.httpServer), path, options)
-}
-
-function portOf(server: { address(): unknown }): number {
-  const address = server.address()
-  if (typeof address === 'object' && address !== null && 'port' in address) return Number(address.port)
-  throw new Error('the server does not listen')
-}
-
 async function lazyPath(project: Project): Promise<string> {
   const { files } = await project.manifest()
   return files.find(({ path }) => path.includes('/lazy-'))?.path ?? ''
 }
 
-describe.each(vites)('a preview of $name', ({ load }) => {
+describe.each(vites)('a preview of $name', ({ build, preview }) => {
   test('is answered as production is', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()], build: { manifest: true } })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    const config = { build: { manifest: true } }
+    await build(project, config)
+    const ask = await preview(project, config)
     const path = await lazyPath(project)
 
     const script = await ask(`/${path}`, { fields: { 'accept-encoding': 'br' } })
@@ -78,11 +61,10 @@ describe.each(vites)('a preview of $name', ({ load }) => {
   })
 
   test('stands under the base', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()], base: '/app/' })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    const config = { base: '/app/' }
+    await build(project, config)
+    const ask = await preview(project, config)
     const immutable = { 'cache-control': 'public, max-age=31536000, immutable' }
     expect(await ask(`/app/${await lazyPath(project)}`)).toMatchObject({ status: 200, fields: immutable })
     expect(await ask('/app')).toMatchObject({ status: 308, fields: { location: '/app/' } })
@@ -92,13 +74,11 @@ describe.each(vites)('a preview of $name', ({ load }) => {
   })
 
   test('stands under a base with escapes', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    const config = project.config({ plugins: [serveDist()], base: '/a%2Bb/%40c/', customLogger: logger })
-    await vite.build(config)
+    const config = { base: '/a%2Bb/%40c/' }
+    await build(project, config)
     expect(await project.manifest()).toMatchObject({ base: '/a+b/@c/' })
-    const ask = await show(vite, config)
+    const ask = await preview(project, config)
     const path = await lazyPath(project)
     expect(await project.read('dist/index.html')).toContain('src="/a%2Bb/%40c/assets/')
     for (const base of ['/a%2Bb/%40c/', '/a+b/@c/']) {
@@ -107,25 +87,23 @@ describe.each(vites)('a preview of $name', ({ load }) => {
         fields: { 'cache-control': 'public, max-age=31536000, immutable' },
       })
     }
-    expect(logger.warnings).toEqual([])
+    expect(project.logger.warnings).toEqual([])
   })
 
   test('and a build refuse a base that cannot be served, before they begin', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()], base: '/a%2Fb/' })
+    const config = { base: '/a%2Fb/' }
     const refusal = /Vite's option "base": "\/a%2Fb\/" cannot be served for its segment "a%2Fb"/
-    await expect(vite.build(config)).rejects.toThrow(refusal)
-    await expect(vite.preview(config)).rejects.toThrow(refusal)
+    await expect(build(project, config)).rejects.toThrow(refusal)
+    await expect(preview(project, config)).rejects.toThrow(refusal)
     await expect(project.list()).rejects.toThrow('ENOENT')
   })
 
   test("answers an application of many pages with the build's own 404.html", async () => {
-    const vite = await load()
     const project = await createProject({ ...application, 'public/404.html': `<h1>${prose('missing')}` })
-    const config = project.config({ plugins: [serveDist()], appType: 'mpa' })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    const config = { appType: 'mpa' } as const
+    await build(project, config)
+    const ask = await preview(project, config)
     const missing = await ask('/nobody', { fields: { ...page, 'accept-encoding': 'br' } })
     expect(missing).toMatchObject({
       status: 404,
@@ -135,10 +113,10 @@ describe.each(vites)('a preview of $name', ({ load }) => {
   })
 
   test('leaves room for proxies and for other plugins', async () => {
-    const vite = await load()
     const project = await createProject(application)
     const upstream = createServer((incoming, response) => response.end(`upstream ${incoming.url}`))
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+    const { port } = Object(upstream.address())
     onTestFinished(() => void upstream.close())
     const others: Plugin = {
       name: 'others',
@@ -149,12 +127,12 @@ describe.each(vites)('a preview of $name', ({ load }) => {
         }
       },
     }
-    const config = project.config({
+    const config = {
       plugins: [serveDist(), others],
-      preview: { proxy: { '/api': `http://127.0.0.1:${portOf(upstream)}` }, headers: { 'x-preview': 'yes' } },
-    })
-    await vite.build(config)
-    const ask = await show(vite, config)
+      preview: { proxy: { '/api': `http://127.0.0.1:${port}` }, headers: { 'x-preview': 'yes' } },
+    }
+    await build(project, config)
+    const ask = await preview(project, config)
     expect((await ask('/api/users?x=1', { fields: page })).body.toString()).toBe('upstream /api/users?x=1')
     expect((await ask('/before', { fields: page })).body.toString()).toBe('before')
     expect((await ask('/behind', { method: 'POST' })).body.toString()).toBe('behind')
@@ -162,7 +140,6 @@ describe.each(vites)('a preview of $name', ({ load }) => {
   })
 
   test('leaves what it does not know to an application that answers by itself', async () => {
-    const vite = await load()
     const project = await createProject(application)
     const renderer: Plugin = {
       name: 'renderer',
@@ -172,18 +149,16 @@ describe.each(vites)('a preview of $name', ({ load }) => {
           middlewares.use((_request, response) => response.end('rendered'))
         },
     }
-    const config = project.config({ plugins: [serveDist(), renderer], appType: 'custom' })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    const config = { plugins: [serveDist(), renderer], appType: 'custom' as const }
+    await build(project, config)
+    const ask = await preview(project, config)
     expect((await ask('/users/1', { fields: page })).body.toString()).toBe('rendered')
     expect((await ask(`/${await lazyPath(project)}`)).fields['cache-control']).toContain('immutable')
     expect((await ask('/.serve-dist/manifest.json')).status).toBe(404)
   })
 
   test('keeps quiet where an application that answers by itself sets the folder in builds alone', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     // As SvelteKit and Vike do.
     const framework: Plugin = {
       name: 'framework',
@@ -192,19 +167,17 @@ describe.each(vites)('a preview of $name', ({ load }) => {
         ...(isPreview !== true && { build: { outDir: 'dist/client' } }),
       }),
     }
-    const config = project.config({ plugins: [framework, serveDist()], customLogger: logger })
-    await vite.build(config)
+    const config = { plugins: [framework, serveDist()] }
+    await build(project, config)
     expect(Object.keys(await project.classes('dist/client'))).toContain('index.html')
-    await show(vite, config)
-    expect(logger.warnings).toEqual([])
+    await preview(project, config)
+    expect(project.logger.warnings).toEqual([])
   })
 
   test('keeps the checks of host and origin that Vite makes', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()] })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    await build(project)
+    const ask = await preview(project)
     expect((await ask('/', { fields: { host: 'evil.example' } })).status).toBe(403)
     const origin = 'http://localhost:5173'
     const shared = await ask('/', { fields: { origin } })
@@ -212,62 +185,51 @@ describe.each(vites)('a preview of $name', ({ load }) => {
   })
 
   test('shows a new build without a restart', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()] })
-    await vite.build(config)
-    const ask = await show(vite, config)
+    await build(project)
+    const ask = await preview(project)
     const old = await lazyPath(project)
     await project.write('lazy.js', `export default ${JSON.stringify(prose('second'))}`)
-    await vite.build(config)
+    await build(project)
     expect(await ask(`/${await lazyPath(project)}`)).toMatchObject({ status: 200 })
     expect(await ask(`/${old}`)).toMatchObject({ status: 404 })
   })
 
   test("is Vite's own, with a warning, when there is no manifest", async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    await vite.build(project.config({}))
-    const ask = await show(vite, project.config({ plugins: [serveDist()], customLogger: logger }))
-    expect(logger.warnings).toEqual([expect.stringMatching(/dist cannot be served[^]*no manifest/)])
+    await build(project, { plugins: [] })
+    const ask = await preview(project)
+    expect(project.logger.warnings).toEqual([expect.stringMatching(/dist cannot be served[^]*no manifest/)])
     expect((await ask('/')).status).toBe(200)
   })
 
   test("is Vite's own, with a warning that names the file, when the build is not whole", async () => {
-    const vite = await load()
     const project = await createProject({ ...application, 'public/gone.txt': prose('gone') })
-    const logger = createRecordingLogger()
-    const config = project.config({ plugins: [serveDist()], customLogger: logger })
-    await vite.build(config)
+    await build(project)
     await truncate(join(project.root, 'dist/index.html'), 1)
     await rm(join(project.root, 'dist/gone.txt'))
-    const ask = await show(vite, config)
-    expect(logger.warnings).toEqual([expect.stringMatching(/gone\.txt[^]*index\.html/)])
+    const ask = await preview(project)
+    expect(project.logger.warnings).toEqual([expect.stringMatching(/gone\.txt[^]*index\.html/)])
     expect((await ask(`/${await lazyPath(project)}`)).status).toBe(200)
   })
 
   test("is Vite's own, with a warning, under another base than the build's", async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    await vite.build(project.config({ plugins: [serveDist()], base: '/one/' }))
-    await show(vite, project.config({ plugins: [serveDist()], base: '/two/', customLogger: logger }))
-    expect(logger.warnings).toEqual([expect.stringContaining('"/one/", this preview has "/two/"')])
+    await build(project, { base: '/one/' })
+    await preview(project, { base: '/two/' })
+    expect(project.logger.warnings).toEqual([expect.stringContaining('"/one/", this preview has "/two/"')])
   })
 
   test.each(['before', 'behind'])('is answered once, by a previewDist %s', async (place) => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const own = previewDist({ rules: { headers: { '**': { 'X-By': 'previewDist' } } } })
     const plugins = place === 'before' ? [own, serveDist()] : [serveDist(), own]
-    const config = project.config({ plugins, customLogger: logger })
-    await vite.build(project.config({}))
-    await show(vite, config)
-    expect(logger.warnings).toEqual([expect.stringContaining('no manifest')])
-    await vite.build(config)
-    const ask = await show(vite, config)
+    const config = { plugins }
+    await build(project, { plugins: [] })
+    await preview(project, config)
+    expect(project.logger.warnings).toEqual([expect.stringContaining('no manifest')])
+    await build(project, config)
+    const ask = await preview(project, config)
     expect((await ask(`/${await lazyPath(project)}`)).fields).toMatchObject({
       'x-by': 'previewDist',
       'cache-control': 'public, max-age=31536000, immutable',

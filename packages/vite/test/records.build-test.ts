@@ -26,9 +26,8 @@ function prerender(project: Project): Plugin {
   }
 }
 
-describe.each(vites)('the record of a build by $name', ({ load }) => {
+describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => {
   test('says what the bundler knew, with the digests of what other plugins made of it', async () => {
-    const { build } = await load()
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; new Worker(new URL('./w.js', import.meta.url), { type: 'module' })`,
@@ -43,7 +42,7 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
       },
     }
     const plugins = [late, serveDist({ exclude: ['x/**'], minimumSize: 5, serving: { prefer: 'smallest' } })]
-    await build(project.config({ plugins, base: '/app/' }))
+    await build(project, { plugins, base: '/app/' })
     const record = readRecord(join(project.root, 'dist'))
     expect(record).toMatchObject({
       role: 'client',
@@ -81,15 +80,17 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
   })
 
   test('leads the command to the manifest that the plugin would have made', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const options = { exclude: ['secret.txt'], codings: ['br'], serving: { securityHeaders: true } } as const
-    const config = (pass: boolean) =>
-      project.config({ plugins: [serveDist({ ...options, pass })], base: '/app/', appType: 'mpa' })
-    await build(config(true))
+    const config = (pass: boolean) => ({
+      plugins: [serveDist({ ...options, pass })],
+      base: '/app/',
+      appType: 'mpa' as const,
+    })
+    await build(project, config(true))
     const expected = await project.manifest()
 
-    await build(config(false))
+    await build(project, config(false))
     expect(await project.list()).toEqual(expect.arrayContaining(['.serve-dist/record.json', 'index.html']))
     await expect(project.manifest()).rejects.toThrow('ENOENT')
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('serve-dist compress')
@@ -100,69 +101,52 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
   })
 
   test('keeps the code of a server out of the folder around it, also of an earlier build', async () => {
-    const { build } = await load()
     const project = await createProject(withServer)
-    const logger = createRecordingLogger()
-    const config = (outDir: string, ssr?: string) =>
-      project.config({
-        plugins: [serveDist()],
-        customLogger: logger,
-        build: { outDir, emptyOutDir: false, ...(ssr !== undefined && { ssr }) },
-      })
-    await build(config('dist/server', 'server.js'))
-    await build(config('dist'))
+    await build(project, { build: { outDir: 'dist/server', emptyOutDir: false, ssr: 'server.js' } })
+    await build(project, { build: { emptyOutDir: false } })
     expect(Object.keys(await project.classes()).filter((path) => path.includes('server'))).toEqual([])
     expect((await project.list('dist/server')).toSorted()).toEqual(['.serve-dist/record.json', 'server.mjs'])
-    expect(logger.warnings).toEqual([expect.stringContaining('server/ is left out')])
+    expect(project.logger.warnings).toEqual([expect.stringContaining('server/ is left out')])
   })
 
   test.each(['first', 'last'])(
     'keeps the code of a server out of the folder that it shares, built %s',
     async (turn) => {
-      const { build } = await load()
       const project = await createProject(withServer)
-      const config = (ssr?: string) =>
-        project.config({
-          plugins: [serveDist()],
-          customLogger: createRecordingLogger(),
-          build: { outDir: 'dist', emptyOutDir: false, ...(ssr !== undefined && { ssr }) },
-        })
-      const order = turn === 'first' ? ['server.js', undefined] : [undefined, 'server.js']
-      for (const ssr of order) await build(config(ssr))
+      const client = { build: { emptyOutDir: false } }
+      const server = { build: { emptyOutDir: false, ssr: 'server.js' } }
+      for (const config of turn === 'first' ? [server, client] : [client, server])
+        await build(project, config)
       const { manifest } = await finish(join(project.root, 'dist'), { root: project.root })
       expect(await project.list()).toContain('server.mjs')
       const paths = manifest.files.map(({ path }) => path)
       expect(paths).toContain('index.html')
       expect(paths).not.toContain('server.mjs')
       expect(manifest.selection).toEqual({ exclude: ['server.mjs'] })
-      await build(config())
+      await build(project, client)
       expect(Object.keys(await project.classes())).not.toContain('server.mjs')
     },
   )
 
   test('brings what a later build for a server prerendered into a manifest that was made', async () => {
-    const { build } = await load()
     const project = await createProject(withServer)
-    const logger = createRecordingLogger()
     const plugins = [prerender(project), serveDist()]
-    await build(project.config({ plugins, customLogger: logger }))
+    await build(project, { plugins })
     const build2 = { outDir: 'server', ssr: 'server.js' }
-    await build(project.config({ plugins, customLogger: logger, build: build2 }))
+    await build(project, { plugins, build: build2 })
     const { files } = await project.manifest()
     expect(files.find(({ path }) => path === 'about.html')?.variants.length).toBeGreaterThan(0)
-    expect(logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(2)
+    expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(2)
     expect(await project.list('server')).toEqual(['.serve-dist/record.json', 'server.mjs'])
   })
 
   test('is all that is made where a framework ends the build, and one line says what to add', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     // As Astro's: it sets `build.ssr` for all, and the client's environment inherits it.
     const astro: Plugin = { name: 'astro:build' }
     const plugins = [astro, serveDist()]
-    await build(project.config({ plugins, customLogger: logger, build: { assetsDir: '_astro' } }))
-    expect(logger.warnings).toEqual([
+    await build(project, { plugins, build: { assetsDir: '_astro' } })
+    expect(project.logger.warnings).toEqual([
       expect.stringMatching(/Astro .*"@serve-dist\/vite\/astro".*npx @serve-dist\/server compress dist /),
     ])
     await expect(project.manifest()).rejects.toThrow('ENOENT')
@@ -172,49 +156,41 @@ describe.each(vites)('the record of a build by $name', ({ load }) => {
   })
 
   test('keeps no promise of a framework that the patterns of the user break', async () => {
-    const { build } = await load()
     const project = await createProject(application)
     const output = { entryFileNames: '_astro/[name].js' }
     const plugins = recordingPlugins({}, 'astro')
-    await build(project.config({ plugins, build: { assetsDir: '_astro', rollupOptions: { output } } }))
+    await build(project, { plugins, build: { assetsDir: '_astro', rollupOptions: { output } } })
     expect(readRecord(join(project.root, 'dist'))?.promises).toEqual([])
     const log = createRecordingLogger()
     const promises = ['_astro/**']
-    await finishBuild({ folder: 'dist', root: project.root, options: {}, framework: 'astro', promises, log })
+    await finishBuild({ folder: 'dist', root: project.root, options: {}, promises, log })
     const classes = await project.classes()
     expect(classes['_astro/index.js']).toBe('revalidate')
     expect(Object.values(classes).filter((cache) => cache === 'immutable')).toHaveLength(2)
   })
 
   test('is written by a clone of the plugin, as Nuxt makes them', async () => {
-    const { build } = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     const plugins = serveDist().map((plugin) => Object.assign({}, plugin))
-    await build(project.config({ plugins, customLogger: logger }))
+    await build(project, { plugins })
     expect(Object.values(await project.classes())).toContain('immutable')
-    expect(logger.warnings).toEqual([])
+    expect(project.logger.warnings).toEqual([])
   })
 
   test('of an environment for browsers counts although all builds are for a server by default', async () => {
-    const { createBuilder } = await load()
     const project = await createProject(withServer)
-    const builder = await createBuilder(
-      project.config({
-        plugins: [serveDist()],
-        builder: {},
-        build: { ssr: true },
-        environments: {
-          client: {
-            build: { outDir: 'dist/client', rollupOptions: { input: join(project.root, 'main.js') } },
-          },
-          ssr: {
-            build: { outDir: 'dist/server', rollupOptions: { input: join(project.root, 'server.js') } },
-          },
+    await buildApp(project, {
+      builder: {},
+      build: { ssr: true },
+      environments: {
+        client: {
+          build: { outDir: 'dist/client', rollupOptions: { input: join(project.root, 'main.js') } },
         },
-      }),
-    )
-    await builder.buildApp()
+        ssr: {
+          build: { outDir: 'dist/server', rollupOptions: { input: join(project.root, 'server.js') } },
+        },
+      },
+    })
     expect(Object.keys((await project.manifest('dist/client')).files).length).toBeGreaterThan(1)
     expect(readRecord(join(project.root, 'dist/server'))?.role).toBe('server')
     await expect(project.manifest('dist/server')).rejects.toThrow('ENOENT')

@@ -3,22 +3,15 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { pendingPath } from '@serve-dist/precompress'
-import type { InlineConfig, Plugin } from 'vite'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Plugin } from 'vite'
+import { describe, expect, test, vi } from 'vitest'
 import { spawnCommand } from '../../server/test/support/spawn-command.ts'
 import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
-import { createRecordingLogger, type RecordingLogger } from './support/recording-logger.ts'
 import { request } from './support/request.ts'
-import { type Vite, vites } from './support/vites.ts'
+import { vites } from './support/vites.ts'
 
 const patience = { timeout: 20_000, interval: 20 }
-
-async function watch({ build }: Vite, config: InlineConfig): Promise<void> {
-  const watcher = await build({ ...config, build: { ...config.build, watch: {} } })
-  if (!('close' in watcher)) throw new Error('Vite does not watch')
-  onTestFinished(() => watcher.close())
-}
 
 function lazyText(project: Project, text: string): Promise<void> {
   return project.write('lazy.js', `export default ${JSON.stringify(prose(text))}`)
@@ -50,7 +43,7 @@ function described(project: Project, text: string): Promise<Manifest> {
 }
 
 /** Holds the first build between its output and its end, until the next one has failed. */
-function breakBetween(project: Project, logger: RecordingLogger): Plugin {
+function breakBetween(project: Project): Plugin {
   let isFirst = true
   return {
     name: 'break-between',
@@ -58,7 +51,7 @@ function breakBetween(project: Project, logger: RecordingLogger): Plugin {
       if (!isFirst) return
       isFirst = false
       await project.write('lazy.js', 'export default (')
-      await vi.waitUntil(() => logger.errors.length > 0, patience)
+      await vi.waitUntil(() => project.logger.errors.length > 0, patience)
       await project.write('dist/late.txt', 'what the manifest has to wait for')
     },
   }
@@ -74,12 +67,10 @@ function lateFiles(project: Project): Promise<string[]> {
   }, patience)
 }
 
-describe.each(vites)('serveDist watching with $name', ({ name: viteName, load }) => {
+describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, watch }) => {
   test('gives each build that succeeds a whole manifest without variants, and says so once', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger }))
+    await watch(project)
     const first = await described(project, 'lazy')
     expect(first).toMatchObject({ base: '/', appType: 'spa', assetsDirectory: 'assets' })
 
@@ -89,19 +80,20 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
     expect(second.files.flatMap(({ variants }) => variants)).toEqual([])
 
     await project.write('lazy.js', 'export default (')
-    await vi.waitUntil(() => logger.errors.length > 0, patience)
+    await vi.waitUntil(() => project.logger.errors.length > 0, patience)
     await lazyText(project, 'third')
     await described(project, 'third')
-    expect(logger.infos.filter((line) => line.includes('without compressed variants'))).toHaveLength(1)
+    expect(project.logger.infos.filter((line) => line.includes('without compressed variants'))).toHaveLength(
+      1,
+    )
   })
 
   test('takes away the variants of the build before', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const config = project.config({ plugins: [serveDist()], build: { emptyOutDir: false } })
-    await vite.build(config)
+    const config = { build: { emptyOutDir: false } }
+    await build(project, config)
     expect((await project.list()).filter((name) => name.endsWith('.br')).length).toBeGreaterThan(0)
-    await watch(vite, config)
+    await watch(project, config)
     await vi.waitFor(async () => {
       expect((await project.list()).filter((name) => /\.(br|gz|zst)$/.test(name))).toEqual([])
       await expectWhole(project)
@@ -109,9 +101,8 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
   })
 
   test('is followed by a server that watches the folder', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    await watch(vite, project.config({ plugins: [serveDist()] }))
+    await watch(project)
     await described(project, 'lazy')
     const server = spawnCommand([join(project.root, 'dist'), '--watch', '--port', '0'])
     const { port } = await server.listening
@@ -133,11 +124,8 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
   })
 
   test('ends with the last build when builds follow fast', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
-    const build = { minify: false } as const
-    await watch(vite, project.config({ plugins: [serveDist()], customLogger: logger, build }))
+    await watch(project, { build: { minify: false } })
     await described(project, 'lazy')
     for (const text of ['one', 'two', 'three']) {
       await lazyText(project, text)
@@ -149,11 +137,10 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
       await vi.waitUntil(built, patience)
     }
     await described(project, 'three')
-    expect(logger.errors).toEqual([])
+    expect(project.logger.errors).toEqual([])
   })
 
   test('describes what plugins write at the end of a build that is closed before the one before', async () => {
-    const vite = await load()
     const project = await createProject(application)
     let closed = 0
     const late: Plugin = {
@@ -168,7 +155,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
         await project.write('dist/late.txt', prose(`late ${closed}`))
       },
     }
-    await watch(vite, project.config({ plugins: [late, serveDist()] }))
+    await watch(project, { plugins: [late, serveDist()] })
     await vi.waitFor(async () => {
       expect(Object.keys(await project.classes())).toContain('late.txt')
       await expectWhole(project)
@@ -176,9 +163,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
   })
 
   test('reports a manifest that cannot be written, and goes on', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     let isBlocked = true
     const blocker: Plugin = {
       name: 'blocker',
@@ -188,9 +173,9 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
         await project.write('dist/.serve-dist', 'a file in the place of the folder')
       },
     }
-    await watch(vite, project.config({ plugins: [blocker, serveDist()], customLogger: logger }))
-    await vi.waitUntil(() => logger.errors.length > 0, patience)
-    expect(logger.errors[0]).toContain('.serve-dist')
+    await watch(project, { plugins: [blocker, serveDist()] })
+    await vi.waitUntil(() => project.logger.errors.length > 0, patience)
+    expect(project.logger.errors[0]).toContain('.serve-dist')
     isBlocked = false
     await lazyText(project, 'mended')
     await described(project, 'mended')
@@ -198,38 +183,32 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
 
   describe('when the next build fails before this one is closed', () => {
     test('gets its manifest', async () => {
-      const vite = await load()
       const project = await createProject(application)
-      const logger = createRecordingLogger()
-      const plugins = [breakBetween(project, logger), serveDist()]
-      await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
+      const plugins = [breakBetween(project), serveDist()]
+      await watch(project, { plugins, build: { emptyOutDir: false } })
       expect(await lateFiles(project)).toContain('late.txt')
     })
 
     // Rolldown asks no plugin any more when one has failed in buildEnd.
     test.skipIf(viteName === 'Vite 8')('gets it though a plugin fails in buildEnd too', async () => {
-      const vite = await load()
       const project = await createProject(application)
-      const logger = createRecordingLogger()
       const failing: Plugin = {
         name: 'failing',
         buildEnd(error) {
           if (error !== undefined) throw new Error('broken on purpose')
         },
       }
-      const plugins = [breakBetween(project, logger), failing, serveDist()]
-      await watch(vite, project.config({ plugins, customLogger: logger, build: { emptyOutDir: false } }))
+      const plugins = [breakBetween(project), failing, serveDist()]
+      await watch(project, { plugins, build: { emptyOutDir: false } })
       expect(await lateFiles(project)).toContain('late.txt')
     })
 
     test('is complete, or is refused and told of where Vite emptied it already', async () => {
-      const vite = await load()
       const project = await createProject({ ...application, 'public/robots.txt': 'nothing' })
-      const logger = createRecordingLogger()
-      const plugins = [breakBetween(project, logger), serveDist()]
-      await watch(vite, project.config({ plugins, customLogger: logger }))
+      const plugins = [breakBetween(project), serveDist()]
+      await watch(project, { plugins })
       const told = `${join(project.root, 'dist')} is not served until`
-      const isTold = () => logger.warnings.some((line) => line.includes(told))
+      const isTold = () => project.logger.warnings.some((line) => line.includes(told))
       const isEmptied = viteName === 'Vite 6'
       await vi.waitFor(async () => {
         expect(isTold()).toBe(isEmptied)
@@ -245,9 +224,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
   })
 
   test('tells that the folder is not served when a build fails while it renders', async () => {
-    const vite = await load()
     const project = await createProject(application)
-    const logger = createRecordingLogger()
     let isBroken = false
     const breaker: Plugin = {
       name: 'breaker',
@@ -255,14 +232,14 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, load })
         if (isBroken) throw new Error('broken on purpose')
       },
     }
-    await watch(vite, project.config({ plugins: [breaker, serveDist()], customLogger: logger }))
+    await watch(project, { plugins: [breaker, serveDist()] })
     await described(project, 'lazy')
     isBroken = true
     await lazyText(project, 'second')
-    await vi.waitUntil(() => logger.errors.length > 0, patience)
+    await vi.waitUntil(() => project.logger.errors.length > 0, patience)
     const folder = join(project.root, 'dist')
     await vi.waitUntil(
-      () => logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
+      () => project.logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
       patience,
     )
     expect(await project.list()).toEqual([pendingPath, '.serve-dist/record.json'])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, readSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
+import type { ContentCoding } from '@serve-dist/manifest'
 import { digestOf } from '../folder/describe-file.ts'
 import { guarded, openRegular, writeNew } from '../folder/disk.ts'
 
@@ -15,6 +15,13 @@ export interface StoredEncoding {
   readonly size: number
   /** Where its bytes are, counted from the end of the head, and what they are; absent where it does not pay. */
   readonly stored?: { readonly offset: number; readonly sha256: string }
+}
+
+/** What the head of an entry says. */
+interface Entry {
+  /** The digest of the original. */
+  readonly original: string
+  readonly encodings: readonly StoredEncoding[]
 }
 
 /** An entry as it was found. */
@@ -47,11 +54,7 @@ export function isTemporary(path: string): boolean {
  *
  * @returns the length of the file.
  */
-export function writeEntry(
-  path: string,
-  entry: { readonly original: string; readonly encodings: readonly StoredEncoding[] },
-  contents: readonly Uint8Array[],
-): number {
+export function writeEntry(path: string, entry: Entry, contents: readonly Uint8Array[]): number {
   const text = JSON.stringify(entry)
   const bytes = Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
   const temporary = `${path}.${randomUUID()}`
@@ -96,30 +99,13 @@ export function readEntry(path: string, original: string): FoundEntry | undefine
   }
 }
 
-/** What the line says; nothing when it is damaged, of another form or another file's. */
+/** What the line says; nothing when it is damaged or another file's. Its checksum shows that `writeEntry` wrote it. */
 function parseHead(line: string, original: string): readonly StoredEncoding[] | undefined {
   const [checksum] = line.split(' ', 1)
   const text = line.slice(`${checksum} `.length, -1)
   if (checksum !== digestOf(text)) return undefined
-  const parsed: unknown = JSON.parse(text)
-  if (fieldOf(parsed, 'original') !== original) return undefined
-  const encodings = fieldOf(parsed, 'encodings')
-  return Array.isArray(encodings) && encodings.every(isStoredEncoding) ? encodings : undefined
-}
-
-function isStoredEncoding(value: unknown): value is StoredEncoding {
-  const stored = fieldOf(value, 'stored')
-  return (
-    contentCodings.some(({ name }) => name === fieldOf(value, 'coding')) &&
-    typeof fieldOf(value, 'codec') === 'string' &&
-    Number.isSafeInteger(fieldOf(value, 'size')) &&
-    (stored === undefined ||
-      (Number.isSafeInteger(fieldOf(stored, 'offset')) && typeof fieldOf(stored, 'sha256') === 'string'))
-  )
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return value instanceof Object && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+  const entry: Partial<Entry> = JSON.parse(text)
+  return entry.original === original ? entry.encodings : undefined
 }
 
 async function readSlice(path: string, position: number, size: number): Promise<Buffer | undefined> {

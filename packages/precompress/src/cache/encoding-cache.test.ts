@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { copyFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { encode } from '../codecs/encode.ts'
+import { type Encode, encode } from '../codecs/encode.ts'
 import { passTools, precompress, type PrecompressReport, runPass } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { pruneCache } from './prune-cache.ts'
@@ -36,14 +36,12 @@ async function passOver(
 
 async function pass(folder: string, options: PrecompressOptions): Promise<Pass> {
   let codecCalls = 0
-  const report = await runPass(folder, options, {
-    ...passTools,
-    // Small work stays in this thread.
-    encode: async (bytes, coding) => {
-      codecCalls += 1
-      return await encode(bytes, coding)
-    },
-  })
+  // Small work stays in this thread.
+  const countedEncode: Encode = async (bytes, coding) => {
+    codecCalls += 1
+    return await encode(bytes, coding)
+  }
+  const report = await runPass(folder, options, { tools: { ...passTools, encode: countedEncode } })
   return { ...report, codecCalls, disk: await readFolder(folder) }
 }
 

@@ -1,4 +1,4 @@
-import { isMissing, reasonOf } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'
@@ -34,15 +34,15 @@ export interface EncodingCache {
 }
 
 export interface EncodingCacheOptions {
-  readonly directory: string
+  /** Without one, the cache keeps nothing. */
+  readonly directory: string | undefined
   readonly warn: (message: string) => void
 }
 
 /** Using an entry is noted at most so often. */
 const noteUseAfterMs = 7 * 24 * 60 * 60 * 1000
 
-/** A cache that knows nothing and keeps nothing. */
-export const noCache: EncodingCache = {
+const noCache: EncodingCache = {
   recall: () => new Map(),
   keep: async () => {},
   directory: undefined,
@@ -52,6 +52,7 @@ export const noCache: EncodingCache = {
 
 /** The cache in a folder: one file for each original, under its digest. */
 export function openEncodingCache({ directory, warn }: EncodingCacheOptions): EncodingCache {
+  if (directory === undefined) return noCache
   let bytesAdded = 0
   let isWritable = true
 

@@ -34,12 +34,9 @@ export function encodingCost(coding: ContentCoding, size: number): number {
   return costPerByte[coding] * size
 }
 
-/** The codecs may take so much for each byte that originals may: with the defaults, two of the largest windows. */
-const codecShare = 3.5
-
-/** Bytes that the codecs may reserve together. */
-export function codecMemory(bytesInFlight: number): number {
-  return bytesInFlight * codecShare
+/** Bytes that originals and codecs may take together: with the defaults, two files of the largest windows. */
+export function memoryFor(bytesInFlight: number): number {
+  return bytesInFlight * 4.5
 }
 
 /** Bytes that the codec reserves beside the file. */

@@ -30,13 +30,13 @@ type BuildFacts = Pick<
   ResolvedPrecompressOptions,
   'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving' | 'environment'
 > &
-  KnownOfFiles & {
+  FileFacts & {
     /** What all pages need of a policy; absent where nobody looked. */
     readonly policy?: BuildPolicy
   }
 
-/** What somebody knew of the files of a folder. */
-export interface KnownOfFiles {
+/** Facts about the files of a folder that the files alone do not show. */
+export interface FileFacts {
   /** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
   readonly stemOf?: (path: string, sha256: string) => string | undefined
   /** Whether a file is the script of a worker. */
@@ -125,12 +125,10 @@ export interface ContentTime {
  *
  * @throws {@link OperatorError} when the variable is set and is not a whole number of seconds.
  */
-export function contentTime(
-  sourceDateEpoch: string | undefined,
-  clock: () => number = Date.now,
-): ContentTime {
+export function contentTime(): ContentTime {
+  const sourceDateEpoch = process.env['SOURCE_DATE_EPOCH']
   if (sourceDateEpoch === undefined || sourceDateEpoch === '') {
-    return { now: isoSeconds(clock()), isFixed: false }
+    return { now: isoSeconds(Date.now()), isFixed: false }
   }
   if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
     throw new OperatorError('SD_OPTION_INVALID', [

@@ -65,7 +65,7 @@ async function passThatDiesAfter(
 ): Promise<boolean> {
   const { isOneFailure = false, ...passOptions } = options
   const tools = { ...passTools, disk: mortalDisk(changes, isOneFailure) }
-  return await runPass(folder, passOptions, tools).then(
+  return await runPass(folder, passOptions, { tools }).then(
     () => true,
     () => false,
   )

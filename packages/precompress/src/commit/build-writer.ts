@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
   type Manifest,
   manifestPath,
   pendingPath,
   stateDirectory,
   stringifyManifest,
 } from '@serve-dist/manifest'
-import { flushFolder } from '@serve-dist/manifest/flush-folder'
+import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import { interimManifest } from './build-manifest.ts'
 import {
@@ -25,18 +25,16 @@ import {
 } from './create-stager.ts'
 import {
   claimsOf,
-  type EarlierBuild,
+  type FolderState,
   readEarlierBuild,
-  readRecords,
-  type Records,
+  readStateFiles,
+  type StateFiles,
   stringifyJournal,
   type VariantClaim,
 } from './read-earlier-build.ts'
 
 /** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
 export interface BuildWriter {
-  /** Whether the variant stands in its place, from an earlier pass. */
-  readonly isInPlace: (claim: VariantClaim) => boolean
   /** Writes a variant aside. */
   readonly stage: (claim: VariantClaim, bytes: Uint8Array) => Promise<void>
   /** Where others write aside. */
@@ -63,21 +61,63 @@ export interface BuildWriterOptions {
 
 export async function openBuildWriter(
   folder: string,
-  earlier: EarlierBuild,
+  earlier: FolderState,
   { durable, disk }: BuildWriterOptions,
 ): Promise<BuildWriter> {
   const area = createStagingArea(folder, durable)
   const stager = createStager(area, 'main', disk)
   const adopted: StagedVariant[] = []
-  const isInPlace = ({ path, sha256 }: VariantClaim): boolean => earlier.variants.get(path) === sha256
+  const isInPlace = ({ path, sha256 }: VariantClaim): boolean => earlier.variants.get(path)?.sha256 === sha256
   const place = async (path: string, text: string): Promise<void> => await placeText(area, path, text, disk)
 
+  const failOfWriting = (error: unknown): never => {
+    throw writeFailure(folder, error)
+  }
+
   // Whatever a killed pass had staged.
-  await disk.rm(join(folder, stagingPath), { recursive: true, force: true })
+  await disk.rm(join(folder, stagingPath), { recursive: true, force: true }).catch(failOfWriting)
+
+  const commit = async (manifest: Manifest): Promise<Changes> => {
+    await stager.settle()
+    const staged = [...stager.staged, ...adopted]
+    const text = stringifyManifest(manifest)
+    const named = new Set(claimsOf(manifest).map(({ path }) => path))
+    const stale = [...earlier.variants.keys()].filter((path) => !named.has(path))
+    const isNewManifest = text !== earlier.manifestText
+    if (staged.length + stale.length === 0 && !isNewManifest && !earlier.isUnfinished) {
+      return { written: [], removed: [] }
+    }
+
+    openStaging(area)
+    // 1. Write the journal. If this step is killed, the next one reads from it which variants are ours.
+    const ours = [...earlier.variants].map(([path, { sha256 }]) => ({ path, sha256 }))
+    const claims = [...ours, ...staged.map(({ path, sha256 }) => ({ path, sha256 }))]
+    const journal = stringifyJournal({ replaces: earlier.manifest, variants: claims })
+    const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
+    // 2. Write an interim manifest with the variants in place, unless the earlier manifest stays true until the commit.
+    const placeInterim = async (): Promise<void> => {
+      if (!isNewManifest || isStillTrue(earlier, manifest)) return
+      await place(manifestPath, stringifyManifest(interimManifest(manifest, isInPlace)))
+    }
+    // The server refuses a journal without a manifest, and a first step has no variants to remember.
+    const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
+    for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
+    // 3. Move the variants into place.
+    for (const { aside, path } of staged) disk.rename(aside, join(folder, path))
+    const folders = new Set(['', ...staged.map(({ path }) => dirname(path))])
+    if (durable) await Promise.all([...folders].map(async (path) => await flushFolder(join(folder, path))))
+    // 4. Write the manifest: it completes the build.
+    if (isNewManifest) await place(manifestPath, text)
+    // 5. Remove the variants that the manifest does not name.
+    await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path), disk)))
+    await removeIfThere(join(folder, pendingPath), disk)
+    await closeStaging(area, disk)
+
+    const written = staged.map(({ path }) => path).toSorted()
+    return { written: isNewManifest ? [...written, manifestPath] : written, removed: stale.toSorted() }
+  }
 
   return {
-    isInPlace,
-
     stage: stager.stage,
 
     area,
@@ -86,45 +126,7 @@ export async function openBuildWriter(
       for (const variant of others) adopted.push(variant)
     },
 
-    async commit(manifest) {
-      await stager.settle()
-      const staged = [...stager.staged, ...adopted]
-      const text = stringifyManifest(manifest)
-      const named = new Set(claimsOf(manifest).map(({ path }) => path))
-      const stale = [...earlier.variants.keys()].filter((path) => !named.has(path))
-      const isNewManifest = text !== earlier.manifestText
-      if (staged.length + stale.length === 0 && !isNewManifest && !earlier.isUnfinished) {
-        return { written: [], removed: [] }
-      }
-
-      openStaging(area)
-      // 1. The journal: from here on a pass that finds it knows every variant of ours.
-      const ours = [...earlier.variants].map(([path, sha256]) => ({ path, sha256 }))
-      const claims = [...ours, ...staged.map(({ path, sha256 }) => ({ path, sha256 }))]
-      const journal = stringifyJournal({ replaces: earlier.manifest, variants: claims })
-      const placeJournal = async (): Promise<void> => await place(pendingPath, journal)
-      // 2. The next build as far as it stands, unless the earlier one stays true until the next is whole.
-      const placeInterim = async (): Promise<void> => {
-        if (!isNewManifest || isStillTrue(earlier, manifest)) return
-        await place(manifestPath, stringifyManifest(interimManifest(manifest, isInPlace)))
-      }
-      // A first pass has nothing to remember, and a journal without a manifest would not be served.
-      const isFirst = earlier.manifestText === undefined && !earlier.isUnfinished
-      for (const step of isFirst ? [placeInterim, placeJournal] : [placeJournal, placeInterim]) await step()
-      // 3. The variants.
-      for (const { aside, path } of staged) disk.rename(aside, join(folder, path))
-      const folders = new Set(['', ...staged.map(({ path }) => dirname(path))])
-      if (durable) await Promise.all([...folders].map(async (path) => await flushFolder(join(folder, path))))
-      // 4. The manifest: the build is complete.
-      if (isNewManifest) await place(manifestPath, text)
-      // 5. What no manifest names any more.
-      await Promise.all(stale.map(async (path) => await removeIfThere(join(folder, path), disk)))
-      await removeIfThere(join(folder, pendingPath), disk)
-      await closeStaging(area, disk)
-
-      const written = staged.map(({ path }) => path).toSorted()
-      return { written: isNewManifest ? [...written, manifestPath] : written, removed: stale.toSorted() }
-    },
+    commit: async (manifest) => await commit(manifest).catch(failOfWriting),
 
     async discard() {
       // Why it fails is known already, or of no interest any more.
@@ -144,11 +146,11 @@ export async function openBuildWriter(
  * @throws {@link OperatorError} when the folder cannot be written to.
  */
 export async function markUnfinished(directory: string): Promise<void> {
-  const records = await readRecords(directory, () => {})
-  if (records.manifestText === undefined && records.isUnfinished) return
+  const state = await readStateFiles(directory)
+  if (state.manifestText === undefined && state.isUnfinished) return
   try {
     mkdirSync(directory, { recursive: true })
-    await withdraw(directory, records)
+    await withdraw(directory, state)
   } catch (error) {
     throw writeFailure(directory, error)
   }
@@ -164,7 +166,7 @@ export async function removeVariants(directory: string): Promise<void> {
 }
 
 /** Places a journal of what is known, then removes the manifest. */
-async function withdraw(folder: string, { manifest, claims }: Records): Promise<void> {
+async function withdraw(folder: string, { manifest, claims }: StateFiles): Promise<void> {
   const area = createStagingArea(folder, true)
   openStaging(area)
   await placeText(area, pendingPath, stringifyJournal({ replaces: manifest, variants: claims }), realDisk)
@@ -174,7 +176,7 @@ async function withdraw(folder: string, { manifest, claims }: Records): Promise<
 }
 
 /** Whether a manifest stands, and everything that it names has the same bytes in the next. */
-function isStillTrue({ manifest, manifestText }: EarlierBuild, next: Manifest): boolean {
+function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): boolean {
   const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
   return (
     manifestText !== undefined &&

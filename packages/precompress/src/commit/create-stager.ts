@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { reasonOf, OperatorError, stateDirectory } from '@serve-dist/manifest'
+import { OperatorError, stateDirectory } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
-  isMissing,
-  reasonOf,
   type Manifest,
   manifestPath,
   parseManifest,
@@ -10,7 +9,7 @@ import {
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
-import { type DescribedFile, digestOfFile } from '../folder/describe-file.ts'
+import { type DescribedFile, digestOfFile, type FileDigest } from '../folder/describe-file.ts'
 import { createLinkSearch } from '../folder/list-files.ts'
 
 /** The digest that a file of ours has, once it is there. */
@@ -64,19 +63,20 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** What earlier passes left in the folder. */
-export interface EarlierBuild {
+/** The files that earlier compressions left in a folder. */
+export interface FolderState {
   /** The last manifest that was complete, even when a later pass was killed after retiring it. */
   readonly manifest: Manifest | undefined
   /** The text of `manifest.json` as it stands on the disk. */
   readonly manifestText: string | undefined
   /** Whether a pass was killed while it changed the folder. */
   readonly isUnfinished: boolean
-  /** The variants that are ours and still on the disk: path to digest. */
-  readonly variants: ReadonlyMap<string, string>
-  /** Of those variants: another one where the file may have been written since. */
-  readonly stamps: ReadonlyMap<string, string>
+  /** The variants that are ours and still on the disk, by path. */
+  readonly variants: OwnVariants
 }
+
+/** Digests of the variants of earlier steps, by path. A step may replace these only. */
+export type OwnVariants = ReadonlyMap<string, FileDigest>
 
 /**
  * Ours is only what a manifest or a journal of ours names AND what still has the digest that it names:
@@ -85,17 +85,20 @@ export interface EarlierBuild {
 export async function readEarlierBuild(
   folder: string,
   warn: (message: string) => void,
-): Promise<EarlierBuild> {
-  const { claims, ...records } = await readRecords(folder, warn)
-  return { ...records, ...(await keepTrueClaims(folder, claims)) }
+): Promise<FolderState> {
+  const { claims, ...state } = await readStateFiles(folder, warn)
+  return { ...state, variants: await keepTrueClaims(folder, claims) }
 }
 
-/** What earlier passes wrote down, whether it is still true or not. */
-export interface Records extends Omit<EarlierBuild, 'variants' | 'stamps'> {
+/** The content of the manifest and the journal of a folder. The variants may have changed since. */
+export interface StateFiles extends Omit<FolderState, 'variants'> {
   readonly claims: readonly VariantClaim[]
 }
 
-export async function readRecords(folder: string, warn: (message: string) => void): Promise<Records> {
+export async function readStateFiles(
+  folder: string,
+  warn: (message: string) => void = () => {},
+): Promise<StateFiles> {
   const [current, journal] = await Promise.all([
     readState(folder, manifestPath, parseManifest, warn),
     readState(folder, pendingPath, parseJournal, warn),
@@ -109,11 +112,10 @@ export async function readRecords(folder: string, warn: (message: string) => voi
 }
 
 /** With more variants that are ours. */
-export function adoptVariants(earlier: EarlierBuild, ours: readonly DescribedFile[]): EarlierBuild {
+export function adoptVariants(earlier: FolderState, ours: readonly DescribedFile[]): FolderState {
   return {
     ...earlier,
-    variants: new Map([...earlier.variants, ...ours.map(({ path, sha256 }) => [path, sha256] as const)]),
-    stamps: new Map([...earlier.stamps, ...ours.map(({ path, stamp }) => [path, stamp] as const)]),
+    variants: new Map([...earlier.variants, ...ours.map((file) => [file.path, file] as const)]),
   }
 }
 
@@ -128,17 +130,12 @@ export function claimsOf(manifest: Manifest | undefined): VariantClaim[] {
     .filter(({ path }) => !paths.has(path))
 }
 
-interface StateFile<Parsed> {
-  readonly text: string
-  readonly parsed: Parsed | undefined
-}
-
 async function readState<Parsed>(
   folder: string,
   path: string,
   parse: (text: string) => Parsed,
   warn: (message: string) => void,
-): Promise<StateFile<Parsed> | undefined> {
+): Promise<{ readonly text: string; readonly parsed: Parsed | undefined } | undefined> {
   let text = ''
   try {
     text = await readFile(join(folder, path), 'utf8')
@@ -152,24 +149,18 @@ async function readState<Parsed>(
   }
 }
 
-async function keepTrueClaims(
-  folder: string,
-  claims: readonly VariantClaim[],
-): Promise<Pick<EarlierBuild, 'variants' | 'stamps'>> {
+async function keepTrueClaims(folder: string, claims: readonly VariantClaim[]): Promise<OwnVariants> {
   const digests = new Map<string, Set<string>>()
   for (const { path, sha256 } of claims) {
     digests.set(path, (digests.get(path) ?? new Set()).add(sha256))
   }
-  const variants = new Map<string, string>()
-  const stamps = new Map<string, string>()
+  const variants = new Map<string, FileDigest>()
   const linkBefore = createLinkSearch(folder)
   for (const [path, claimed] of digests) {
     // A link may lead to other people's files, even outside the folder.
     if (linkBefore(path) !== undefined) continue
     const found = await digestOfFile(join(folder, path))
-    if (found === undefined || !claimed.has(found.sha256)) continue
-    variants.set(path, found.sha256)
-    stamps.set(path, found.stamp)
+    if (found !== undefined && claimed.has(found.sha256)) variants.set(path, found)
   }
-  return { variants, stamps }
+  return variants
 }

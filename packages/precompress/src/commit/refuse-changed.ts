@@ -1,10 +1,11 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isMissing, reasonOf, OperatorError, variantPath } from '@serve-dist/manifest'
+import { OperatorError, variantPath } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { CompressedFile } from './build-manifest.ts'
 import { digestOfFile, isUnchanged, stampOf } from '../folder/describe-file.ts'
-import type { EarlierBuild } from './read-earlier-build.ts'
+import type { FolderState } from './read-earlier-build.ts'
 
 /**
  * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
@@ -15,7 +16,7 @@ import type { EarlierBuild } from './read-earlier-build.ts'
 export async function refuseChanged(
   folder: string,
   files: readonly CompressedFile[],
-  earlier: EarlierBuild,
+  earlier: FolderState,
 ): Promise<void> {
   const problems: string[] = []
   const looked = countLooks()
@@ -28,11 +29,12 @@ export async function refuseChanged(
       variants.map(({ coding, sha256 }): [string, string] => [variantPath(file.path, coding), sha256]),
     ),
   )
-  for (const [path, sha256] of earlier.variants) {
+  for (const [path, variant] of earlier.variants) {
     await looked()
     const stamp = stampAt(folder, path)
-    if (stamp === earlier.stamps.get(path)) continue
+    if (stamp === variant.stamp) continue
     // One that is about to be replaced or removed may be gone.
+    const { sha256 } = variant
     if (stamp === undefined ? next.get(path) !== sha256 : await holds(folder, path, sha256)) continue
     problems.push(changed(path))
   }

@@ -59,7 +59,7 @@ describe('compressBatch', () => {
   test('does not write what stands in its place', async () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '0.js.gz'), gzipped)
-    const ours = new Map([['0.js.gz', digestOf(gzipped)]])
+    const ours = new Map([['0.js.gz', { sha256: digestOf(gzipped), stamp: '' }]])
     const { results, staged } = await compressBatch({ ...batch, ours })
     expect(results).toMatchObject([{ compressed: { variants: [{ coding: 'gzip' }] }, taken: [] }])
     expect(staged).toEqual([])

@@ -1,16 +1,18 @@
 import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
 import { compressFile, type FileContext, type FileOutcome, type FileTask } from './compress-file.ts'
 import { createStager, type StagedVariant, type StagingArea } from '../commit/create-stager.ts'
+import type { OwnVariants } from '../commit/read-earlier-build.ts'
 import { encode } from '../codecs/encode.ts'
-import { noCache, openEncodingCache } from '../cache/encoding-cache.ts'
+import { loadFile } from '../folder/describe-file.ts'
+import { openEncodingCache } from '../cache/encoding-cache.ts'
 
 /** Small files that are handed over together: a message for each would cost as much as encoding 500 bytes. */
 export interface FileBatch {
   /** No other batch of the pass has it. */
   readonly name: string
   readonly files: readonly FileTask[]
-  /** Of these files: the variants of earlier passes, path to digest. */
-  readonly ours: ReadonlyMap<string, string>
+  /** Of these files. */
+  readonly ours: OwnVariants
   readonly area: StagingArea
   readonly cacheDirectory: string | undefined
 }
@@ -45,11 +47,17 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   const warnings: string[] = []
   const stager = createStager(area, name)
   const warn = (message: string): void => void warnings.push(message)
-  const cache = directory === undefined ? noCache : openEncodingCache({ directory, warn })
+  const cache = openEncodingCache({ directory, warn })
+  let bytes: Uint8Array = new Uint8Array()
   const context: FileContext = {
     folder: area.folder,
     ours,
-    encode: async (bytes, coding) => {
+    describe: async (path) => {
+      const { bytes: loaded, ...file } = await loadFile(area.folder, path)
+      bytes = loaded
+      return file
+    },
+    encode: async (_file, coding) => {
       const begunAt = performance.now()
       const encoded = await encode(bytes, coding)
       work.results += 1
@@ -57,8 +65,7 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
       return encoded
     },
     cache,
-    writer: { isInPlace: ({ path, sha256 }) => ours.get(path) === sha256, stage: stager.stage },
-    memory: { take: async (size) => new Uint8Array(size), giveBack: () => {} },
+    stage: stager.stage,
     onShare: () => {},
   }
 

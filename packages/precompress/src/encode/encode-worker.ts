@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { encode } from '../codecs/encode.ts'
 import { compressBatch } from './compress-batch.ts'
-import { encodeTimed, type ThreadAnswer, type ThreadRequest } from './start-encode-thread.ts'
+import { encodeFile, type ThreadAnswer, type ThreadRequest } from './start-encode-thread.ts'
 
 parentPort?.on('message', (request: ThreadRequest) => {
   void answer(request)
@@ -13,5 +13,5 @@ async function answer(request: ThreadRequest): Promise<void> {
 }
 
 async function work(request: ThreadRequest): Promise<ThreadAnswer> {
-  return 'coding' in request ? await encodeTimed(request, encode) : await compressBatch(request)
+  return 'coding' in request ? await encodeFile(request, encode) : await compressBatch(request)
 }

@@ -1,14 +1,18 @@
-import { contentCodings } from '@serve-dist/manifest'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { encode } from '../codecs/encode.ts'
-import { type Encoder, openEncoder } from './open-encoder.ts'
-import { type EncodeThread, startEncodeThread } from './start-encode-thread.ts'
+import { describeFile } from '../folder/describe-file.ts'
+import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
+import { AbandonedError, openEncoder } from './open-encoder.ts'
+import { type EncodeTask, type EncodeThread, startEncodeThread } from './start-encode-thread.ts'
 
 const codings = contentCodings.map(({ name }) => name)
 
-/** Text that no codec makes short work of, in memory that threads can share. */
-function sharedText(size: number): Uint8Array {
-  const bytes = new Uint8Array(new SharedArrayBuffer(size))
+/** Text that no codec makes short work of. */
+function makeText(size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
   let seed = size
   for (let index = 0; index < size; index += 1) {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
@@ -17,64 +21,81 @@ function sharedText(size: number): Uint8Array {
   return bytes
 }
 
-/** Threads that were started in this test. */
-let threadsStarted = 0
-
-function startThread(): EncodeThread {
-  threadsStarted += 1
-  return startEncodeThread()
-}
-
-function open(cores: number, start: () => EncodeThread = startThread): Encoder {
-  threadsStarted = 0
-  const encoder = openEncoder({ cores, memory: Infinity, encode, startThread: start })
+/** An encoder, and the encoding of a new file of such a size with it. */
+async function open(cores: number, start: () => EncodeThread = startEncodeThread) {
+  const folder = await makeFolder()
+  const started: EncodeThread[] = []
+  const startThread = (): EncodeThread => {
+    const thread = start()
+    started.push(thread)
+    return thread
+  }
+  const encoder = openEncoder({ cores, memory: Infinity, encode, startThread })
   onTestFinished(async () => await encoder.close())
-  return encoder
+  const taskOf = async (size: number, coding: ContentCoding): Promise<EncodeTask> => {
+    const path = `${size}.txt`
+    await addFiles(folder, { [path]: makeText(size) })
+    return { ...(await describeFile(folder, path)), folder, coding }
+  }
+  return { encoder, started, taskOf }
 }
 
 describe('openEncoder', () => {
   test('encodes in threads, to the bytes that this thread makes', { timeout: 30_000 }, async () => {
-    const encoder = open(2)
+    const { encoder, started, taskOf } = await open(2)
     for (const size of [150_000, 2000, 100_000]) {
-      const bytes = sharedText(size)
       for (const coding of codings) {
-        const encoded = await encoder.encode(bytes, coding)
+        const task = await taskOf(size, coding)
+        const encoded = await encoder.encode(task)
+        const bytes = await readFile(join(task.folder, task.path))
         expect(Buffer.from(encoded).equals(await encode(bytes, coding))).toBe(true)
       }
     }
-    expect(threadsStarted).toBeGreaterThan(0)
+    expect(started.length).toBeGreaterThan(0)
     expect(encoder.work.results).toBe(9)
     expect(encoder.work.milliseconds).toBeGreaterThan(0)
   })
 
   test('counts what codecs took, and no start of a thread', async () => {
     const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
-    const encoder = open(1, () => ({
-      ...startThread(),
-      encodeTimed: async () => answer,
+    const { encoder, taskOf } = await open(1, () => ({
+      ...startEncodeThread(),
+      encodeFile: async () => answer,
     }))
-    await encoder.encode(sharedText(150_000), 'br')
-    await encoder.encode(sharedText(150_000), 'br')
+    await encoder.encode(await taskOf(150_000, 'br'))
+    await encoder.encode(await taskOf(150_000, 'br'))
     expect(encoder.work).toEqual({ results: 2, milliseconds: 14 })
   })
 
   test('starts no thread for little work', async () => {
-    const encoder = open(2)
-    for (const coding of codings) await encoder.encode(sharedText(5000), coding)
-    expect(threadsStarted).toBe(0)
+    const { encoder, started, taskOf } = await open(2)
+    for (const coding of codings) await encoder.encode(await taskOf(5000, coding))
+    expect(started).toHaveLength(0)
   })
 
   test('starts as many threads as there is work for, at most one a core', async () => {
-    const encoder = open(3)
-    await encoder.encode(sharedText(150_000), 'br')
-    expect(threadsStarted).toBe(1)
-    await Promise.all(Array.from({ length: 9 }, async () => await encoder.encode(sharedText(20_000), 'br')))
-    expect(threadsStarted).toBe(3)
+    const { encoder, started, taskOf } = await open(3)
+    await encoder.encode(await taskOf(150_000, 'br'))
+    expect(started).toHaveLength(1)
+    const task = await taskOf(20_000, 'br')
+    await Promise.all(Array.from({ length: 9 }, async () => await encoder.encode(task)))
+    expect(started).toHaveLength(3)
   })
 
-  test('encodes what is not in shared memory', async () => {
-    const encoder = open(1)
-    const bytes = Buffer.from(sharedText(200_000))
-    expect((await encoder.encode(bytes, 'br')).length).toBeLessThan(bytes.length)
+  test.each([2000, 150_000])('refuses a file of %i bytes that has changed since', async (size) => {
+    const { encoder, taskOf } = await open(1)
+    const task = await taskOf(size, 'br')
+    await addFiles(task.folder, { [task.path]: makeText(size).fill(65) })
+    await expect(encoder.encode(task)).rejects.toThrow('it changed while it was being read')
+  })
+
+  test('ends what it began and nothing else once it is abandoned', async () => {
+    const { encoder, taskOf } = await open(1)
+    const task = await taskOf(150_000, 'br')
+    const both = [encoder.encode(task), encoder.encode(task)] as const
+    encoder.abandon()
+    await expect(both[1]).rejects.toThrow(AbandonedError)
+    await expect(encoder.encode(task)).rejects.toThrow(AbandonedError)
+    expect((await both[0]).length).toBeLessThan(150_000)
   })
 })

@@ -1,27 +1,36 @@
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
-import { createEncodeQueue, type EncodeQueue } from './create-encode-queue.ts'
-import { type EncodeTask, type EncodeThread, encodeTimed, type TimedResult } from './start-encode-thread.ts'
+import { createWorkQueue } from './create-work-queue.ts'
+import { encodeFile, type EncodeTask, type EncodeThread, type TimedResult } from './start-encode-thread.ts'
 import type { Encode } from '../codecs/encode.ts'
-import { encodingCost } from '../codecs/encoding-cost.ts'
+import { encodingCost, encodingMemory } from '../codecs/encoding-cost.ts'
 import { isWasm } from '../codecs/zstd-encoder.ts'
 
 /** Encodes on all cores that it may use. */
-export interface Encoder extends EncodeQueue {
+export interface Encoder {
   readonly cores: number
   /** Whether so much more work, in the unit of `encodingCost`, is done sooner in this thread than in others. */
   isWorthHere(cost: number): boolean
-  /** In a thread: within `fillUp`. */
-  readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
+  /** Encodes a file, the largest work first. */
+  readonly encode: (task: EncodeTask) => Promise<Uint8Array>
+  /** Compresses small files in a thread, if `next` still has some when a core is free. */
+  compressBatch(next: () => FileBatch | undefined): Promise<BatchAnswer | undefined>
+  /** Fails all waiting and later encodings with an `AbandonedError`. */
+  readonly abandon: () => void
   /** Results so far, and the time that they took, summed over the cores. */
   readonly work: { readonly results: number; readonly milliseconds: number }
   /** Ends the threads; what they work at fails. */
   close(): Promise<void>
 }
 
-/** How much it may take, and what encodes. */
+/** An encoding was not started because another file failed. */
+export class AbandonedError extends Error {
+  override readonly name = 'AbandonedError'
+}
+
+/** The limits of an encoder, and its codecs. */
 export interface EncoderOptions {
   readonly cores: number
-  /** Of the codecs' tables and windows, in bytes; a file that needs more is encoded alone. */
+  /** Of the files and the codecs' tables and windows, in bytes; a file that needs more is encoded alone. */
   readonly memory: number
   /** In this thread. */
   readonly encode: Encode
@@ -38,10 +47,12 @@ const largeForWasm = 512 * 1024
 
 /** Threads are started one by one, at the first work that is worth it. */
 export function openEncoder({ cores, memory, encode, startThread }: EncoderOptions): Encoder {
+  const run = createWorkQueue({ tasks: cores, memory })
   const work = { results: 0, milliseconds: 0 }
   const threads: EncodeThread[] = []
   const idle: EncodeThread[] = []
   let costHere = 0
+  let isAbandoned = false
 
   const takeThread = (): EncodeThread => {
     const thread = idle.pop() ?? startThread()
@@ -52,7 +63,7 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
   const encodeInThread = async (task: EncodeTask): Promise<TimedResult> => {
     const thread = takeThread()
     // One that failed is not used again, and ends with the others.
-    const result = await thread.encodeTimed(task)
+    const result = await thread.encodeFile(task)
     if (fillsMemory(task)) await thread.end()
     else idle.push(thread)
     return result
@@ -63,29 +74,40 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
     return costHere <= smallWork
   }
 
-  const encodeOne = async (task: EncodeTask): Promise<Uint8Array> => {
-    const isHere = isWorthHere(encodingCost(task.coding, task.bytes.length))
-    const { encoded, milliseconds } = await (isHere ? encodeTimed(task, encode) : encodeInThread(task))
-    work.results += 1
-    // Not the time between: the first work of a thread waits for its start.
+  const count = ({ results, milliseconds }: Encoder['work']): void => {
+    work.results += results
     work.milliseconds += milliseconds
-    return encoded
-  }
-
-  const compressBatch = async (batch: FileBatch): Promise<BatchAnswer> => {
-    const thread = takeThread()
-    const answer = await thread.compressBatch(batch)
-    idle.push(thread)
-    work.results += answer.work.results
-    work.milliseconds += answer.work.milliseconds
-    return answer
   }
 
   return {
-    ...createEncodeQueue(encodeOne, { tasks: cores, memory }),
     cores,
     isWorthHere,
-    compressBatch,
+    encode: async (task) => {
+      const { coding, size } = task
+      const cost = encodingCost(coding, size)
+      return await run({ cost, memory: size + encodingMemory(coding, size) }, async () => {
+        if (isAbandoned) throw new AbandonedError('another file failed')
+        const { encoded, milliseconds } = await (isWorthHere(cost)
+          ? encodeFile(task, encode)
+          : encodeInThread(task))
+        // Codec time only: the first work of a thread also waits for the start of the thread.
+        count({ results: 1, milliseconds })
+        return encoded
+      })
+    },
+    compressBatch: async (next) =>
+      await run({ cost: 0, memory: 0 }, async () => {
+        const batch = next()
+        if (batch === undefined) return undefined
+        const thread = takeThread()
+        const answer = await thread.compressBatch(batch)
+        idle.push(thread)
+        count(answer.work)
+        return answer
+      }),
+    abandon: () => {
+      isAbandoned = true
+    },
     work,
     close: async () => {
       await Promise.all(threads.map(async (thread) => await thread.end()))
@@ -94,6 +116,6 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
 }
 
 /** WebAssembly holds up to 30 times the file and never gives it back: worth a new thread. */
-function fillsMemory({ bytes, coding }: EncodeTask): boolean {
-  return isWasm && coding === 'zstd' && bytes.length >= largeForWasm
+function fillsMemory({ size, coding }: EncodeTask): boolean {
+  return isWasm && coding === 'zstd' && size >= largeForWasm
 }

@@ -1,11 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import type { ContentCoding } from '@serve-dist/manifest'
 import type { Encode } from '../codecs/encode.ts'
+import { type DescribedFile, FileChangedError, loadFile } from '../folder/describe-file.ts'
 import type { BatchAnswer, FileBatch } from './compress-batch.ts'
 
-/** `bytes` in shared memory is not copied on its way to a thread. */
-export interface EncodeTask {
-  readonly bytes: Uint8Array
+/** A described file and the coding to encode it in. */
+export interface EncodeTask extends Pick<DescribedFile, 'path' | 'size' | 'sha256'> {
+  /** The absolute path of the build's folder. */
+  readonly folder: string
   readonly coding: ContentCoding
 }
 
@@ -21,7 +23,7 @@ export type ThreadAnswer = TimedResult | BatchAnswer | { readonly error: unknown
 
 /** A thread that encodes; one call at a time. */
 export interface EncodeThread {
-  readonly encodeTimed: (task: EncodeTask) => Promise<TimedResult>
+  readonly encodeFile: (task: EncodeTask) => Promise<TimedResult>
   readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   end(): Promise<void>
 }
@@ -52,7 +54,7 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
     })
 
   return {
-    encodeTimed: async (task) => {
+    encodeFile: async (task) => {
       const answer = await ask(task)
       if ('encoded' in answer) return answer
       throw 'error' in answer ? answer.error : unexpected
@@ -70,8 +72,13 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
 
 const unexpected = new TypeError('the thread answered something else')
 
-/** Encodes in this thread, which does nothing else meanwhile. */
-export async function encodeTimed({ bytes, coding }: EncodeTask, encode: Encode): Promise<TimedResult> {
+/** Reads and encodes a file, and blocks this thread meanwhile. Fails if the file has changed. */
+export async function encodeFile(
+  { folder, path, sha256, coding }: EncodeTask,
+  encode: Encode,
+): Promise<TimedResult> {
+  const { bytes, ...file } = await loadFile(folder, path)
+  if (file.sha256 !== sha256) throw new FileChangedError()
   const startedAt = performance.now()
   // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
   const encoded = new Uint8Array(await encode(bytes, coding))

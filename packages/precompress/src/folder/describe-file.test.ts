@@ -17,9 +17,7 @@ describe('describeFile and loadFile', () => {
       size,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })
-    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt', (length) =>
-      Buffer.alloc(length),
-    )
+    const { bytes: loadedBytes, ...loaded } = await loadFile(folder, 'a.txt')
     expect(loaded).toEqual(described)
     expect(bytes.equals(loadedBytes)).toBe(true)
   })

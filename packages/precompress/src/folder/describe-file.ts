@@ -53,14 +53,10 @@ export async function describeFile(folder: string, path: string): Promise<Descri
   return { ...(await readOnce(join(folder, path), digestOfContent)), path, mediaType: mediaTypeOf(path) }
 }
 
-/** Reads a file whole, into memory of the caller's choice: what is encoded is what was hashed. */
-export async function loadFile(
-  folder: string,
-  path: string,
-  allocate: (size: number) => Uint8Array | Promise<Uint8Array>,
-): Promise<LoadedFile> {
+/** Reads a file whole: what is encoded is what was hashed. */
+export async function loadFile(folder: string, path: string): Promise<LoadedFile> {
   const found = await readOnce(join(folder, path), async (descriptor, size) => {
-    const bytes = await allocate(size)
+    const bytes = new Uint8Array(size)
     await readFully(descriptor, bytes)
     return { sha256: digestOf(bytes), bytes }
   })
@@ -146,7 +142,7 @@ async function readFully(descriptor: number, bytes: Uint8Array): Promise<void> {
   if (bytes.length >= pieceLength) await nextTurn()
 }
 
-class FileChangedError extends Error {
+export class FileChangedError extends Error {
   override readonly name = 'FileChangedError'
 
   constructor() {

@@ -1,4 +1,4 @@
-import { isMissing } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { rm, rmdir, unlink } from 'node:fs/promises'
 

@@ -3,15 +3,9 @@ import { realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type fastGlobType from 'fast-glob'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import {
-  buildNotFound,
-  isMissing,
-  isNegative,
-  OperatorError,
-  pathProblem,
-  reasonOf,
-  stateDirectory,
-} from '@serve-dist/manifest'
+import { buildNotFound, OperatorError, pathProblem, stateDirectory } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNegative } from '@serve-dist/foundation/text/is-negative'
 
 /** A regular file of the build. */
 export interface ListedFile {

@@ -31,17 +31,7 @@ describe('fontsOfStyle', () => {
     ['blocks without an end', (size: number) => '@font-face{src:url("'.repeat(size)],
     ['a name without an end', (size: number) => `@font-face{src:url(${'a'.repeat(20 * size)}`],
   ])('takes time in proportion to hostile text: %s', (_what, textOf) => {
-    // Sixteen times the text: quadratic time would be 256 times as long.
-    expect(fastest(textOf(32_000))).toBeLessThan(64 * fastest(textOf(2000)))
+    // Quadratic time would be longer than a test may take.
+    expect(fontsOfStyle(textOf(1_000_000))).toEqual([])
   })
 })
-
-/** Milliseconds of the round that was disturbed least. */
-function fastest(css: string): number {
-  const rounds = Array.from({ length: 9 }, () => {
-    const started = performance.now()
-    fontsOfStyle(css)
-    return performance.now() - started
-  })
-  return Math.min(...rounds)
-}

@@ -6,6 +6,7 @@ import type { PagePreloads } from '../record/build-record.ts'
 import { type ChunkGraph, followImports } from './follow-imports.ts'
 import { fontsOfStyle } from './fonts-of-style.ts'
 import type { PageContent, PageReference } from './read-page.ts'
+import { urlFrom } from './url-from.ts'
 
 /** The build that the pages of a folder belong to. */
 export interface LinkedFolder {
@@ -117,10 +118,6 @@ function pathOf(url: string, from: URL, { base, paths }: PageBuild): string | un
   return path?.startsWith(base) === true && paths.has(path.slice(base.length))
     ? path.slice(base.length)
     : undefined
-}
-
-function urlFrom(url: string, from: URL): URL | undefined {
-  return URL.canParse(url, from.href) ? new URL(url, from) : undefined
 }
 
 function encodePath(path: string): string {

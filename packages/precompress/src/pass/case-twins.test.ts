@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { caseTwins } from './precompress.ts'
+import { caseTwins } from './case-twins.ts'
 
 describe('caseTwins', () => {
   test.each([

@@ -1,29 +1,21 @@
-import {
-  type ContentCoding,
-  firstNames,
-  isCompressible,
-  mediaTypeOf,
-  variantPath,
-} from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
 import { compressFile, type FileContext, type FileTask } from '../encode/compress-file.ts'
-import { createSharedMemory, type SharedMemory } from '../encode/create-shared-memory.ts'
 import type { Encoder } from '../encode/open-encoder.ts'
+import { describeFile, type FileDigest } from '../folder/describe-file.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import { type Compressed, createTally, type Tally } from './create-tally.ts'
-import { runBounded } from './run-bounded.ts'
 
 /** Where the files stand, how they are encoded and where the results go. */
 export interface Compression
   extends
     Pick<FileContext, 'folder' | 'ours' | 'cache'>,
-    Pick<
-      ResolvedPrecompressOptions,
-      'codings' | 'minimumSize' | 'bytesInFlight' | 'environment' | 'signal' | 'onProgress'
-    > {
+    Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize' | 'environment' | 'signal' | 'onProgress'> {
   readonly encoder: Encoder
   readonly writer: BuildWriter
   /** Where files stand that were looked at, so that no variant can. */
@@ -50,13 +42,17 @@ export async function compressFiles(
   listed: readonly ListedFile[],
   compression: Compression,
 ): Promise<Compressed> {
-  const { encoder, bytesInFlight, signal, onProgress, warn } = compression
+  const { folder, encoder, signal, onProgress, warn } = compression
   // Largest first: one that is begun last would be waited for alone.
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
   const tally = createTally(files, { onProgress, onFailure: encoder.abandon })
-
-  const memory = openMemory(files, bytesInFlight)
-  const context: FileContext = { ...compression, encode: encoder.encode, memory, onShare: tally.countShare }
+  const context: FileContext = {
+    ...compression,
+    describe: async (path) => await describeFile(folder, path),
+    stage: compression.writer.stage,
+    encode: async (file, coding) => await encoder.encode({ ...file, folder, coding }),
+    onShare: tally.countShare,
+  }
   const compressOne = async (file: FileTask): Promise<void> => {
     if (signal?.aborted === true) return
     // After a failure all that is wrong is still found, but nothing encoded.
@@ -64,11 +60,6 @@ export async function compressFiles(
     tally.add(file, await compressFile(task, context).catch(failureOf))
   }
 
-  const bounds = {
-    tasks: filesAtOnce,
-    bytes: bytesInFlight,
-    bytesOf: ({ size, codings }: FileTask) => (codings.length > 0 ? size : 0),
-  }
   const large = files.filter((file) => !isSmall(file))
   const abort = (): void => {
     tally.fail({ error: signal?.reason })
@@ -76,7 +67,7 @@ export async function compressFiles(
   }
   signal?.addEventListener('abort', abort)
   await Promise.all([
-    runBounded(large, bounds, compressOne),
+    forEachAtOnce(large, filesAtOnce, compressOne),
     compressSmallFiles(files.filter(isSmall), { ...compression, tally, compressOne }),
   ]).finally(() => signal?.removeEventListener('abort', abort))
   const compressed = tally.total()
@@ -111,12 +102,17 @@ async function compressSmallFiles(files: readonly FileTask[], context: SmallFile
   let batches = 0
 
   const compressSome = async (): Promise<void> => {
-    // So small at the end that all cores end together.
-    const size = Math.min(largestBatch, Math.ceil(left.length / encoder.cores / 2))
-    const some = left.splice(0, size)
-    batches += 1
+    let some: readonly FileTask[] = []
     try {
-      const answer = await encoder.compressBatch(batchOf(some, String(batches), context))
+      const answer = await encoder.compressBatch(() => {
+        if (signal?.aborted === true) left.length = 0
+        if (left.length === 0) return undefined
+        // The last batches are small, so that all cores finish at the same time.
+        some = left.splice(0, Math.min(largestBatch, Math.ceil(left.length / encoder.cores / 2)))
+        batches += 1
+        return batchOf(some, String(batches), context)
+      })
+      if (answer === undefined) return
       writer.adopt(answer.staged)
       cache.noteAdded(answer.bytesAdded)
       for (const message of answer.warnings) warn(message)
@@ -130,7 +126,10 @@ async function compressSmallFiles(files: readonly FileTask[], context: SmallFile
       for (const file of some) tally.add(file, failureOf(error))
     }
   }
-  await encoder.fillUp(() => (left.length > 0 && signal?.aborted !== true ? compressSome() : undefined))
+  const compressRest = async (): Promise<void> => {
+    while (left.length > 0) await compressSome()
+  }
+  await Promise.all(Array.from({ length: encoder.cores }, compressRest))
 }
 
 function batchOf(files: readonly FileTask[], name: string, context: SmallFilesContext): FileBatch {
@@ -138,30 +137,12 @@ function batchOf(files: readonly FileTask[], name: string, context: SmallFilesCo
   const wanted = tally.hasFailed() ? files.map((file) => ({ ...file, codings: [] })) : files
   const paths = wanted.flatMap(({ path, codings }) => codings.map((coding) => variantPath(path, coding)))
   const oursHere = new Map(
-    paths.flatMap((path): [string, string][] => {
-      const sha256 = ours.get(path)
-      return sha256 === undefined ? [] : [[path, sha256]]
+    paths.flatMap((path): [string, FileDigest][] => {
+      const variant = ours.get(path)
+      return variant === undefined ? [] : [[path, variant]]
     }),
   )
   return { name, files: wanted, ours: oursHere, area: writer.area, cacheDirectory: cache.directory }
-}
-
-/** The encodings of all but small files use its memory together, in several threads. */
-function openMemory(files: readonly FileTask[], bytesInFlight: number): SharedMemory {
-  const sizes = files
-    .filter(({ size, codings }) => codings.length > 0 && isShared(size))
-    .map(({ size }) => size)
-  const all = sizes.reduce((sum, size) => sum + size, 0)
-  // They are in order of size, and the largest must fit.
-  const shared = createSharedMemory(Math.max(sizes[0] ?? 0, Math.min(all, bytesInFlight)))
-  return {
-    take: async (size) => (isShared(size) ? await shared.take(size) : new Uint8Array(size)),
-    giveBack: (bytes) => shared.giveBack(bytes),
-  }
-}
-
-function isShared(size: number): boolean {
-  return size > 32 * 1024
 }
 
 function taskOf(

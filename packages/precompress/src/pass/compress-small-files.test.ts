@@ -6,7 +6,7 @@ import { digestOf } from '../folder/describe-file.ts'
 import { encode } from '../codecs/encode.ts'
 import type { EncodeThread } from '../encode/start-encode-thread.ts'
 import { passTools, precompress, runPass } from './precompress.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import type { Progress } from '../precompress-options.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
 
@@ -26,7 +26,7 @@ async function die(): Promise<never> {
 }
 
 function startDeadThread(): EncodeThread {
-  return { encodeTimed: die, compressBatch: die, end: async () => {} }
+  return { encodeFile: die, compressBatch: die, end: async () => {} }
 }
 
 /** Calls back once, when so many files are done. */
@@ -107,7 +107,8 @@ describe('many small files', { timeout: 30_000 }, () => {
 
   test('all fail that were with a thread that dies', async () => {
     const folder = await makeFolder(files)
-    const pass = runPass(folder, { cache: false }, { ...passTools, startThread: startDeadThread })
+    const tools = { ...passTools, startThread: startDeadThread }
+    const pass = runPass(folder, { cache: false }, { tools })
     const failure: unknown = await pass.catch((error: unknown) => error)
     expect(failure).toMatchObject({
       problems: expect.arrayContaining(['000.js: cannot be compressed (it ended with code 9)']),

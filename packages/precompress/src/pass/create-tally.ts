@@ -1,9 +1,10 @@
-import { reasonOf, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { FileFailure } from '../encode/compress-batch.ts'
 import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
-import { AbandonedError } from '../encode/create-encode-queue.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import { AbandonedError } from '../encode/open-encoder.ts'
+import type { Progress } from '../precompress-options.ts'
 
 /** What came of all files of a pass. */
 export interface Compressed {

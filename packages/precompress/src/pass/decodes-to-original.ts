@@ -75,11 +75,7 @@ const pieceLength = 64 * 1024
 const gzipTail = 8
 
 async function openDecoder(coding: ContentCoding, size: number): Promise<Transform | undefined> {
-  const decoders: Record<ContentCoding, () => Transform | undefined | Promise<Transform | undefined>> = {
-    zstd: async () => await openZstdDecoder(size),
-    br: () => createBrotliDecompress(),
-    // Not `createGunzip`, which takes several members for one.
-    gzip: () => createInflateRaw(),
-  }
-  return await decoders[coding]()
+  if (coding === 'zstd') return await openZstdDecoder(size)
+  // Not `createGunzip`, which takes several members for one.
+  return coding === 'br' ? createBrotliDecompress() : createInflateRaw()
 }

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import {
   buildUnfinished,
   OperatorError,
-  reasonOf,
   contentCodings,
   isPageType,
   type Manifest,
@@ -13,6 +12,7 @@ import {
   pendingPath,
   variantPath,
 } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { buildManifest, type CompressedFile, contentTime } from '../commit/build-manifest.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import { policyOfPage } from './describe-pages.ts'
@@ -39,7 +39,7 @@ export async function describeDirectory(
   { policies = false, ...options }: DescribeOptions = {},
 ): Promise<Manifest> {
   const settings = resolvePrecompressOptions(options)
-  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  const time = contentTime()
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
   // The server's look at a folder asks for no pattern, and loads no library for one.

@@ -1,5 +1,4 @@
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
-import { runBounded } from './run-bounded.ts'
 
 /** A file that is named like another with a coding's extension behind it. */
 export interface Candidate<File> {
@@ -18,17 +17,5 @@ export function findCandidates<File>(files: ReadonlyMap<string, File>): Candidat
   )
 }
 
-/** In an order that does not depend on which was judged first. */
-export function byPath<File extends { readonly path: string }>(
-  candidates: readonly Candidate<File>[],
-): Candidate<File>[] {
-  return candidates.toSorted((a, b) => (a.file.path < b.file.path ? -1 : 1))
-}
-
-/** Decoding is the work of Node's pool: four threads. */
-export async function judgeCandidates<File>(
-  candidates: readonly Candidate<File>[],
-  judge: (candidate: Candidate<File>) => Promise<void>,
-): Promise<void> {
-  await runBounded(candidates, { tasks: 4, bytes: Infinity, bytesOf: () => 0 }, judge)
-}
+/** How many candidates are decoded at once: Node's pool has four threads. */
+export const decodedAtOnce = 4

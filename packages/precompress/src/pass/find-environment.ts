@@ -1,4 +1,5 @@
-import { firstNames, OperatorError, type RuntimeEnvironment } from '@serve-dist/manifest'
+import { OperatorError, type RuntimeEnvironment } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { type FilePatterns, matchingNames } from '../folder/list-files.ts'
 
 /**

@@ -1,12 +1,13 @@
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { contentCodings, isCompressible, type ManifestVariant, mediaTypeOf } from '@serve-dist/manifest'
 import type { EncodingCache } from '../cache/encoding-cache.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
-import { pays } from '../encode/compress-file.ts'
+import { isWorthKeeping } from '../encode/compress-file.ts'
 import { type DescribedFile, describeFile } from '../folder/describe-file.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import { decodesToOriginal } from './decodes-to-original.ts'
-import { byPath, type Candidate, findCandidates, judgeCandidates } from './find-candidates.ts'
+import { type Candidate, decodedAtOnce, findCandidates } from './find-candidates.ts'
 
 /** What lies beside files under the names of their variants, though no earlier pass is known to have put it there. */
 export interface Siblings {
@@ -44,7 +45,7 @@ export async function findSiblings(
   const foreign: ForeignVariant[] = []
   const strangers: Candidate<DescribedFile>[] = []
   const occupied = new Set<string>()
-  await judgeCandidates(candidates, async ({ file: { path }, original: of, coding }) => {
+  await forEachAtOnce(candidates, decodedAtOnce, async ({ file: { path }, original: of, coding }) => {
     const file = await describeIfPossible(folder, path)
     const original = await describeIfPossible(folder, of.path)
     if (file === undefined || original === undefined) return
@@ -58,7 +59,9 @@ export async function findSiblings(
       foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
     } else strangers.push(sibling)
   })
-  return { ours, foreign, strangers: byPath(strangers), occupied }
+  // The order must not depend on which file was decoded first.
+  strangers.sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
+  return { ours, foreign, strangers, occupied }
 }
 
 /** What cannot be read fails the pass later, with all others. */
@@ -78,7 +81,7 @@ export function addForeignVariants(
     const more = foreign
       .filter(({ original }) => original.path === path && original.sha256 === sha256)
       .map(({ variant }) => variant)
-      .filter((variant) => pays(variant.coding, size, variant.size))
+      .filter((variant) => isWorthKeeping(variant.coding, size, variant.size))
     const variants = [...compressed.variants, ...more]
     return {
       ...compressed,
@@ -87,12 +90,12 @@ export function addForeignVariants(
   })
 }
 
-/** One warning for all files that stand where variants would go. */
-export function describeStrangers(strangers: Siblings['strangers']): string[] {
+/** Warns once of all files whose names are names of variants. */
+export function warnOfStrangers(strangers: Siblings['strangers'], warn: (message: string) => void): void {
   const [first] = strangers
-  if (first === undefined) return []
+  if (first === undefined) return
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
-  return [
+  warn(
     `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
-  ]
+  )
 }

@@ -1,6 +1,7 @@
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { DescribedFile } from '../folder/describe-file.ts'
 import { decodesToOriginal } from './decodes-to-original.ts'
-import { byPath, type Candidate, findCandidates, judgeCandidates } from './find-candidates.ts'
+import { decodedAtOnce, findCandidates } from './find-candidates.ts'
 
 /**
  * The files that are variants of another: named like it with a coding's extension, and with its very bytes
@@ -14,14 +15,14 @@ export async function findVariants(
   files: ReadonlyMap<string, DescribedFile>,
   onWarning: (message: string) => void,
 ): Promise<ReadonlySet<string>> {
+  const candidates = findCandidates(files)
   const originals = new Map<string, string>()
-  const strangers: Candidate<DescribedFile>[] = []
-  await judgeCandidates(findCandidates(files), async (candidate) => {
+  await forEachAtOnce(candidates, decodedAtOnce, async (candidate) => {
     const { file, original } = candidate
     if (await decodesToOriginal(folder, candidate)) originals.set(file.path, original.path)
-    else strangers.push(candidate)
   })
-  const [first] = byPath(strangers)
+  const strangers = candidates.filter(({ file }) => !originals.has(file.path))
+  const [first] = strangers
   if (first !== undefined) {
     const rest = strangers.length - 1
     const end =

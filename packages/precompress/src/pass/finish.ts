@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import {
   compressCommand,
-  firstNames,
   type Manifest,
   manifestPath,
   OperatorError,
   type Selection,
-  escapeMessage,
 } from '@serve-dist/manifest'
-import { readRecords } from '../commit/read-earlier-build.ts'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord } from '../record/build-record.ts'
@@ -16,7 +16,7 @@ import { findRecords, type FoundRecords } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
 import { leftOutBelow } from './left-out-below.ts'
-import { passTools, type PrecompressReport, runPass } from './precompress.ts'
+import { type PrecompressReport, runPass } from './precompress.ts'
 import { recallBuild } from './recall-build.ts'
 
 /** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
@@ -75,7 +75,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     options.onWarning?.(message)
   }
   const folder = await openFolder(directory)
-  const { manifest: earlier, manifestText } = await readRecords(folder, () => {})
+  const { manifest: earlier, manifestText } = await readStateFiles(folder)
   const found = await findRecords(folder, { given, root, warn })
   const record = found.main?.record
   const described: Description | undefined =
@@ -108,8 +108,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
       ...(immutable && { serving: { ...serving, immutable } }),
       ...recalled.options,
     },
-    passTools,
-    recalled.known,
+    { recorded: recalled.known },
   )
   if (described === record && (options.include ?? options.exclude) !== undefined)
     await tellPublished(folder, record?.selection ?? {}, { manifest: report.manifest, warn })

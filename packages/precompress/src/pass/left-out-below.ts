@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { contentCodings, isNegative, manifestPath, recordPath, stateDirectory } from '@serve-dist/manifest'
-import { readRecords } from '../commit/read-earlier-build.ts'
+import { contentCodings, manifestPath, recordPath, stateDirectory } from '@serve-dist/manifest'
+import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { escapeGlob } from '../folder/escape-glob.ts'
 import type { FoundRecords } from '../record/find-records.ts'
 import { readRecord } from '../record/record-files.ts'
@@ -28,7 +29,7 @@ export async function leftOutBelow(
   const states = names.filter((name) => name.endsWith(`/${manifestPath}`) || name.endsWith(`/${recordPath}`))
   const builds = new Set(states.map((name) => name.slice(0, name.lastIndexOf(`/${stateDirectory}/`))))
   for (const path of [...builds].filter((build) => !serverFolders.includes(build)).toSorted()) {
-    const { manifest } = await readRecords(join(folder, path), () => {})
+    const { manifest } = await readStateFiles(join(folder, path))
     const { selection = {}, serving } = manifest ?? readRecord(join(folder, path)) ?? {}
     const globs = [
       ...(selection.exclude ?? []),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,8 +9,9 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
+import { digestOf } from '../folder/describe-file.ts'
 import { precompress } from './precompress.ts'
-import type { Progress } from '@serve-dist/manifest/terminal'
+import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { problemsOf } from '../../test/support/problems-of.ts'
@@ -33,10 +33,6 @@ const build = {
 
 const variantsToo = ['app.js', 'app.js.br', 'app.js.gz', 'app.js.zst']
 
-function digest(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
 describe('precompress', () => {
   test('describes every file, and every variant decodes to its original', async () => {
     const folder = await makeFolder(build)
@@ -52,11 +48,11 @@ describe('precompress', () => {
     for (const file of manifest.files) {
       const original = disk.get(file.path)
       expect(original).toBeDefined()
-      expect([file.size, file.sha256]).toEqual([original?.length, digest(original ?? '')])
+      expect([file.size, file.sha256]).toEqual([original?.length, digestOf(original ?? '')])
       named.push(file.path)
       for (const { coding, size, sha256 } of file.variants) {
         const encoded = disk.get(variantPath(file.path, coding)) ?? Buffer.alloc(0)
-        expect([size, sha256]).toEqual([encoded.length, digest(encoded)])
+        expect([size, sha256]).toEqual([encoded.length, digestOf(encoded)])
         expect(await decode(encoded, coding)).toEqual(original)
         named.push(variantPath(file.path, coding))
       }
@@ -103,26 +99,6 @@ describe('precompress', () => {
       'gzip',
     ])
     expect(await readFolder(folder)).not.toContain('drafts/x.html.br')
-  })
-
-  test('shares no more memory with its threads than `bytesInFlight`, however many files pass through it', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `${index}.js`)
-    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, script.repeat(20) + name])))
-    const bytesInFlight = 200_000
-    let bytesShared = 0
-    const construct = (target: typeof SharedArrayBuffer, [length]: [number]): SharedArrayBuffer => {
-      bytesShared += length
-      return new target(length)
-    }
-    vi.stubGlobal('SharedArrayBuffer', new Proxy(SharedArrayBuffer, { construct }))
-    try {
-      const { encodings } = await precompress(folder, { bytesInFlight, cache: false })
-      expect(encodings).toBe(36)
-    } finally {
-      vi.unstubAllGlobals()
-    }
-    expect(bytesShared).toBeLessThanOrEqual(bytesInFlight)
-    expect(bytesShared).toBeGreaterThan(0)
   })
 
   test('takes a build with several pages for one without a fallback', async () => {
@@ -415,11 +391,21 @@ describe('precompress, in trouble', () => {
     },
   )
 
-  test('refuses a SOURCE_DATE_EPOCH that is no time', async () => {
-    vi.stubEnv('SOURCE_DATE_EPOCH', 'yesterday')
-    expect(await problemsOf(precompress(await makeFolder()))).toEqual([
-      'SOURCE_DATE_EPOCH: expected a whole number of seconds since 1970, found "yesterday"',
-    ])
+  test.each(['yesterday', '-1', '1.5', '1e9', '999999999999'])(
+    'refuses %s as SOURCE_DATE_EPOCH',
+    async (epoch) => {
+      vi.stubEnv('SOURCE_DATE_EPOCH', epoch)
+      expect(await problemsOf(precompress(await makeFolder()))).toEqual([
+        `SOURCE_DATE_EPOCH: expected a whole number of seconds since 1970, found "${epoch}"`,
+      ])
+      vi.unstubAllEnvs()
+    },
+  )
+
+  test('takes the clock where SOURCE_DATE_EPOCH is empty', async () => {
+    vi.stubEnv('SOURCE_DATE_EPOCH', '')
+    const { manifest } = await precompress(await makeFolder())
+    expect(manifest).not.toHaveProperty('timesAreFixed')
     vi.unstubAllEnvs()
   })
 })

@@ -1,19 +1,13 @@
 import { join } from 'node:path'
 import type { BuildPolicy, Manifest } from '@serve-dist/manifest'
 import { readIfThere } from '../folder/describe-file.ts'
-import {
-  type EncodingCache,
-  findCacheDirectory,
-  noCache,
-  openEncodingCache,
-} from '../cache/encoding-cache.ts'
+import { type EncodingCache, findCacheDirectory, openEncodingCache } from '../cache/encoding-cache.ts'
 import { pruneCache } from '../cache/prune-cache.ts'
 import { type Encode, encode } from '../codecs/encode.ts'
-import { codecMemory } from '../codecs/encoding-cost.ts'
+import { memoryFor } from '../codecs/encoding-cost.ts'
 import { availableCodings } from '../codecs/zstd-encoder.ts'
-import { buildManifest, contentTime, type KnownOfFiles } from '../commit/build-manifest.ts'
+import { buildManifest, contentTime, type FileFacts } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
-import { writeFailure } from '../commit/create-stager.ts'
 import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
 import { refuseChanged } from '../commit/refuse-changed.ts'
 import { openEncoder } from '../encode/open-encoder.ts'
@@ -22,38 +16,38 @@ import { type Disk, disk } from '../folder/disk.ts'
 import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
-import { usableCores } from '@serve-dist/manifest/usable-cores'
+import { usableCores } from '@serve-dist/foundation/process/usable-cores'
 import type { PolicyNeed } from '../record/build-record.ts'
 import type { PolicyCheck } from '../policies/create-policy-check.ts'
 import { findNeeds } from '../policies/find-needs.ts'
 import { joinNeeds } from '../policies/join-needs.ts'
+import { caseTwins } from './case-twins.ts'
 import { compressFiles } from './compress-files.ts'
 import { describePages } from './describe-pages.ts'
-import { addForeignVariants, describeStrangers, findSiblings } from './find-siblings.ts'
+import { addForeignVariants, findSiblings, warnOfStrangers } from './find-siblings.ts'
 
-/** What a pass did. */
+/** The result of a compression step. */
 export interface PrecompressReport {
   /** The absolute path of the folder. */
   readonly directory: string
   readonly manifest: Manifest
   readonly warnings: readonly string[]
-  /** Variants of earlier passes that no longer belonged, relative to the folder. */
+  /** Variants of earlier steps that were removed, relative to the folder. */
   readonly removed: readonly string[]
-  /** Variants that were new or changed, and the manifest when it changed, relative to the folder. */
+  /** New and changed variants, and the manifest if it changed, relative to the folder. */
   readonly written: readonly string[]
-  /** Outcomes of encoding that earlier passes had kept in the cache. */
+  /** Results of encoding that were in the cache. */
   readonly cacheHits: number
-  /** Files encoded now, counted once for each coding. */
+  /** Files that this step encoded, counted once for each coding. */
   readonly encodings: number
-  /** What encoding took, summed over all cores. */
+  /** CPU time of encoding, summed over all cores. */
   readonly codecMs: number
-  /** What the policies that are sent name for the build's sake, and why; none where none are sent. */
+  /** The sources that the build adds to its policies, with the reasons; empty if the build sends no policy. */
   readonly policyNeeds: readonly PolicyNeed[]
-  /** From beginning to end. */
   readonly durationMs: number
 }
 
-/** What a pass works with; tests hand in others. */
+/** The encoder, threads and disk of a compression step. Tests replace them. */
 export interface PassTools {
   readonly encode: Encode
   readonly startThread: () => EncodeThread
@@ -62,62 +56,65 @@ export interface PassTools {
 
 export const passTools: PassTools = { encode, startThread: startEncodeThread, disk }
 
+/** Facts that earlier builds recorded about a folder. */
+export interface RecordedFacts extends FileFacts {
+  /** Sources that a `Content-Security-Policy` must name. */
+  readonly needs?: readonly PolicyNeed[]
+}
+
+interface PassContext {
+  readonly tools?: PassTools
+  readonly recorded?: RecordedFacts
+}
+
 /**
- * Compresses every file of a folder that gains by it and writes the manifest that describes the folder.
- * Originals are never touched; an unchanged folder is not written to at all. One pass at a time may work
- * in a folder.
+ * Runs the compression step over a folder: compresses every file that becomes at least 5 % smaller, and writes the
+ * manifest that describes the folder. The step never changes originals, and writes nothing if nothing changed. Only one
+ * step at a time may run in a folder.
  *
- * @throws the reason of `signal` when it ended the pass.
+ * @throws the reason of `signal` if it ended the step.
  * @throws {@link OperatorError} that lists all problems at once; then no manifest is written.
  */
 export async function precompress(
   directory: string,
   options: PrecompressOptions = {},
 ): Promise<PrecompressReport> {
-  return await runPass(directory, options, passTools)
+  return await runPass(directory, options)
 }
 
 export async function runPass(
   directory: string,
   options: PrecompressOptions,
-  tools: PassTools,
-  { needs: recorded = [], ...known }: KnownOfFiles & { readonly needs?: readonly PolicyNeed[] } = {},
+  { tools = passTools, recorded = {} }: PassContext = {},
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)
-  const { signal } = settings
-  signal?.throwIfAborted()
-  const time = contentTime(process.env['SOURCE_DATE_EPOCH'])
+  settings.signal?.throwIfAborted()
+  const time = contentTime()
   const warnings = new Set<string>()
   const warn = (message: string): void => {
-    if (warnings.has(message)) return
+    if (!warnings.has(message)) settings.onWarning(message)
     warnings.add(message)
-    settings.onWarning(message)
   }
 
-  // 1. List every file, without the variants of our own earlier passes, and look at what others compressed.
+  // 1. List every file except the variants of earlier steps, and find variants of other tools.
   const folder = await openFolder(directory)
+  const cacheDirectory = settings.cacheDirectory ?? findCacheDirectory(folder)
+  const cache = openEncodingCache({ directory: settings.cache ? cacheDirectory : undefined, warn })
   const before = await readEarlierBuild(folder, warn)
   const listed = await listFiles(folder, { patterns: settings, variants: before.variants, warn })
-  const cache = openCache(folder, settings, warn)
   const siblings = await findSiblings(listed, { ...settings, folder, cache })
-  for (const message of describeStrangers(siblings.strangers)) warn(message)
   const earlier = adoptVariants(before, siblings.ours)
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
-  warnOfCaseTwins(files, warn)
+  warnOfStrangers(siblings.strangers, warn)
+  warnOfNames(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
 
-  // 2. Describe and encode each file from one read; keep what pays, written aside.
-  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: codecMemory(settings.bytesInFlight) })
-  const failOfWriting = (error: unknown): never => {
-    throw writeFailure(folder, error)
-  }
-  const writer = await openBuildWriter(folder, earlier, {
-    durable: settings.durable,
-    disk: tools.disk,
-  }).catch(failOfWriting)
+  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: memoryFor(settings.bytesInFlight) })
+  const writer = await openBuildWriter(folder, earlier, { durable: settings.durable, disk: tools.disk })
   try {
-    signal?.throwIfAborted()
+    // 2. Hash and encode each file. Write the variants that are worth keeping into the staging folder.
+    settings.signal?.throwIfAborted()
     const { files: encoded, cacheHits } = await compressFiles(files, {
       ...settings,
       codings: availableCodings(settings.codings, warn),
@@ -129,28 +126,27 @@ export async function runPass(
       occupied: siblings.occupied,
       warn,
     })
-    signal?.throwIfAborted()
+    settings.signal?.throwIfAborted()
     const compressed = addForeignVariants(encoded, siblings.foreign)
+
+    // 3. Read the pages: their links, and the sources that their policies must name.
     const described = compressed.map(({ file }) => file)
-    const needs = [...recorded, ...(await findNeeds(folder, described))]
+    const { needs: recordedNeeds = [], ...known } = recorded
+    const needs = [...recordedNeeds, ...(await findNeeds(folder, described))]
     const policy = joinNeeds(needs)
     const check = await openPolicyCheck(folder, settings, policy)
     const pages = await describePages(compressed, { ...settings, folder, check })
     check?.finish(warn)
 
-    // 3. Compare with the disk again: a file that changed meanwhile fails the pass.
+    // 4. Compare the files with the disk again. If one changed, the step fails.
     await refuseChanged(folder, compressed, earlier)
-    signal?.throwIfAborted()
+    settings.signal?.throwIfAborted()
 
-    // 4. Commit: the variants into their places, the manifest last.
-    const manifest = buildManifest(
-      pages,
-      { ...settings, policy, ...known },
-      { ...time, earlier: earlier.manifest },
-    )
-    const { written, removed } = await writer.commit(manifest).catch(failOfWriting)
+    // 5. Commit: move the variants into place, and the manifest last.
+    const facts = { ...settings, policy, ...known }
+    const manifest = buildManifest(pages, facts, { ...time, earlier: earlier.manifest })
+    const { written, removed } = await writer.commit(manifest)
     prune(cache, settings.cacheSize)
-    const { results: encodings, milliseconds: codecMs } = encoder.work
     return {
       directory: folder,
       manifest,
@@ -158,8 +154,8 @@ export async function runPass(
       removed,
       written,
       cacheHits,
-      encodings,
-      codecMs,
+      encodings: encoder.work.results,
+      codecMs: encoder.work.milliseconds,
       policyNeeds: check === undefined ? [] : needs,
       durationMs: performance.now() - startedAt,
     }
@@ -171,7 +167,7 @@ export async function runPass(
   }
 }
 
-/** Its parser of pages is loaded where policies are sent. */
+/** Creates the check of policies. Its HTML parser is loaded only if the build sends policies. */
 async function openPolicyCheck(
   folder: string,
   { serving, environment }: ResolvedPrecompressOptions,
@@ -183,13 +179,10 @@ async function openPolicyCheck(
   return createPolicyCheck({ serving, environment, needs, headersFile })
 }
 
-function openCache(
-  folder: string,
-  { cache, cacheDirectory }: ResolvedPrecompressOptions,
-  warn: (message: string) => void,
-): EncodingCache {
-  const directory = cache ? (cacheDirectory ?? findCacheDirectory(folder)) : undefined
-  return directory === undefined ? noCache : openEncodingCache({ directory, warn })
+/** Prunes the cache in the background. Failures are left to the next step. */
+function prune(cache: EncodingCache, size: number): void {
+  if (cache.directory === undefined) return
+  void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
 }
 
 function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
@@ -198,27 +191,10 @@ function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
     : '"include" and "exclude" leave no file in the build'
 }
 
-/** Runs in the background; a later pass prunes what this one cannot. */
-function prune(cache: EncodingCache, size: number): void {
-  if (cache.directory === undefined) return
-  void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
-}
-
-function warnOfCaseTwins(files: readonly ListedFile[], warn: (message: string) => void): void {
+function warnOfNames(files: readonly ListedFile[], warn: (message: string) => void): void {
   for (const twins of caseTwins(files.map(({ path }) => path))) {
     warn(
       `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
     )
   }
-}
-
-/** Groups of paths that are one path where the file system takes upper and lower case for the same. */
-export function caseTwins(paths: readonly string[]): string[][] {
-  const groups = new Map<string, string[]>()
-  for (const path of paths) {
-    // Such file systems (APFS, NTFS) take composed and decomposed letters for the same too.
-    const folded = path.normalize('NFC').toLowerCase()
-    groups.set(folded, [...(groups.get(folded) ?? []), path])
-  }
-  return [...groups.values()].filter((group) => group.length > 1)
 }

@@ -1,9 +1,9 @@
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
-import type { KnownOfFiles } from '../commit/build-manifest.ts'
 import { matchingNames } from '../folder/list-files.ts'
 import { createLinksOf } from '../links/links-of-page.ts'
 import type { LinksOf, PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord, ChunkNeeds, PolicyNeed } from '../record/build-record.ts'
+import type { RecordedFacts } from './precompress.ts'
 import { endsAs, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 
 /** Where else something is known of a folder. */
@@ -18,7 +18,7 @@ export interface RecallOptions {
 /** What nobody can tell from the files alone. */
 interface RecalledBuild {
   readonly options: Pick<PrecompressOptions, 'isHashed' | 'linksOf'>
-  readonly known: KnownOfFiles & { readonly needs: readonly PolicyNeed[] }
+  readonly known: RecordedFacts
 }
 
 /** Joins what the builds of a folder wrote down with what its earlier manifest says. */

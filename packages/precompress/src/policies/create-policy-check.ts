@@ -4,7 +4,6 @@ import {
   createContentSecurityPolicy,
   environmentDefaults,
   environmentOrigins,
-  firstNames,
   longPolicyBytes,
   mostPolicyBytes,
   OperatorError,
@@ -14,6 +13,7 @@ import {
   type RuntimeEnvironment,
   type ServingRules,
 } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import type { PageElement } from '../links/elements-of-page.ts'
 import { type Blocked, findBlocked } from './find-blocked.ts'
 

@@ -2,6 +2,7 @@ import { baseUrlOf, type PageElement } from '../links/elements-of-page.ts'
 import { candidatesOf } from '../links/files-of-page.ts'
 import { documentsOfPage } from './documents-of-page.ts'
 import { inlineOf } from './policy-of-elements.ts'
+import { urlFrom } from '../links/url-from.ts'
 import { isAllowed, ownOrigin } from './is-allowed.ts'
 
 /** Something in a page that its policy blocks. */
@@ -194,10 +195,6 @@ function fetchesOfStyle(text: string): [kind: string, url: string][] {
 
 function isScriptUrl(url: string): boolean {
   return urlFrom(url, ownOrigin)?.protocol === 'javascript:'
-}
-
-function urlFrom(url: string, base: string): URL | undefined {
-  return URL.canParse(url, base) ? new URL(url, base) : undefined
 }
 
 function parsePolicy(policy: string): Map<string, readonly string[]> {

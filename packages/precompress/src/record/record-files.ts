@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isMissing, reasonOf, recordPath } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { recordPath } from '@serve-dist/manifest'
 import { contentTime } from '../commit/build-manifest.ts'
 import { findCacheDirectory } from '../cache/encoding-cache.ts'
 import { unusedFor } from '../cache/prune-cache.ts'
@@ -36,7 +37,7 @@ export function writeRecord(
   const record = joinRecords(directory, readRecord(directory), {
     ...facts,
     version: recordVersion,
-    time: contentTime(process.env['SOURCE_DATE_EPOCH']).now,
+    time: contentTime().now,
   })
   try {
     replaceFile(join(directory, recordPath), JSON.stringify(record))

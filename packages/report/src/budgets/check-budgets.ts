@@ -1,4 +1,5 @@
-import { escapeInvisible, type Manifest, type ManifestFile } from '@serve-dist/manifest'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
+import { type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
 import { formatBytes, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
 import { sizesOf } from '../builds/sizes.ts'

@@ -1,4 +1,6 @@
-import { byteSizeOf, globProblem, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { globProblem } from '@serve-dist/foundation/text/glob-problem'
 import { type SizeColumn, sizeColumns } from '../builds/sizes.ts'
 
 /** The most that files may weigh together. */

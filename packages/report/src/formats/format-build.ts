@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
-import { firstNames, type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable, paint } from '@serve-dist/manifest/terminal'
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import {

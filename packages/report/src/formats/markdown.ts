@@ -1,4 +1,4 @@
-import { escapeInvisible } from '@serve-dist/manifest'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { formatCount } from '../builds/format-values.ts'
 import type { SizeColumn } from '../builds/sizes.ts'
 

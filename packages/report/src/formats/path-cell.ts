@@ -1,5 +1,5 @@
-import { escapeInvisible } from '@serve-dist/manifest'
-import { type Cell, cell } from '@serve-dist/manifest/terminal'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
+import { type Cell, cell } from '@serve-dist/foundation/terminal/text-table'
 import type { FileKind } from '../builds/sizes.ts'
 
 /** A path as Vite prints it: the folder dimmed, the name in its kind's colour; scripts cyan, styles magenta. */

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '@serve-dist/manifest'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import type { BuildComparison, FileComparison, FileState } from '../compare/compare-builds.ts'
 import {
   compareSizes,

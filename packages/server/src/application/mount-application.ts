@@ -1,4 +1,4 @@
-import { escapeInvisible } from '@serve-dist/manifest'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'

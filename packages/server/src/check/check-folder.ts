@@ -1,4 +1,5 @@
-import { count, isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'

@@ -1,4 +1,5 @@
-import { count, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {

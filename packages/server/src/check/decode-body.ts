@@ -1,4 +1,4 @@
-import { formatBytes } from '@serve-dist/manifest'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import * as zlib from 'node:zlib'

@@ -1,4 +1,5 @@
-import { count, escapeMessage } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { styleText } from 'node:util'
 import type { CheckReport } from './finding.ts'
 

@@ -1,4 +1,4 @@
-import { formatBytes } from '@serve-dist/manifest'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { createHash } from 'node:crypto'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'

@@ -1,4 +1,6 @@
-import { count, escapeInvisible, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Finding, nameSome } from './finding.ts'
 import type { Proxy } from './seen-proxies.ts'
 import { type SiteFindingCode, findingMessages } from './finding-messages.ts'

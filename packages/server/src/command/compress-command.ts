@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { count } from '@serve-dist/foundation/text/count'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import {
-  count,
-  firstNames,
   isPageType,
   loadOptional,
   type Manifest,
@@ -11,9 +12,8 @@ import {
   parseManifest,
   recordPath,
   variantPath,
-  escapeMessage,
 } from '@serve-dist/manifest'
-import { createProgressLine } from '@serve-dist/manifest/terminal'
+import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
 import { servingFiles } from '../site/resolve-serving.ts'

@@ -1,6 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
-import { byteSizeForm, byteSizeOf, globProblem, isBasePath } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { globProblem } from '@serve-dist/foundation/text/glob-problem'
+import { isBasePath } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 

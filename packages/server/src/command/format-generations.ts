@@ -1,5 +1,5 @@
-import { formatBytes } from '@serve-dist/manifest'
-import { cell, layOutTable } from '@serve-dist/manifest/terminal'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { Generation } from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 

@@ -69,7 +69,7 @@ describe('formatPublish', () => {
     [{ ...deltas, isThere: true }, 'those that were made when it was published first'],
     [
       { ...deltas, made: 0, reused: 4, tooLarge: 2, leftOut: 5 },
-      '4 of earlier builds; 2 not small enough to keep; 5 left out, for the time was over (--delta-budget)',
+      '4 of earlier builds; 2 not small enough to keep; 5 left out because the time was over',
     ],
     [
       { ...deltas, codings: [] },

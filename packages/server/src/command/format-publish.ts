@@ -1,5 +1,7 @@
-import { count, firstNames, formatBytes } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable } from '@serve-dist/manifest/terminal'
+import { count } from '@serve-dist/foundation/text/count'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 
@@ -61,7 +63,7 @@ function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
         ]),
     ...(reused === 0 ? [] : [`${reused} of earlier builds`]),
     ...(tooLarge === 0 ? [] : [`${tooLarge} not small enough to keep`]),
-    ...(leftOut === 0 ? [] : [`${leftOut} left out, for the time was over (--delta-budget)`]),
+    ...(leftOut === 0 ? [] : [`${leftOut} left out because the time was over`]),
   ]
   return parts.length === 0 ? 'none to make' : parts.join('; ')
 }

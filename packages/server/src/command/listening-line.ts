@@ -1,4 +1,5 @@
-import { count, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import type { RunningEngine } from '../native/engine-choice.ts'
 import type { SiteSummary } from '../site/site.ts'
 

@@ -1,4 +1,6 @@
-import { count, formatBytes, type Manifest } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { type Manifest } from '@serve-dist/manifest'
 import { formatTime } from './format-generations.ts'
 import { findCurrent, type GivenStore, openGivenStore } from './open-given-store.ts'
 import { shortIds } from './short-ids.ts'

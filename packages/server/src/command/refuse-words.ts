@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { nearestName, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 import type { Command, CommanderError, Option } from 'commander'
 import { removedFlags } from './removed-options.ts'
 

@@ -65,7 +65,7 @@ async function startServing(directory: string, flags: GivenFlags): Promise<Servi
 
 async function countWorkers({ workers }: GivenFlags): Promise<number | undefined> {
   if (workers !== 'auto') return workers
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores()
 }
 

@@ -1,4 +1,4 @@
-import { escapeMessage } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import type { StoreFlags } from './store-flags.ts'
 
 /** Plain data that JSON keeps. */

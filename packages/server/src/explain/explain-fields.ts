@@ -1,4 +1,5 @@
-import { buildIdPath, firstNames } from '@serve-dist/manifest'
+import { buildIdPath } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { overridesFor } from '../site/field-rules.ts'
 import { namesOf } from '../site/names-of.ts'
 import type { Answer, FieldRule, Representation, Resource, Site } from '../site/site.ts'

@@ -1,4 +1,4 @@
-import { escapeMessage } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { STATUS_CODES } from 'node:http'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Answer, Site } from '../site/site.ts'

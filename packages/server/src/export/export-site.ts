@@ -1,4 +1,5 @@
-import { isMissing, OperatorError, variantPath } from '@serve-dist/manifest'
+import { OperatorError, variantPath } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Site } from '../site/site.ts'

@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import type { HostConfiguration } from './host-configuration.ts'
 import type { PageHost } from './page-host.ts'
 import type { ExportPlan, Field } from './plan-export.ts'

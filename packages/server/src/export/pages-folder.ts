@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { headersFile } from './headers-file.ts'
 import type { PageHost } from './page-host.ts'
 import { type ExportPlan, placeOf } from './plan-export.ts'

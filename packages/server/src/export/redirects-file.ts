@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { matchRedirect } from '../site/redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { RedirectPattern } from '../site/site.ts'

@@ -1,4 +1,5 @@
-import { forEachAtOnce, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { createHash } from 'node:crypto'
 import { copyFile, link, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,5 @@
-import { isMissing, manifestPath, OperatorError, reasonOf, shellWord } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { manifestPath, OperatorError, shellWord } from '@serve-dist/manifest'
 import { realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs'
 import { promisify } from 'node:util'
-import { isMissing, OperatorError, type OperatorErrorCode, reasonOf } from '@serve-dist/manifest'
+import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { closeDescriptor, openRegularFile } from './open-regular-file.ts'
 
 const readDescriptor = promisify(readFile)

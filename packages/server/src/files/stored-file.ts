@@ -1,4 +1,4 @@
-import { isMissing } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileLease, retireFile } from './kept-file.ts'

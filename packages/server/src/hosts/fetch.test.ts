@@ -74,13 +74,21 @@ async function openFiles(): Promise<(string | undefined)[]> {
   return Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)))
 }
 
+const foundation = '@serve-dist/foundation/'
+
 /** What a module imports when it is loaded, and what that imports: files by URL, all else by name. */
 async function importsOf(file: URL, found: Set<string> = new Set([file.href])): Promise<Set<string>> {
   const source = await readFile(file, 'utf8')
   for (const [, isType, name = ''] of source.matchAll(
     /^(?:import|export) (type )?[^'";]*?from '([^']+)'/gm,
   )) {
-    const url = name.startsWith('.') ? new URL(name, file) : undefined
+    const isHelper = name.startsWith(foundation)
+    const helper = `../../../foundation/src/${name.slice(foundation.length)}.ts`
+    const url = isHelper
+      ? new URL(helper, import.meta.url)
+      : name.startsWith('.')
+        ? new URL(name, file)
+        : undefined
     const key = url?.href ?? name
     if (isType !== undefined || found.has(key)) continue
     found.add(key)

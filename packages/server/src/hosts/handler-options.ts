@@ -1,4 +1,5 @@
-import { type Fallback, fallbacks, escapeMessage, OperatorError } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { type Fallback, fallbacks, OperatorError } from '@serve-dist/manifest'
 import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
 import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site.ts'
 

@@ -13,8 +13,6 @@ import {
 import { join, relative, sep } from 'node:path'
 import {
   contentCodings,
-  isMissing,
-  isNegative,
   type Manifest,
   manifestPath,
   pathProblem,
@@ -23,6 +21,8 @@ import {
   type Selection,
   variantPath,
 } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNegative } from '@serve-dist/foundation/text/is-negative'
 import { readingFlags } from '../files/open-regular-file.ts'
 import { globMatcherOf } from '../site/field-rules.ts'
 

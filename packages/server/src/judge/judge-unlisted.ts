@@ -1,11 +1,5 @@
-import {
-  compressCommand,
-  firstNames,
-  isPageType,
-  mediaTypeOf,
-  type Manifest,
-  OperatorError,
-} from '@serve-dist/manifest'
+import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { servingFiles } from '../site/resolve-serving.ts'
 
 /** A folder with files that its manifest does not list. */

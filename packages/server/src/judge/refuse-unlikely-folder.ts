@@ -8,10 +8,10 @@ import {
   manifestPath,
   mediaTypeOf,
   OperatorError,
-  reasonOf,
   recordPath,
   shellWord,
 } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isServerOutput } from './compare-folder.ts'
 import { moduleName, outputs, serverModuleIn } from './framework-output.ts'
 

@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
 import type { SiteCounts } from '../site/site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 

@@ -1,4 +1,5 @@
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /** What is wrong, a line each. */
 export function problemsOf(error: unknown): readonly string[] {

@@ -1,4 +1,4 @@
-import { formatBytes } from '@serve-dist/manifest'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 
 /** Bytes that a process may have, and those that it has. */
 export interface ProcessMemory {

@@ -1,3 +1,4 @@
+import { defaultRetention, isRetained } from '@serve-dist/manifest'
 import { isOpen } from '../files/kept-file.ts'
 import { isKeptFile, type KeptBuild, type StoredBuild } from '../site/kept-build.ts'
 import type { ResolvedServing } from '../site/resolve-serving.ts'
@@ -22,10 +23,6 @@ export interface KeepLimits {
   readonly coldBytesOf?: ((entry: ManifestEntry) => StoredBytes) | undefined
 }
 
-// As a store keeps builds: the last five, and those that were superseded less than seven days ago.
-const mostBuilds = 5
-const longestAge = 7 * 24 * 60 * 60 * 1000
-
 /** Bytes that count for each kept body besides its own: its place in the table, and its answers. */
 const overhead = 2048
 
@@ -45,7 +42,7 @@ export function keepEarlier(
   const room = roomBeside(stored.values(), { memoryBudget, openFiles })
   const taken = new Set(current.files.map(({ path }) => current.base + path))
   const isWanted = ({ superseded }: EarlierBuild, index: number): boolean =>
-    coldBytesOf !== undefined || index < mostBuilds || now - superseded < longestAge
+    coldBytesOf !== undefined || isRetained(index, now - superseded, defaultRetention)
 
   return earlier
     .filter((build) => build.manifest.buildId !== current.buildId)

@@ -1,4 +1,5 @@
-import { escapeMessage, isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { isSourceMap, type Manifest, OperatorError } from '@serve-dist/manifest'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
 import {
-  byteSizeForm,
-  byteSizeOf,
   type ByteSize,
   checkServingRules,
   type EnvironmentSource,

@@ -14,10 +14,9 @@ import {
   pendingPath,
   recordPath,
   isCompressible,
-  isMissing,
   type ServingRules,
-  reasonOf,
 } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
 /** How a folder without a manifest is read. */

@@ -1,4 +1,5 @@
-import { byteSizeForm, byteSizeOf, type ByteSize } from '@serve-dist/manifest'
+import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { type ByteSize } from '@serve-dist/manifest'
 import { loadDefaults, type ResolvedLoadSiteOptions } from './load-options.ts'
 import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
 
@@ -35,8 +36,8 @@ export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'store
   readonly storeCacheSize: number
 }
 
-/** The defaults; the command's help shows the same. */
-export const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
+/** The defaults. */
+const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
   storeCacheSize: 2 * 1024 ** 3,
   storeInterval: 5000,
   deltas: true,

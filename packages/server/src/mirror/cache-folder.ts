@@ -3,7 +3,8 @@ import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { OperatorError, reasonOf, shellWord } from '@serve-dist/manifest'
+import { OperatorError, shellWord } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /** Who may write into a folder besides its owner: whoever may, decides what is served while the store is away. */
 const othersMayWrite = 0o022

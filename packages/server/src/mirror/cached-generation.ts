@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import {
-  isMissing,
-  type Manifest,
-  OperatorError,
-  parseManifest,
-  reasonOf,
-  stringifyManifest,
-} from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type Manifest, OperatorError, parseManifest, stringifyManifest } from '@serve-dist/manifest'
 import {
   type DeltasDocument,
   deltasKey,

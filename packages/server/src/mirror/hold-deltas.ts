@@ -1,4 +1,5 @@
-import { dictionariesOf, forEachAtOnce } from '@serve-dist/manifest'
+import { dictionariesOf } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
 import { createBodyReader } from '../files/read-body.ts'
 import type { StoredDelta, StoredDeltas } from '../site/kept-build.ts'

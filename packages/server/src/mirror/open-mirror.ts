@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
   blobsOf,
   currentKey,

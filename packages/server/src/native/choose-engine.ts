@@ -1,4 +1,5 @@
-import { loadOptional, OperatorError, reasonOf } from '@serve-dist/manifest'
+import { loadOptional, OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { EngineBinding } from '@serve-dist/engine'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { EngineChoice, RunningEngine } from './engine-choice.ts'

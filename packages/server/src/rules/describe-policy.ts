@@ -1,13 +1,13 @@
 import {
   enforcedOnly,
-  firstNames,
-  formatBytes,
   isPageType,
   isReportOnly,
   longPolicyBytes,
   mostPolicyBytes,
   OperatorError,
 } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { okAnswer } from '../site/representation-answers.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
 import type { Resource, Site } from '../site/site.ts'

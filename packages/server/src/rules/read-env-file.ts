@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
-import { type EnvironmentSource, isMissing, OperatorError, reasonOf } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type EnvironmentSource, OperatorError } from '@serve-dist/manifest'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 
 const readDescriptor = promisify(readFile)

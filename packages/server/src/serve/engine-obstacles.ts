@@ -21,7 +21,7 @@ export async function engineObstacles(
 }
 
 async function hasOneCore(): Promise<boolean> {
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores() === 1
 }
 

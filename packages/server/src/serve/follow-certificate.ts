@@ -1,4 +1,4 @@
-import { reasonOf } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
 import type { TlsCredentials, TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { Transport } from '../transport/transport.ts'

@@ -219,7 +219,7 @@ export async function serveStaged(
 }
 
 async function countCores(): Promise<number> {
-  const { usableCores } = await import('@serve-dist/manifest/usable-cores')
+  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
   return usableCores()
 }
 

@@ -1,6 +1,6 @@
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import {
   type FieldValues,
-  firstNames,
   isDocumentType,
   isPageType,
   type Manifest,

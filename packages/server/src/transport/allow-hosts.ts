@@ -1,4 +1,4 @@
-import { mismatch } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
 import { type OptionCheck, readableBy } from '../read-options.ts'

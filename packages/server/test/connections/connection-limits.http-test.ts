@@ -143,7 +143,7 @@ describe('time limits', () => {
     socket.write(formatRequest({ target: '/large.bin' }))
     await once(socket, 'readable')
     const bothEnds = openSockets()
-    await vi.waitFor(() => expect(openSockets()).toBe(bothEnds - 1), 8000)
+    await vi.waitFor(() => expect(openSockets()).toBe(bothEnds - 1))
     let received = 0
     socket.on('data', (chunk) => {
       received += chunk.length

@@ -125,8 +125,7 @@ describe('fileSystemFallback', () => {
       for (;;) for (const name of ['real', 'link']) renameSync(name, 'late'), renameSync('late', name)`
     const exchanger = spawn(process.execPath, ['-e', exchange], { cwd: directory, stdio: 'ignore' })
     const bodies = new Map<string, number>()
-    const end = performance.now() + 3000
-    while (performance.now() < end) {
+    for (let round = 0; round < 150; round += 1) {
       const answers = Array.from({ length: 20 }, () => rawRequest(server.port, { target: '/late/late.txt' }))
       for (const { body, status } of await Promise.all(answers)) {
         const got = `${status} ${body.toString()}`

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { type Holdings, startSoakCommand } from '../support/soak/soak-command.ts'
@@ -8,7 +7,7 @@ import { createRandom } from '../support/soak/soak-random.ts'
 import { soakSites } from '../support/soak/soak-sites.ts'
 import { hasNative } from '../support/tested-engine.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 100)
 const connections = 6
 

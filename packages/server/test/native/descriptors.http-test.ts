@@ -1,7 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type ClientHttp2Session, connect } from 'node:http2'
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
@@ -17,10 +17,15 @@ beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page' })
 })
 
-/** Seconds of CPU that a process has used; Linux counts hundredths. */
-async function cpuOf(processId: number | undefined): Promise<number> {
-  const fields = (await readFile(`/proc/${processId}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** The states of a process's threads: `S` for one that waits, `R` for one that runs. */
+async function statesOf(processId: number | undefined): Promise<readonly string[]> {
+  const threads = await readdir(`/proc/${processId}/task`)
+  return await Promise.all(
+    threads.map(async (thread) => {
+      const text = await readFile(`/proc/${processId}/task/${thread}/stat`, 'utf8')
+      return text.replace(/^.*\) /, '').charAt(0)
+    }),
+  )
 }
 
 async function statusOf(connection: Connection, target: string): Promise<number> {
@@ -57,6 +62,12 @@ async function takeAll({ port, openDescriptors }: Started): Promise<readonly Con
   return others
 }
 
+/** Whether Node itself begins with so few descriptors: version 24 crashes with 20. */
+function canNodeBegin(few: number): boolean {
+  const script = `ulimit -n ${few} && exec "$0" --input-type=module -e "await import('node:fs/promises')"`
+  return spawnSync('sh', ['-c', script, process.execPath], { stdio: 'ignore' }).status === 0
+}
+
 describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
   test('the native engine answers on connections that are open, rests, and recovers', async () => {
     const started = await start()
@@ -72,9 +83,9 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
       expect(await statusOf(connection, '/none')).toBe(404)
       expect([await statusOf(files, '/'), await statusOf(relayed, '/')]).toEqual([200, 200])
     }
-    const [cpu, time] = [await cpuOf(pid), performance.now()]
-    await delay(1000)
-    expect((await cpuOf(pid)) - cpu).toBeLessThan((0.3 * (performance.now() - time)) / 1000)
+    // A thread that tried to accept again and again would never rest.
+    for (let time = 0; time < 10; time += 1)
+      await vi.waitUntil(async () => (await statesOf(pid)).every((state) => state === 'S'))
 
     // Whichever thread serves them: those that it has accepted are kept.
     expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
@@ -133,15 +144,16 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
 
   test('the native engine says so where it cannot begin', async () => {
     const codes: (number | null)[] = []
-    // From where nothing works to where everything does.
-    for (let few = 20; few < 40 && codes.at(-1) !== 0; few += 1) {
+    // From where Node works alone to where everything does.
+    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeBegin) ?? 40
+    for (let few = first; few < first + 20 && codes.at(-1) !== 0; few += 1) {
       const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors: few })
       const listening = await command.listening.catch(() => undefined)
       // There may be none for connections, which the system queues then.
       if (listening !== undefined) (await openConnection(listening.port)).socket.destroy()
       command.child.kill('SIGTERM')
       const { code, stderr } = await command.exited
-      expect(listening !== undefined || stderr.includes('EMFILE')).toBe(true)
+      expect(listening !== undefined || /EMFILE|too many open files/.test(stderr)).toBe(true)
       codes.push(code)
     }
     expect(codes.at(-1)).toBe(0)

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2'
 import { loadEngine } from '@serve-dist/engine'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +10,7 @@ import { createRandom } from '../support/soak/soak-random.ts'
 import { soakSites } from '../support/soak/soak-sites.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 2000)
 /** Streams at once on the connection of each server, and requests on each connection. */
 const [streams, requestsOfSession] = [20, 200]

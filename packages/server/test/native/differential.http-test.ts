@@ -1,5 +1,4 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
@@ -13,7 +12,7 @@ import { soakSites } from '../support/soak/soak-sites.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 20_000)
 
 /** An application whose answers depend on nothing but the octets of the request. */

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { open as openFile, readFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
@@ -175,7 +175,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     const fields = { 'Transfer-Encoding': 'chunked' }
     connection.send(formatRequest({ method: 'POST', target: '/api/upload', fields }))
     for (const part of ['5;x=y\r\nhello\r\n', '1\r\n!\r\n', '0\r\nX-Sum: 6\r\n\r\n']) {
-      await delay(5)
+      await nextTurn()
       connection.send(part)
     }
     const told = JSON.parse((await connection.receive()).body.toString())
@@ -254,7 +254,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
       await rawRequest(port, { target: '/api/ping' })
       expect((await seen()).gone).not.toContain(target)
       socket[leave]()
-      await vi.waitFor(async () => expect((await seen()).gone).toContain(target), 5000)
+      await vi.waitFor(async () => expect((await seen()).gone).toContain(target))
     },
   )
 
@@ -412,7 +412,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
   })
 
   test('the native engine asks Node once more what meets the end of an idle connection', async () => {
-    const { command, fifo, connection, other } = await startWithFifo()
+    const { command, fifo, port, connection, other } = await startWithFifo()
     connection.send(formatRequest({ target: '/api/ping' }))
     await connection.receive()
     other.send(formatRequest({ target: '/api/closing' }))
@@ -420,7 +420,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
     const upload = { target: '/api/upload', method: 'POST', fields: { 'Content-Length': '4' } }
     connection.send(`${formatRequest(upload)}body`)
     // By then the request is on its way to Node.
-    await delay(200)
+    for (let count = 0; count < 200; count += 1) await rawRequest(port, {})
     await writeFile(fifo, 'go on')
     expect((await other.receive()).body.toString()).toBe('go on')
     expect((await connection.receive()).body.toString()).toContain(

@@ -122,6 +122,10 @@ function headOf(size: number, target = '/'): string {
   return formatRequest({ target, fields: { Connection: 'close', X: 'x'.repeat(size - rest) } })
 }
 
+function headWithFields(count: number): string {
+  return headOf(100).replace('X: ', `${'a: b\r\n'.repeat(count)}X: `)
+}
+
 const clients: readonly (readonly [string, string, (socket: Socket) => unknown])[] = [
   ['says nothing', '408 ', () => undefined],
   ['sends its head an octet at a time', '408 ', slowly(formatRequest({ fields: { X: 'x'.repeat(9000) } }))],
@@ -155,11 +159,9 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
     '431 ',
     (socket) => socket.write(headOf(100_000).slice(0, -2)),
   ],
-  [
-    'sends 3,000 fields',
-    '200 ',
-    (socket) => socket.write(headOf(100).replace('X: ', `${'a: b\r\n'.repeat(3000)}X: `)),
-  ],
+  ['sends 900 fields', '200 ', (socket) => socket.write(headWithFields(900))],
+  // Node 22.23 and 24.21 refuse more than 1,000.
+  ['sends 3,000 fields', '(?:200|431) ', (socket) => socket.write(headWithFields(3000))],
   [
     'pipelines 5,000 requests',
     '200 ',

@@ -1,8 +1,7 @@
 import { loadEngine } from '@serve-dist/engine'
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { childrenOf } from '../support/children-of.ts'
@@ -18,12 +17,19 @@ import { type RunningCommand, spawnCommand, type SpawnCommandOptions } from '../
 import { askWhileItStops, stopCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A page that keeps the event loop busy, or waits, for so many milliseconds, and says which process has rendered it. */
-const application = `export default (request, response) => {
+/**
+ * A page that says which process has rendered it. With `?busy=FOLDER` it keeps the event loop busy until the folder has a file
+ * `go`, with `?wait=FOLDER` it waits for that file; a file that is named after the process says that it has begun.
+ */
+const application = `import { existsSync, watch, writeFileSync } from 'node:fs'
+export default (request, response) => {
   const { searchParams } = new URL(request.url, 'http://x')
-  const end = Date.now() + Number(searchParams.get('busy') ?? 0)
-  while (Date.now() < end);
-  setTimeout(() => response.end(String(process.pid)), Number(searchParams.get('wait') ?? 0))
+  const [busy, wait] = [searchParams.get('busy'), searchParams.get('wait')]
+  const end = () => response.end(String(process.pid))
+  if (wait !== null) watch(wait, { persistent: false }, (_event, name) => name === 'go' && end())
+  for (const folder of [busy, wait]) if (folder !== null) writeFileSync(folder + '/' + process.pid, '')
+  if (busy !== null) while (!existsSync(busy + '/go'));
+  if (wait === null) end()
 }`
 
 let directory: string
@@ -42,6 +48,15 @@ function start(flags: readonly string[] = [], options: SpawnCommandOptions = {})
 /** What a new connection gets, which is closed then. */
 async function ask(port: number, target: string): Promise<string> {
   return (await rawRequest(port, { target })).body.toString()
+}
+
+/** The processes that render pages of this folder, once there are so many. */
+async function begun(folder: string, count: number): Promise<readonly string[]> {
+  return await vi.waitFor(async () => {
+    const names = await readdir(folder)
+    expect(names).toHaveLength(count)
+    return names
+  })
 }
 
 async function askOn(connection: Connection, target: string): Promise<string> {
@@ -110,17 +125,20 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
         return new Set(asked).size === 2
       })
       const busy = await openConnection(port)
-      const rendered = askOn(busy, '/pid?busy=1500')
-      await delay(200)
+      const folder = await temporaryDirectory()
+      const rendered = askOn(busy, `/pid?busy=${folder}`)
+      const [slow] = await begun(folder, 1)
+      const other = workers.find((pid) => pid !== slow)
       const answers: string[] = []
       for (let count = 0; count < 20; count += 1) {
         void ask(port, '/pid').then((answer) => answers.push(answer))
-        await delay(20)
+        await ask(port, '/')
       }
-      const slow = await rendered
-      const other = workers.find((pid) => pid !== slow)
       // On a machine that does other work, one that has time may come too late for some.
-      expect(answers.filter((answer) => answer === other).length).toBeGreaterThan(15)
+      await vi.waitUntil(() => answers.length > 15, 15_000)
+      expect(new Set(answers)).toEqual(new Set([other]))
+      await writeFile(join(folder, 'go'), '')
+      expect(await rendered).toBe(slow)
       busy.socket.destroy()
       expect(await stopCommand(command)).toBe(0)
     })
@@ -134,13 +152,13 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
         known.set(await askOn(connection, '/pid'), connection)
         return known.size === 2
       })
+      const folder = await temporaryDirectory()
       const rendered = [...known.values()].map(
-        async (connection) => await askOn(connection, '/pid?busy=1500'),
+        async (connection) => await askOn(connection, `/pid?busy=${folder}`),
       )
-      await delay(200)
-      const begin = performance.now()
+      await begun(folder, 2)
       for (let count = 0; count < 10; count += 1) expect(await ask(port, '/')).toBe('page')
-      expect(performance.now() - begin).toBeLessThan(1000)
+      await writeFile(join(folder, 'go'), '')
       expect(new Set(await Promise.all(rendered))).toEqual(new Set(known.keys()))
       for (const { socket } of known.values()) socket.destroy()
       expect(await stopCommand(command)).toBe(0)
@@ -191,11 +209,12 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       const command = start()
       const { port } = await command.listening
       const connection = await openConnection(port)
-      const page = askOn(connection, '/pid?wait=1500')
-      await delay(100)
+      const folder = await temporaryDirectory()
+      const page = askOn(connection, `/pid?wait=${folder}`)
+      await begun(folder, 1)
       command.child.kill('SIGTERM')
-      await delay(500)
-      await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+      await vi.waitFor(() => expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
+      await writeFile(join(folder, 'go'), '')
       expect(Number(await page)).toBeGreaterThan(0)
       expect((await command.exited).code).toBe(0)
     })

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { copyFile, cp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
@@ -10,7 +9,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { fetchWhole } from '../support/fetch-whole.ts'
-import { spawnCommand } from '../support/spawn-command.ts'
+import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const run = promisify(execFile)
@@ -53,7 +52,7 @@ async function twoBuilds(times: Times): Promise<Builds> {
 type Times = 'own' | 'constant'
 
 /** A way to copy: its name, the times of the files, what it does. */
-type Way = readonly [string, Times, (builds: Builds) => Promise<unknown>]
+type Way = readonly [string, Times, (builds: Builds, command: RunningCommand) => Promise<unknown>]
 
 /** Replaces files by renaming, so that the old ones live as long as somebody has them open. */
 const replacing: readonly Way[] = [
@@ -73,14 +72,14 @@ const replacing: readonly Way[] = [
   [
     'a manifest first, and the streamed file long after it',
     'own',
-    async ({ dist, next }) => {
+    async ({ dist, next }, { complaints }) => {
       const place = async (name: string): Promise<void> => {
         await copyFile(join(next, name), join(dist, `${name}.new`))
         await rename(join(dist, `${name}.new`), join(dist, name))
       }
       await place(manifestPath)
       await place('index.html')
-      await setTimeout(3000)
+      await vi.waitUntil(() => complaints().includes('reload refused'), 15_000)
       await place(film)
     },
   ],
@@ -148,8 +147,7 @@ async function askThroughout(port: number, copy: Promise<unknown>): Promise<Aske
     () => (isCopied = true),
     () => (isCopied = true),
   )
-  const end = performance.now() + 15_000
-  while (performance.now() < end) {
+  for (;;) {
     try {
       const got = await fetchWhole({
         port,
@@ -167,7 +165,6 @@ async function askThroughout(port: number, copy: Promise<unknown>): Promise<Aske
     } catch (error) {
       asked.failed.push(String(error))
     }
-    await setTimeout(10)
   }
   await copy
   return asked
@@ -184,7 +181,7 @@ async function copyWhileServing([, times, copy]: Way, workers: string): Promise<
   const builds = await twoBuilds(times)
   const command = spawnCommand([builds.dist, ...streaming, '--workers', workers])
   const { port } = await command.listening
-  const asked = await askThroughout(port, copy(builds))
+  const asked = await askThroughout(port, copy(builds, command))
   command.child.kill('SIGTERM')
   await command.exited
   return asked

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { createHash, randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { buildFixture, type FixtureFiles, writeFixture } from '../support/build-
 import { createRandom } from '../support/soak/soak-random.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const killsEach = 24
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)

@@ -163,13 +163,12 @@ describe('close', () => {
     command.child.kill('SIGTERM')
     await command.exited
     // Nobody accepts them: a queue that had no room for one would never take it.
-    await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const client = connect({ port: socket.port, host: '127.0.0.1' })
-        await once(client, 'connect')
-        client.destroy()
-      }),
-    )
+    const connections = Array.from({ length: 40 }, async () => {
+      const client = connect({ port: socket.port, host: '127.0.0.1' })
+      await once(client, 'connect')
+      client.destroy()
+    })
+    await expect(Promise.all(connections)).resolves.toHaveLength(40)
     socket.close()
   })
 

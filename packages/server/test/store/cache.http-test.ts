@@ -21,7 +21,7 @@ async function readWhile(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function becomes({ get }: Started, page: string): Promise<void> {
-  await vi.waitFor(async () => expect(await (await get('/')).text()).toBe(page), 5000)
+  await vi.waitFor(async () => expect(await (await get('/')).text()).toBe(page))
 }
 
 describe.runIf(process.platform === 'linux')('a large file of a store', () => {
@@ -81,7 +81,7 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
       expect((await answer.arrayBuffer()).byteLength).toBe(bytes.length)
     }
     await publishTo(place.store, { 'index.html': 'four', 'large.bin': randomBytes(2 * megabyte) })
-    await vi.waitFor(() => expect(started.warnings).toHaveLength(1), 5000)
+    await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
     expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
     expect(await (await started.get('/')).text()).toBe('three')
     const [own = ''] = await readdir(place.storeCache)
@@ -103,7 +103,7 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
     // Now nothing is left to be given up.
     await fill(place.storeCache)
     await publishTo(place.store, { 'index.html': 'four' })
-    await vi.waitFor(() => expect(started.warnings).toHaveLength(1), 5000)
+    await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
     expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
     expect(await (await started.get('/')).text()).toBe('three')
   })

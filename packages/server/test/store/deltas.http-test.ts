@@ -91,7 +91,7 @@ describe('a server of a store with deltas', () => {
     const started = await start(place)
     await publishDeltas(place.store, files(3, three), { 'assets/a-3.js': [script(two)] })
     const serves = async (page: string): Promise<void> =>
-      await vi.waitFor(async () => expect((await ask(started, '/')).body.toString()).toBe(page), 5000)
+      await vi.waitFor(async () => expect((await ask(started, '/')).body.toString()).toBe(page))
     await serves('page 3')
     expect(await codingOf(started, '/assets/a-3.js', script(two))).toBe('dcb')
     // The second build's files are kept, and neither marked nor sent as deltas.

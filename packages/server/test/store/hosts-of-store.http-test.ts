@@ -51,7 +51,7 @@ const all: readonly Host[] = [
 type Get = (target: string) => Promise<string>
 
 async function isGone(get: Get, target: string): Promise<void> {
-  await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /), 5000)
+  await vi.waitFor(async () => expect(await get(target)).toMatch(/^404 /))
 }
 
 describe.each(all)('a store behind $name', (host) => {
@@ -76,10 +76,10 @@ describe.each(all)('a store behind $name', (host) => {
     const get = await follow(place)
     expect(await get('/')).toBe('200 one')
     await publishTo(place.store, { 'index.html': 'two', 'assets/entry-2.js': 'two()' })
-    await vi.waitFor(async () => expect(await get('/')).toBe('200 two'), 5000)
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 two'))
     expect(await get(imagePath)).toBe('200 image')
     await rollback(await openStore(place.store))
-    await vi.waitFor(async () => expect(await get('/')).toBe('200 one'), 5000)
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 one'))
     expect(await get('/assets/entry-2.js')).toBe('200 two()')
   })
 
@@ -101,11 +101,11 @@ describe.each(all)('a store behind $name', (host) => {
     await isGone(get, imagePath)
     expect(await get('/')).toBe('200 two')
     await put({ 'index.html': 'three' })
-    await vi.waitFor(async () => expect(await get('/')).toBe('200 three'), 5000)
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 three'))
     expect(await get('/assets/entry-2.js')).toBe('200 two()')
     const fourth = await buildFixture({ 'index.html': 'four' }, { assetsDirectory: 'assets' })
     await publish(fourth, store, { retention: { generations: 1, age: 0 } })
-    await vi.waitFor(async () => expect(await get('/')).toBe('200 four'), 5000)
+    await vi.waitFor(async () => expect(await get('/')).toBe('200 four'))
     await isGone(get, '/assets/entry-2.js')
   })
 

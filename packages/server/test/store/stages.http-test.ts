@@ -97,7 +97,7 @@ describe('--ssr with --store', () => {
       const place = await makeStore()
       await deploy(place, 'one')
       const folder = await writeFixture({
-        'entry.mjs': 'export default (request, response) => response.endCommand(`rendered ${request.url}`)',
+        'entry.mjs': 'export default (request, response) => response.end(`rendered ${request.url}`)',
       })
       const command = commandOf(place, ['--ssr', join(folder, 'entry.mjs'), ...flags], {
         API_URL: originOf('live'),

@@ -22,7 +22,7 @@ async function makeStore(): Promise<Fixture> {
 
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { url } = await listening
-  await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page), 8000)
+  await vi.waitFor(async () => expect(await (await fetch(url)).text()).toBe(page))
 }
 
 describe('serve-dist --store', () => {
@@ -40,10 +40,10 @@ describe('serve-dist --store', () => {
     const command = spawnCommand(words)
     await expectPage(command, 'first')
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'), 8000)
+    await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'))
     await rename(store, join(folder, 'away'))
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'), 8000)
+    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'))
     await expectPage(command, 'first')
     await endCommand(command)
   })
@@ -63,7 +63,7 @@ describe('serve-dist --store', () => {
       const command = spawnCommand(words)
       await vi.waitFor(async () => expect(await countBlobs()).toBeGreaterThan(least), {
         interval: 1,
-        timeout: 8000,
+        timeout: 15_000,
       })
       command.child.kill('SIGKILL')
       await command.exited

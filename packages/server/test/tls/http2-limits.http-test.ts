@@ -100,7 +100,7 @@ async function openConnections(): Promise<number> {
 
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy()
-  await vi.waitUntil(async () => (await openConnections()) === 0, 5000)
+  await vi.waitUntil(async () => (await openConnections()) === 0)
 })
 
 async function open(...given: Parameters<typeof openRawHttp2>): Promise<RawHttp2> {

@@ -133,9 +133,7 @@ describe('an application behind the build, over HTTP/2', () => {
 
   test('resets the stream of an answer that breaks off, with an error', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-    const port = await serveWith(
-      'export default (req, res) => { res.write("part"); setTimeout(() => res.destroy(), 50) }',
-    )
+    const port = await serveWith('export default (req, res) => { res.write("part", () => res.destroy()) }')
     await expect(ask(port, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
     stderr.mockRestore()
   })

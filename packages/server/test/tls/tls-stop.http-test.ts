@@ -170,7 +170,7 @@ describe('close, over TLS', () => {
     const late = connectTls({ socket: tcp, rejectUnauthorized: false })
     await once(late, 'secureConnect')
     late.resume()
-    await closed
+    await expect(closed).resolves.toBeUndefined()
   })
 
   test('closes idle connections over HTTP/1.1 at once', async () => {
@@ -186,7 +186,7 @@ describe('close, over TLS', () => {
     const server = await start()
     const socket = connectTcp({ port: server.port, host: '127.0.0.1' })
     await once(socket, 'connect')
-    await server.close()
+    await expect(server.close()).resolves.toBeUndefined()
   })
 
   test.skipIf(process.platform === 'win32')(
@@ -206,7 +206,7 @@ describe('close, over TLS', () => {
       await once(idle, 'secureConnect')
       idle.write(formatRequest({}))
       await once(idle, 'data')
-      await server.close()
+      await expect(server.close()).resolves.toBeUndefined()
     },
   )
 })

@@ -60,7 +60,7 @@ const codecs: Readonly<Record<DeltaCoding, Codec>> = {
 const zstdDictionaryMagic = Buffer.from('37a430ec', 'hex')
 
 /** All codings, in the order in which they are made. */
-const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
+export const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
 
 /** How far the encoder must look back to see all of both; both codecs take 10 at least. */
 function windowLog({ dictionary, bytes }: DeltaSource): number {

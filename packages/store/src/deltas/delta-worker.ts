@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { reasonOf } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { encodeDelta } from './delta-codec.ts'
 import type { DeltaAnswer, DeltaTask } from './start-delta-thread.ts'
 

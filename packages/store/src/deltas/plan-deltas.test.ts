@@ -18,12 +18,15 @@ const files: fc.Arbitrary<ManifestFile> = fc
     cache: fc.constantFrom('immutable' as const, 'immutable' as const, 'revalidate' as const),
     mediaType: fc.constantFrom('text/javascript', 'text/css', 'image/png'),
   })
-  .map(({ name, ...file }) => ({
-    ...described,
-    ...file,
-    path: `assets/${name}-${file.sha256.slice(0, 8)}`,
+  .map(({ name, sha256, cache, mediaType }) => ({
+    lastModified: '2026-01-01T00:00:00Z',
+    variants: [],
+    sha256,
+    cache,
+    mediaType,
+    path: `assets/${name}-${sha256.slice(0, 8)}`,
     stem: `assets/${name}-[hash]`,
-    size: sizeOf(file.sha256),
+    size: sizeOf(sha256),
   }))
 
 function buildOf(...all: readonly ManifestFile[]): Manifest {

@@ -1,4 +1,5 @@
 import type { DeltaCoding, ManifestFile } from '@serve-dist/manifest'
+import { deltaCodings } from './delta-codec.ts'
 import type { DeltaAnswer } from './start-delta-thread.ts'
 
 /** A delta that saves less is not worth its place. */
@@ -13,14 +14,13 @@ export interface WorthwhileDelta {
 /** Those deltas of a file that are small enough beside what is sent to who has no dictionary. */
 export function worthwhileDeltas(
   file: ManifestFile,
-  { dcz, dcb }: Extract<DeltaAnswer, { deltas: object }>['deltas'],
+  deltas: Extract<DeltaAnswer, { deltas: object }>['deltas'],
 ): readonly WorthwhileDelta[] {
   const most = smallestForm(file) * largestShare
-  const made = [
-    ...(dcz === undefined ? [] : [{ coding: 'dcz' as const, delta: dcz }]),
-    ...(dcb === undefined ? [] : [{ coding: 'dcb' as const, delta: dcb }]),
-  ]
-  return made.filter(({ delta }) => delta.length <= most)
+  return deltaCodings.flatMap((coding) => {
+    const delta = deltas[coding]
+    return delta === undefined || delta.length > most ? [] : [{ coding, delta }]
+  })
 }
 
 /** The size of a file as it is sent to who has no dictionary. */

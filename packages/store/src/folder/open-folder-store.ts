@@ -1,6 +1,6 @@
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import type { Content, ListedObject, PutOptions, StoreBackend, Written } from '../backend.ts'
 import { provenContent } from '../proven-content.ts'
 import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'

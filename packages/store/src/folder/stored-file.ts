@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { isMissing } from '@serve-dist/manifest'
+import { isMissing } from '@serve-dist/foundation/files/file-error'
 import type { StoredObject } from '../backend.ts'
 
 /** What changes with a file: each write makes another one, and a rename leaves both as they are. */

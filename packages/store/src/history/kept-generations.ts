@@ -1,21 +1,21 @@
-import { mismatch, OperatorError } from '@serve-dist/manifest'
+import {
+  type BuildRetention,
+  defaultRetention as defaultOfBuilds,
+  isRetained,
+  OperatorError,
+} from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import type { History, NamedBlob } from '../layout.ts'
 import { withDefaults } from '../with-defaults.ts'
 
 /** Which generations stay besides the current one. */
-export interface Retention {
-  /** So many of those that were superseded last. */
-  readonly generations: number
-  /** And those that were superseded less than so long ago, in milliseconds. */
-  readonly age: number
+export interface Retention extends BuildRetention {
   /** As long as all together have no more bytes than this, each blob counted once. */
   readonly bytes: number
 }
 
-const day = 24 * 60 * 60 * 1000
-
 /** Five generations, and those of the last seven days, within 1 GiB. */
-export const defaultRetention: Retention = { generations: 5, age: 7 * day, bytes: 1024 ** 3 }
+export const defaultRetention: Retention = { ...defaultOfBuilds, bytes: 1024 ** 3 }
 
 /**
  * Fills in the defaults.
@@ -44,8 +44,7 @@ export interface KeptGenerations {
 }
 
 /**
- * Retention counts from when a generation was superseded: a build that was live for a month does not go with the deploy
- * that replaces it.
+ * Chooses the generations that stay.
  *
  * @param blobs - of each generation; one that is missing here counts as empty.
  * @param now - the store's time, in milliseconds since the epoch.
@@ -59,9 +58,7 @@ export function keptGenerations(
   const newest = history.filter(({ id }, index) => history.findIndex((row) => row.id === id) === index)
   const wanted = newest.filter(
     ({ superseded }, index) =>
-      superseded === undefined ||
-      index <= retention.generations ||
-      now - Date.parse(superseded) < retention.age,
+      superseded === undefined || isRetained(index - 1, now - Date.parse(superseded), retention),
   )
   const ids: string[] = []
   const counted = new Set<string>()

@@ -37,10 +37,6 @@ describe('withPublished', () => {
     ])
   })
 
-  test('begins a history', () => {
-    expect(rowsOf(withPublished(undefined, a, start))).toEqual(['1a'])
-  })
-
   test('adds a row for a build that was there before, and none for the current one', () => {
     expect(rowsOf(published(a, b, a, a))).toEqual(['3a', '2b', '1a'])
   })

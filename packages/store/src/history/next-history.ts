@@ -1,4 +1,4 @@
-import { type History, type HistoryRow, layoutVersion } from '../layout.ts'
+import type { History, HistoryRow } from '../layout.ts'
 
 /*
  * What a history becomes. Times are the store's, in milliseconds since the epoch; a row's never comes before that of the
@@ -6,8 +6,8 @@ import { type History, type HistoryRow, layoutVersion } from '../layout.ts'
  */
 
 /** A build becomes the current one; the same history where it is already. */
-export function withPublished(history: History | undefined, id: string, time: number): History {
-  return history?.history[0]?.id === id ? history : withFirstRow(history, { id }, time)
+export function withPublished(history: History, id: string, time: number): History {
+  return history.history[0]?.id === id ? history : withFirstRow(history, { id }, time)
 }
 
 /** A build that was current before becomes so again. */
@@ -38,17 +38,13 @@ function originOf({ number, restores }: HistoryRow): number {
   return restores ?? number
 }
 
-function withFirstRow(
-  history: History | undefined,
-  row: Pick<HistoryRow, 'id' | 'restores'>,
-  time: number,
-): History {
-  const [current, ...earlier] = history?.history ?? []
+function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>, time: number): History {
+  const [current, ...earlier] = history.history
   const number = (current?.number ?? 0) + 1
   const published = timeAfter(current, time)
   const rows: HistoryRow[] = [{ number, published, ...row }]
   if (current !== undefined) rows.push({ ...current, superseded: published }, ...earlier)
-  return { ...history, version: layoutVersion, history: rows }
+  return { ...history, history: rows }
 }
 
 /** Whole seconds, as dates are written in a store. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend, Stoppable } from '../backend.ts'
 import { currentKey, type History, layoutVersion, stringifyHistory } from '../layout.ts'
 import type { ObservedStore } from '../observe-store.ts'

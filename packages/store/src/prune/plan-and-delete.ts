@@ -1,17 +1,10 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { mostTries, type ResolvedChangeOptions } from '../change-options.ts'
 import { type Head, readHead, readQuietHead } from '../history/swap-history.ts'
-import { blobsPrefix, type History } from '../layout.ts'
+import { blobsPrefix } from '../layout.ts'
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
-import { type Deletion, swapAndDelete } from './swap-and-delete.ts'
-
-/** What a change makes of a store. */
-export interface ChangePlan {
-  readonly history: History
-  /** The objects that no row of the history names, in the order of their deletion. */
-  readonly keys: readonly string[]
-}
+import { type ChangePlan, type Deletion, swapAndDelete } from './swap-and-delete.ts'
 
 /** A plan that was carried out, or that a dry run made. */
 export interface PlannedChange<Plan> {
@@ -42,7 +35,7 @@ export async function planAndDelete<Plan extends ChangePlan>(
     const listed = await listObjects(store, blobsPrefix, options)
     const planned = await plan(head, listed)
     if (isDryRun) return { plan: planned, listed, deletion: undefined }
-    const deletion = await swapAndDelete(store, { head, next: planned.history, keys: planned.keys }, options)
+    const deletion = await swapAndDelete(store, { ...planned, head }, options)
     if (deletion !== undefined) return { plan: planned, listed, deletion }
   }
   const problem = `${store.place}: the history changed during each of ${mostTries} tries. Try again when no other job changes the store.`

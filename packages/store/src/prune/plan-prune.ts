@@ -1,4 +1,6 @@
-import { count, firstNames, formatBytes } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import { generationKey, generationsPrefix, type History } from '../layout.ts'
 import { keptGenerations, type KeptGenerations, type Retention } from '../history/kept-generations.ts'
@@ -6,7 +8,7 @@ import { withOnly } from '../history/next-history.ts'
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { type GenerationBlobs, type ReadBuilds, readBuilds } from '../read-builds.ts'
-import type { ChangePlan } from './plan-and-delete.ts'
+import type { ChangePlan } from './swap-and-delete.ts'
 
 /** What a prune goes by. */
 export interface PruneLimits {

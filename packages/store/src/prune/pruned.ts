@@ -1,7 +1,8 @@
-import { reasonOf } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { bytesOf } from '../bytes-of.ts'
 import type { ListedObjects } from '../list-objects.ts'
-import type { ChangePlan, PlannedChange } from './plan-and-delete.ts'
+import type { PlannedChange } from './plan-and-delete.ts'
+import type { ChangePlan } from './swap-and-delete.ts'
 
 /** What was deleted, or would be. */
 export interface Pruned {

@@ -1,4 +1,5 @@
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { deltasKey } from '../deltas/deltas-document.ts'
@@ -9,8 +10,9 @@ import { blobKey, generationKey, generationsPrefix, type History, type HistoryRo
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import { observeStore, type ObservedStore } from '../observe-store.ts'
 import { readBuilds } from '../read-builds.ts'
-import { type ChangePlan, planAndDelete } from './plan-and-delete.ts'
+import { planAndDelete } from './plan-and-delete.ts'
 import { type Pruned, prunedOf } from './pruned.ts'
+import type { ChangePlan } from './swap-and-delete.ts'
 
 /** What a purge did, or would do. */
 export interface PurgeSummary extends Pruned {

@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { isoSeconds } from '../history/next-history.ts'
 import { type Head, leaseLength, readHead, swapHistory, type SwapOptions } from '../history/swap-history.ts'
 import type { History } from '../layout.ts'
@@ -16,9 +16,8 @@ const workLength = 30_000
 const tryLength = 50_000
 
 /** What a history becomes, and which objects no row of it names. */
-export interface Change {
-  readonly head: Head
-  readonly next: History
+export interface ChangePlan {
+  readonly history: History
   /** In the order of their deletion. */
   readonly keys: readonly string[]
 }
@@ -61,7 +60,7 @@ interface HeldHead {
  */
 export async function swapAndDelete(
   store: ObservedStore,
-  { head, next, keys }: Change,
+  { head, history: next, keys }: ChangePlan & Pick<HeldHead, 'head'>,
   options: DeleteOptions,
 ): Promise<Deletion | undefined> {
   if (keys.length === 0) {
@@ -77,7 +76,7 @@ export async function swapAndDelete(
 
 async function deleteObjects(
   store: ObservedStore,
-  { keys, ...first }: HeldHead & Pick<Change, 'keys'>,
+  { keys, ...first }: HeldHead & Pick<ChangePlan, 'keys'>,
   options: DeleteOptions,
 ): Promise<Deletion> {
   const { concurrency, signal } = options

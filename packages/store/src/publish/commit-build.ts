@@ -1,4 +1,5 @@
-import { type Manifest, OperatorError, reasonOf, stringifyManifest } from '@serve-dist/manifest'
+import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
 import { deltasThere } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
-import { forEachAtOnce } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import type { StoreBackend } from '../backend.ts'
 import type { ResolvedChangeOptions } from '../change-options.ts'
 import { blobKey, type NamedBlob } from '../layout.ts'

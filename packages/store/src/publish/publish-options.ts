@@ -1,4 +1,5 @@
-import { mismatch, OperatorError } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 

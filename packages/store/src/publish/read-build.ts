@@ -2,15 +2,14 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   compressCommand,
-  count,
-  forEachAtOnce,
-  isMissing,
   type Manifest,
   OperatorError,
   readBuildManifest,
-  reasonOf,
   variantPath,
 } from '@serve-dist/manifest'
+import { count } from '@serve-dist/foundation/text/count'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { NamedBlob } from '../layout.ts'
 
 /** A blob, and the file that has it. */

@@ -15,12 +15,13 @@ interface ResumedBody {
 
 /** The bytes of an object, over as many answers as that takes: one that breaks off goes on where it ended. */
 export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody): Readable {
-  let answer = readable(first)
+  let answer: Readable | undefined = readable(first)
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
     const patience = createPatience()
     let at = 0
     for (;;) {
       try {
+        answer ??= readable(await reopen(at))
         for await (const chunk of answer as AsyncIterable<Uint8Array>) {
           at += chunk.length
           patience.renew()
@@ -29,29 +30,16 @@ export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody
         if (at === size) return
         throw Object.assign(new Error(`ended after ${at} of ${size} bytes`), { code: 'ECONNRESET' })
       } catch (error) {
-        answer = await reopened(error, at)
-      }
-    }
-
-    async function reopened(broken: unknown, from: number): Promise<Readable> {
-      let error = broken
-      for (;;) {
-        try {
-          await patience.wait(error, signal)
-        } catch (last) {
+        answer = undefined
+        await patience.wait(error, signal).catch((last: unknown) => {
           throw failed(last)
-        }
-        try {
-          return readable(await reopen(from))
-        } catch (next) {
-          error = next
-        }
+        })
       }
     }
   }
   const body = Readable.from(bytes(), { objectMode: false, highWaterMark: 256 * 1024 })
   // A generator that waits for an answer would end only with it.
-  body.once('close', () => answer.destroy())
+  body.once('close', () => answer?.destroy())
   return signal === undefined ? body : addAbortSignal(signal, body)
 }
 

@@ -1,4 +1,4 @@
-import { reasonOf } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /** What is known of a request that failed. */
 export interface S3Failure {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash, randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,7 +23,7 @@ import { makeBlobsOld, type SharedStore, startBackends } from '../support/open-s
 import { publishWith, tryPublishWith } from '../support/publish-with.ts'
 import { deltasOf, differences, faultsOf, keysIn, manifestOf, unnamedIn } from '../support/read-store.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const node = newerNode('node24') ?? ''
 const run = promisify(execFile)
 

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../server/test/support/soak/soak-random.ts'
 import { publish } from '../../src/index.ts'
@@ -6,6 +5,7 @@ import { startInterleaving, type StoreCommand } from '../support/interleave.ts'
 import { type MadeBuild, makeVersion, script } from '../support/make-builds.ts'
 import { newerNode } from '../support/newer-node.ts'
 import {
+  beforePut,
   copierOf,
   makeBlobsOld,
   type SharedStore,
@@ -15,7 +15,7 @@ import {
 import { publishWith } from '../support/publish-with.ts'
 import { deltasOf, differences, faultsOf, rowsOf } from '../support/read-store.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 
 const retention = { generations: 1, age: 0 }
 /** Deletes what was sent a moment ago, too; a bucket's clock has whole seconds only. */
@@ -55,14 +55,7 @@ beforeAll(async () => {
 async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) => Promise<void>> {
   const { store, where } = await backend.open()
   const environment = { ...process.env, ...backend.environment }
-  const put = store.put.bind(store)
-  const dying = {
-    ...store,
-    put: async (...[key, content, options]: Parameters<typeof put>) => {
-      if (key.startsWith('generations/')) throw new Error('killed')
-      return await put(key, content, options)
-    },
-  }
+  const dying = beforePut(store, 'generations/', async () => await Promise.reject(new Error('killed')))
   for (const { directory } of versions) {
     if (node === undefined) await publish(directory, store)
     else await publishWith(node, { directory, where, environment })

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +10,7 @@ import { newerNode } from '../support/newer-node.ts'
 import { copierOf, type SharedStore, startBackends, type TestedBackend } from '../support/open-stores.ts'
 import { differences, expireDeletion, faultsOf, rowsOf, unnamedIn } from '../support/read-store.ts'
 
-const seed = Number(process.env['SERVE_DIST_SEED'] ?? randomInt(2 ** 31))
+const seed = Number(process.env['SERVE_DIST_SEED'])
 const kills = 100
 /** One that makes deltas. */
 const node = newerNode('node24') ?? process.execPath

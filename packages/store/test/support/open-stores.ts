@@ -62,6 +62,21 @@ export async function storeOf(...builds: readonly MadeBuild[]): Promise<StoreBac
   return store
 }
 
+/** A store that does something before it puts an object with this prefix for the first time. */
+export function beforePut(store: StoreBackend, prefix: string, work: () => Promise<unknown>): StoreBackend {
+  let isDone = false
+  return {
+    ...store,
+    async put(key, content, options) {
+      if (key.startsWith(prefix) && !isDone) {
+        isDone = true
+        await work()
+      }
+      return await store.put(key, content, options)
+    },
+  }
+}
+
 /** Lets all blobs have been written long ago. */
 export async function makeBlobsOld({ folder }: SharedStore): Promise<void> {
   const blobs = join(folder, 'blobs')

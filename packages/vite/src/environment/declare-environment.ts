@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isMissing, reasonOf, type EnvironmentVariable, type RuntimeEnvironment } from '@serve-dist/manifest'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type EnvironmentVariable, type RuntimeEnvironment } from '@serve-dist/manifest'
 import { environmentImport } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 

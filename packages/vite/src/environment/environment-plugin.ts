@@ -136,14 +136,11 @@ export function environmentPlugin(
           }
           if ([...file.imports, ...file.dynamicImports].includes(environmentImport))
             this.error(`${file.fileName}: ${externalMessage}`)
-          if (file.imports.includes(environmentToken)) {
+          for (const kind of ['imports', 'dynamicImports'] as const) {
+            if (!file[kind].includes(environmentToken)) continue
             isImported = true
             // Vite follows the names of files.
-            file.imports = file.imports.map((name) => (name === environmentToken ? own : name))
-          }
-          if (file.dynamicImports.includes(environmentToken)) {
-            isImported = true
-            file.dynamicImports = file.dynamicImports.map((name) => (name === environmentToken ? own : name))
+            file[kind] = file[kind].map((name) => (name === environmentToken ? own : name))
           }
         }
         if (!isImported) {

@@ -1,10 +1,10 @@
 import {
   DocumentReader,
   type EnvironmentType,
-  nearestName,
   readEnvironmentVariables,
   type RuntimeEnvironment,
 } from '@serve-dist/manifest'
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 
 /** What the application takes from the environment of the process that serves it. */
 export interface EnvironmentOptions {

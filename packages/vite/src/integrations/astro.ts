@@ -38,7 +38,7 @@ export default function serveDist(options: ServeDistOptions = {}): AstroIntegrat
           info: (text: string) => logger.info(`\n${text}`),
           warn: (text: string) => logger.warn(text),
         }
-        await finishBuild({ folder: fileURLToPath(dir), root, options, framework: 'astro', log })
+        await finishBuild({ folder: fileURLToPath(dir), root, options, log })
       },
     },
   }

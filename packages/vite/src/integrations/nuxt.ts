@@ -35,7 +35,6 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
           // Vite's root in Nuxt.
           root: srcDir,
           options,
-          framework: 'nuxt',
           base: app.baseURL,
           log: { info: console.log, warn: console.warn },
         })

@@ -27,7 +27,7 @@ async function buildEnd({ reactRouterConfig, viteConfig }: ReactRouterBuild): Pr
     )
   }
   const folder = join(reactRouterConfig.buildDirectory, 'client')
-  await plugin?.finish({ folder, root, framework: 'react-router', log: logger })
+  await plugin?.finish({ folder, root, log: logger })
 }
 
 /** A preset as React Router 7 and 8 take it. */

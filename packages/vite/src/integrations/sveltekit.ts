@@ -47,7 +47,6 @@ export default function serveDist<Adapter extends AdapterLike>(
         folder,
         root: process.cwd(),
         options,
-        framework: 'sveltekit',
         base: `${paths.base}/`,
         assetsDirectory: appDir,
         promises: [`${appDir}/immutable/**`],

@@ -18,7 +18,6 @@ export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
       folder: resolve(root, build.outDir),
       root,
       options,
-      framework: 'vite-ssg',
       log: logger,
     })
   }

@@ -39,7 +39,6 @@ export default function withServeDist<Config extends VitePressConfig>(
         folder: site.outDir,
         root: site.srcDir,
         options,
-        framework: 'vitepress',
         base: servedBase(site.site.base),
         ...namingOf('vitepress', site.assetsDir),
         log: site.logger,

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { compressCommand, firstNames, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { compressCommand, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import { lateWriterCure } from '../integrations/noted-integrations.ts'

@@ -8,8 +8,6 @@ import { runPasses } from './run-pass.ts'
 export interface FinishBuildOptions extends Omit<PassRequest, 'settings' | 'records'> {
   /** What the user gave to the integration. */
   readonly options: ServeDistOptions
-  /** The name of the integration, such as `astro`. */
-  readonly framework: string
 }
 
 /**
@@ -19,7 +17,7 @@ export interface FinishBuildOptions extends Omit<PassRequest, 'settings' | 'reco
  * @throws an error that names what went wrong: the folder cannot be compressed, or is over a budget.
  */
 export async function finishBuild(build: FinishBuildOptions): Promise<void> {
-  const { folder, root, options, framework: _framework, ...facts } = build
+  const { folder, root, options, ...facts } = build
   const settings = resolveServeDistOptions(options)
   if (!settings.pass) return
   const records = recordsOf(root)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { manifestPath, pendingPath, reasonOf } from '@serve-dist/manifest'
+import { manifestPath, pendingPath } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { markUnfinished, removeVariants } from '@serve-dist/precompress'
 import type { Environment } from 'vite'
 import type { BuildState } from '../record/build-state.ts'

@@ -1,5 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { createProgressLine } from '@serve-dist/manifest/terminal'
+import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import { finish, type PrecompressReport } from '@serve-dist/precompress'
 import { checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
 
 /** A file of a bundle, as far as Rollup and Rolldown agree on it. */
 export interface BundledFile {
@@ -137,7 +138,9 @@ function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked:
 
 /** What an asset of this name is called by this pattern, hashes between groups; nothing when the pattern has no hash. */
 function formOf(pattern: string, name: string, rules: NamingRules): RegExp | undefined {
-  const { stem, extension } = splitName(sanitize(name, rules))
+  const sanitized = sanitize(name, rules)
+  const extension = posix.extname(sanitized)
+  const stem = sanitized.slice(0, sanitized.length - extension.length)
   const alphabet = hashAlphabets[rules.hashCharacters ?? 'base64']
   // With two groups in the separator, `split` gives: text, key, length, text, key, length, text …
   const parts = pattern.split(patternPlaceholder)
@@ -150,20 +153,14 @@ function formOf(pattern: string, name: string, rules: NamingRules): RegExp | und
       isHashed = true
       form += `)${alphabet}{${parts[index + 2] ?? defaultHashLength}}(`
     } else if (key === 'name') form += anyUnsafe(stem)
-    else if (key === 'ext') form += anyUnsafe(extension)
-    else if (key === 'extname') form += extension === '' ? '' : `\\.${anyUnsafe(extension)}`
+    else if (key === 'ext') form += anyUnsafe(extension.slice(1))
+    else if (key === 'extname') form += anyUnsafe(extension)
   }
   return isHashed ? new RegExp(`^(${form})$`, 'u') : undefined
 }
 
 function sanitize(name: string, { sanitizeFileName }: NamingRules): string {
   return typeof sanitizeFileName === 'function' ? String(sanitizeFileName(name)) : name
-}
-
-function splitName(name: string): { stem: string; extension: string } {
-  const dot = name.lastIndexOf('.')
-  if (dot <= name.lastIndexOf('/') + 1) return { stem: name, extension: '' }
-  return { stem: name.slice(0, dot), extension: name.slice(dot + 1) }
 }
 
 /** Any single character may stand where the name has one that a bundler may find unsafe in a file name. */

@@ -4,10 +4,13 @@ import { dirname, join } from 'node:path'
 import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
 import type { InlineConfig } from 'vite'
 import { onTestFinished } from 'vitest'
+import { createRecordingLogger, type RecordingLogger } from './recording-logger.ts'
 
 /** A project of Vite in a temporary folder that lasts as long as its test. */
 export interface Project {
   readonly root: string
+  /** Keeps what Vite and the plugin log. */
+  readonly logger: RecordingLogger
   write(path: string, content: string | Uint8Array): Promise<void>
   read(path: string): Promise<string>
   /** Every file below a folder, relative to it, sorted. */
@@ -15,6 +18,8 @@ export interface Project {
   manifest(folder?: string): Promise<Manifest>
   /** The cache class of every file in the manifest, `i` for immutable. */
   classes(folder?: string): Promise<Record<string, string>>
+  /** The number of files of each cache class. */
+  classCounts(folder?: string): Promise<Record<string, number>>
   config(config: InlineConfig): InlineConfig
 }
 
@@ -22,8 +27,10 @@ export async function createProject(files: Record<string, string | Uint8Array>):
   const root = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-vite-')))
   // The cache is pruned when a pass is over already.
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+  const logger = createRecordingLogger()
   const project: Project = {
     root,
+    logger,
     async write(path, content) {
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), content)
@@ -41,7 +48,13 @@ export async function createProject(files: Record<string, string | Uint8Array>):
       const { files: described } = await project.manifest(folder)
       return Object.fromEntries(described.map(({ path, cache }) => [path, cache]))
     },
-    config: (config) => ({ root, configFile: false, logLevel: 'silent', ...config }),
+    async classCounts(folder) {
+      const counts: Record<string, number> = {}
+      for (const cache of Object.values(await project.classes(folder)))
+        counts[cache] = (counts[cache] ?? 0) + 1
+      return counts
+    },
+    config: (config) => ({ root, configFile: false, logLevel: 'silent', customLogger: logger, ...config }),
   }
   for (const [path, content] of Object.entries({ 'package.json': '{}', ...files })) {
     await project.write(path, content)

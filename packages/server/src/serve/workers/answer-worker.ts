@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster'
-import { OperatorError, reasonOf } from '@serve-dist/manifest'
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { AskStore } from '../../mirror/share-mirror.ts'
 import { sendToWorker, type PrimaryReply, type WorkerMessage } from './worker-messages.ts'
 

@@ -1,0 +1,42 @@
+const units: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g'].flatMap((letter, index): [string, number][] => [
+    [letter, 1024 ** (index + 1)],
+    [`${letter}b`, 1000 ** (index + 1)],
+    [`${letter}ib`, 1024 ** (index + 1)],
+  ]),
+])
+
+/** What is expected where {@link byteSizeOf} answers `undefined`. */
+export const byteSizeForm = 'a size such as 65536, 64k or 1.5 MB'
+
+/**
+ * Whole bytes of a size as people write it, in plugin, command and budgets alike: `kb`, `mb` and `gb` are of 1,000,
+ * `kib` or `k` and so on of 1,024. `undefined` where it is none.
+ */
+export function byteSizeOf(size: unknown): number | undefined {
+  if (typeof size === 'number') return size === Infinity || isCount(size) ? size : undefined
+  const match = typeof size === 'string' ? /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(size.trim()) : null
+  const bytes = Math.round(Number(match?.[1]) * (units.get(match?.[2]?.toLowerCase() ?? '') ?? Number.NaN))
+  return isCount(bytes) ? bytes : undefined
+}
+
+function isCount(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0
+}
+
+const decimalUnits = ['B', 'kB', 'MB', 'GB']
+
+/** Bytes for people, in decimal units as Vite prints them: `980 B`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  let value = bytes / 1000
+  let power = 1
+  // 999 950 B would be rounded to `1000.0 kB`.
+  while (value >= 999.95 && power < decimalUnits.length - 1) {
+    value /= 1000
+    power += 1
+  }
+  return `${value.toFixed(1)} ${decimalUnits[power]}`
+}
