@@ -14,6 +14,7 @@ export default defineConfig([
   bundle('manifest', ['index']),
   // What bundles of applications take in. By itself, so that a start reads no further file; it deletes none of the others.
   { ...bundle('manifest', ['runtime-environment'], [], { sourcemap: false }), plugins: [] },
+  { ...bundle('manifest', ['read-build-manifest'], [], { sourcemap: false }), plugins: [] },
   bundle('report', ['index'], [{ name: 'report', test: /report.src/ }], { sourcemap: false }),
   keepModules('precompress', ['index', 'encode/encode-worker']),
   keepModules('store', ['index', 'deltas', 'deltas/delta-worker']),

@@ -59,7 +59,6 @@ export { dictionariesOf, type Dictionary } from './dictionaries.ts'
 export type { ChangedFile, Download } from './download.ts'
 export { DocumentReader } from './document-reader.ts'
 export { fieldProblem } from './field-grammar.ts'
-export { readBuildManifest, readManifestFile } from './read-build-manifest.ts'
 export { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
 export {
   type Fallback,

@@ -1,10 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
-import { type Manifest, manifestPath, pendingPath, recordPath } from './manifest.ts'
-import { OperatorError } from './operator-error.ts'
-import { parseManifest } from './parse-manifest.ts'
-import { buildNotFound, buildUnfinished, manifestInvalid, manifestMissing } from './read-problems.ts'
+// Its own file of the package: what answers requests loads nothing of the file system.
+import {
+  buildNotFound,
+  buildUnfinished,
+  type Manifest,
+  manifestInvalid,
+  manifestMissing,
+  manifestPath,
+  OperatorError,
+  parseManifest,
+  pendingPath,
+  recordPath,
+} from '@serve-dist/manifest'
 
 /**
  * Reads the manifest of a finished build.

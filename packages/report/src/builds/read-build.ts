@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { type Manifest, readBuildManifest, readManifestFile } from '@serve-dist/manifest'
+import { type Manifest } from '@serve-dist/manifest'
+import { readBuildManifest, readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 
 /**
  * The manifest of a build, given the build's folder or a copy of its manifest.

@@ -1,12 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  compressCommand,
-  type Manifest,
-  OperatorError,
-  readBuildManifest,
-  variantPath,
-} from '@serve-dist/manifest'
+import { compressCommand, type Manifest, OperatorError, variantPath } from '@serve-dist/manifest'
+import { readBuildManifest } from '@serve-dist/manifest/read-build-manifest'
 import { count } from '@serve-dist/foundation/text/count'
 import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
