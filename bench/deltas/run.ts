@@ -1,6 +1,6 @@
 // Measures a new build for returning visitors of two real applications: the bytes of the files that changed as brotli,
 // as zstd, as the deltas of `serve-dist publish` (RFC 9842), and as a Chromium received them.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -9,7 +9,7 @@ import {
   type Manifest,
   type ManifestFile,
   manifestPath,
-  parseManifest,
+  readManifestFile,
 } from '@serve-dist/manifest'
 import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
@@ -73,7 +73,7 @@ async function measure(application: Application): Promise<void> {
     await publish(build, await openStore(place), { deltaBudget: 600_000 })
     const serving = [options.command, '--store', place, '--store-cache', `${place}-cache`]
     visitor ??= await openVisitor(options.chromium, options.node, serving)
-    const after = parseManifest(await readFile(join(build, manifestPath), 'utf8'))
+    const after = await readManifestFile(join(build, manifestPath))
     const wanted = after.files.map(({ path }) => path).filter((path) => /\.(?:css|js)$/.test(path))
     const visit = await visitor.visit(after.buildId, wanted)
     if (before !== undefined) {

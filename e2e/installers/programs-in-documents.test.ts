@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { transformWithOxc } from 'vite'
 import { parse } from 'yaml'
 import type { Block } from '../../scripts/document-blocks.mjs'
+import { freePort } from '../../packages/server/test/support/free-port.ts'
 import { runCommand } from '../../scripts/run-command.mjs'
 import { findRuntime } from '../src/find-runtime.ts'
 import { type ReceivedResponse, sendRequest } from '../src/send-request.ts'
@@ -223,12 +223,4 @@ function commandOf({ code }: Block): string {
       .flatMap(linesOf)
       .find((line) => line.startsWith('deno run')) ?? ''
   return command.replace('deno', findRuntime('deno') ?? 'deno').replace(/ server\.js$/, '')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return address instanceof Object ? address.port : 0
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Manifest, manifestPath, parseManifest } from '@serve-dist/manifest'
+import { type Manifest, manifestPath, readManifestFile } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../bench-directory.ts'
 import { showProgress } from '../progress.ts'
@@ -91,5 +91,5 @@ async function writeSite(name: string, files: FixtureFiles, digest: string): Pro
 
 /** Reads a build's manifest. */
 export async function readSiteManifest(directory: string): Promise<Manifest> {
-  return parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
+  return await readManifestFile(join(directory, manifestPath))
 }

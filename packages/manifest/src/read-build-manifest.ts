@@ -1,5 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 // Its own file of the package: what answers requests loads nothing of the file system.
 import {
@@ -22,15 +20,18 @@ import {
  * that can be read.
  */
 export async function readBuildManifest(directory: string): Promise<Manifest> {
+  // Imported late, because runtimes without a file system load this package, too.
+  const { stat } = await import('node:fs/promises')
+  const path = await import('node:path')
   const found = await stat(directory).catch((cause: unknown) => {
     throw isMissing(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
   })
   if (!found.isDirectory()) throw buildNotFound(directory)
   // A compression that is under way, or was killed, may still be about to write variants.
-  if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
-    throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))
+  if ((await readIfThere(path.join(directory, pendingPath))) !== undefined) {
+    throw buildUnfinished(directory, await readIfThere(path.join(directory, recordPath)))
   }
-  const file = join(directory, manifestPath)
+  const file = path.join(directory, manifestPath)
   const text = await readIfThere(file)
   if (text === undefined) throw manifestMissing(directory)
   return parseManifestOf(file, text)
@@ -38,6 +39,7 @@ export async function readBuildManifest(directory: string): Promise<Manifest> {
 
 /** Reads a copy of a manifest. */
 export async function readManifestFile(file: string): Promise<Manifest> {
+  const { readFile } = await import('node:fs/promises')
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw unreadable(file, cause)
   })
@@ -53,6 +55,7 @@ function parseManifestOf(file: string, text: string): Manifest {
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
+  const { readFile } = await import('node:fs/promises')
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {

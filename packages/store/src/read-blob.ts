@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
 import { withinTime } from './within-time.ts'
@@ -27,6 +27,6 @@ export async function readBlob(
       return undefined
     }
     const bytes = await buffer(object.body)
-    return createHash('sha256').update(bytes).digest('hex') === sha256 ? bytes : undefined
+    return sha256Of(bytes) === sha256 ? bytes : undefined
   })
 }

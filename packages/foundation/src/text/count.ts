@@ -1,4 +1,4 @@
-/** `1 file`, `2 files`. */
-export function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
+/** Returns a number with its noun: `1 file`, `2 files`; with `'file is'` and `'files are'` also with its verb. */
+export function count(number: number, one: string, many: string = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
 }

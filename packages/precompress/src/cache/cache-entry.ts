@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fstatSync, mkdirSync, readSync, renam
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { guarded, openRegular, writeNew } from '../folder/disk.ts'
 
 /** One result as the head of an entry holds it. */
@@ -56,7 +56,7 @@ export function isTemporary(path: string): boolean {
  */
 export function writeEntry(path: string, entry: Entry, contents: readonly Uint8Array[]): number {
   const text = JSON.stringify(entry)
-  const bytes = Buffer.concat([Buffer.from(`${digestOf(text)} ${text}\n`), ...contents])
+  const bytes = Buffer.concat([Buffer.from(`${sha256Of(text)} ${text}\n`), ...contents])
   const temporary = `${path}.${randomUUID()}`
   try {
     closeSync(writeNew(temporary, bytes, () => mkdirSync(dirname(path), { recursive: true })))
@@ -103,7 +103,7 @@ export function readEntry(path: string, original: string): FoundEntry | undefine
 function parseHead(line: string, original: string): readonly StoredEncoding[] | undefined {
   const [checksum] = line.split(' ', 1)
   const text = line.slice(`${checksum} `.length, -1)
-  if (checksum !== digestOf(text)) return undefined
+  if (checksum !== sha256Of(text)) return undefined
   const entry: Partial<Entry> = JSON.parse(text)
   return entry.original === original ? entry.encodings : undefined
 }

@@ -1,9 +1,9 @@
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { codecs } from '../codecs/encode.ts'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { entryPath, readEntry, type StoredEncoding, writeEntry } from './cache-entry.ts'
 
 /** What came of encoding a file. */
@@ -126,7 +126,7 @@ function encodingOf(
   const { offset, sha256 } = stored
   const bytes = async (): Promise<Uint8Array | undefined> => {
     const slice = await content(offset, size)
-    return slice !== undefined && digestOf(slice) === sha256 ? slice : undefined
+    return slice !== undefined && sha256Of(slice) === sha256 ? slice : undefined
   }
   return { coding, size, kept: { sha256, bytes } }
 }

@@ -12,7 +12,8 @@ import {
   stringifyManifest,
   variantPath,
 } from '@serve-dist/manifest'
-import { type DescribedFile, digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { type DescribedFile } from '../folder/describe-file.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
@@ -146,7 +147,7 @@ function buildIdOf(manifest: Manifest): string {
     lastModified: '',
     files: manifest.files.map((file) => ({ ...file, lastModified: '' })),
   }
-  return digestOf(stringifyManifest(timeless)).slice(0, 32)
+  return sha256Of(stringifyManifest(timeless)).slice(0, 32)
 }
 
 /** One page is an application that routes by itself; with several, an unknown path is a mistake. */

@@ -3,7 +3,8 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { describeFile, digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { describeFile } from '../folder/describe-file.ts'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { refuseChanged } from './refuse-changed.ts'
@@ -118,7 +119,7 @@ describe('precompress, of a folder that others change meanwhile,', () => {
     expect(removed).toContain('b.js.gz')
     const disk = await readFolder(folder)
     const named = manifest.files[0]?.variants.find(({ coding }) => coding === 'br')
-    expect(named?.sha256).toBe(digestOf(disk.get('a.js.br') ?? ''))
+    expect(named?.sha256).toBe(sha256Of(disk.get('a.js.br') ?? ''))
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { compressBatch, type FileBatch } from './compress-batch.ts'
 import { createStagingArea } from '../commit/create-stager.ts'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { encode } from '../codecs/encode.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
@@ -40,8 +40,8 @@ describe('compressBatch', () => {
     expect([results.length, failure, work.results]).toEqual([2, undefined, 2])
     const disk = await readFolder(batch.area.folder)
     expect(staged.map(({ path, sha256 }) => [path, sha256])).toEqual([
-      ['0.js.gz', digestOf(gzipped)],
-      ['1.js.gz', digestOf(gzipped)],
+      ['0.js.gz', sha256Of(gzipped)],
+      ['1.js.gz', sha256Of(gzipped)],
     ])
     for (const { aside } of staged) {
       expect(disk.get(aside.slice(batch.area.folder.length + 1))?.equals(gzipped)).toBe(true)
@@ -59,7 +59,7 @@ describe('compressBatch', () => {
   test('does not write what stands in its place', async () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '0.js.gz'), gzipped)
-    const ours = new Map([['0.js.gz', { sha256: digestOf(gzipped), stamp: '' }]])
+    const ours = new Map([['0.js.gz', { sha256: sha256Of(gzipped), stamp: '' }]])
     const { results, staged } = await compressBatch({ ...batch, ours })
     expect(results).toMatchObject([{ compressed: { variants: [{ coding: 'gzip' }] }, taken: [] }])
     expect(staged).toEqual([])

@@ -7,7 +7,8 @@ import { encodingCost } from '../codecs/encoding-cost.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import type { OwnVariants } from '../commit/read-earlier-build.ts'
-import { type DescribedFile, digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { type DescribedFile } from '../folder/describe-file.ts'
 
 /** A file, and in which codings variants of it are wanted. */
 export interface FileTask {
@@ -125,7 +126,7 @@ async function encodeVariant(
 ): Promise<Encoding> {
   const bytes = await encode(file, coding)
   if (!isWorthKeeping(coding, file.size, bytes.length)) return { coding, size: bytes.length }
-  const claim = { path: variantPath(file.path, coding), sha256: digestOf(bytes) }
+  const claim = { path: variantPath(file.path, coding), sha256: sha256Of(bytes) }
   if (ours.get(claim.path)?.sha256 !== claim.sha256) await stage(claim, bytes)
   return { coding, size: bytes.length, kept: { sha256: claim.sha256, bytes: async () => bytes } }
 }

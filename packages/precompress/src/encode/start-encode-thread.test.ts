@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type EncodeTask, type EncodeThread, startEncodeThread } from './start-encode-thread.ts'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { makeFolder } from '../../test/support/make-folder.ts'
 
 async function startProgram(program: string): Promise<EncodeThread> {
@@ -12,7 +12,7 @@ async function startProgram(program: string): Promise<EncodeThread> {
   return thread
 }
 
-const sha256 = digestOf('a')
+const sha256 = sha256Of('a')
 const task: EncodeTask = { folder: '/none', path: 'a.txt', size: 1, sha256, coding: 'gzip' }
 const importPort = "import { parentPort } from 'node:worker_threads'\n"
 

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { startThread } from '@serve-dist/foundation/concurrency/start-thread'
 import type { ContentCoding } from '@serve-dist/manifest'
 import type { Encode } from '../codecs/encode.ts'
 import { type DescribedFile, FileChangedError, loadFile } from '../folder/describe-file.ts'
@@ -32,27 +32,7 @@ export interface EncodeThread {
 const defaultProgram = new URL('../../dist/encode/encode-worker.js', import.meta.url)
 
 export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
-  // The thread needs none of the main program's flags, such as loaders and conditions.
-  const worker = new Worker(program, { execArgv: [] })
-  let settle: { resolve: (answer: ThreadAnswer) => void; reject: (reason: unknown) => void } | undefined
-  let failure: unknown
-
-  const fail = (error: unknown): void => {
-    failure ??= error
-    settle?.reject(failure)
-  }
-  worker.on('message', (answer: ThreadAnswer) => settle?.resolve(answer))
-  worker.on('messageerror', fail)
-  worker.on('error', fail)
-  worker.on('exit', (code) => fail(new Error(`the thread that encoded it ended with code ${code}`)))
-
-  const ask = async (request: ThreadRequest): Promise<ThreadAnswer> =>
-    await new Promise((resolve, reject) => {
-      settle = { resolve, reject }
-      if (failure === undefined) worker.postMessage(request, [])
-      else reject(failure)
-    })
-
+  const { ask, end } = startThread<ThreadRequest, ThreadAnswer>(program)
   return {
     encodeFile: async (task) => {
       const answer = await ask(task)
@@ -64,9 +44,7 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
       if ('results' in answer) return answer
       throw 'error' in answer ? answer.error : unexpected
     },
-    end: async () => {
-      await worker.terminate()
-    },
+    end,
   }
 }
 

@@ -1,4 +1,5 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import {
   type BigIntStats,
   closeSync,
@@ -38,11 +39,6 @@ export interface LoadedFile extends DescribedFile {
 /** Between pieces of this length others get their turn. */
 const pieceLength = 1024 * 1024
 
-/** SHA-256 in lower-case hexadecimal, without an object that is thrown away after one use. */
-export function digestOf(content: Uint8Array | string): string {
-  return hash('sha256', content, 'hex')
-}
-
 /** Which file it is, when its bytes last changed, when anything of it did (nobody can set that), and its size. */
 export function stampOf({ dev, ino, mtimeNs, ctimeNs, size }: BigIntStats): string {
   return `${dev} ${ino} ${mtimeNs} ${ctimeNs} ${size}`
@@ -58,7 +54,7 @@ export async function loadFile(folder: string, path: string): Promise<LoadedFile
   const found = await readOnce(join(folder, path), async (descriptor, size) => {
     const bytes = new Uint8Array(size)
     await readFully(descriptor, bytes)
-    return { sha256: digestOf(bytes), bytes }
+    return { sha256: sha256Of(bytes), bytes }
   })
   return { ...found, path, mediaType: mediaTypeOf(path) }
 }
@@ -120,7 +116,7 @@ async function digestOfContent(descriptor: number, size: number): Promise<{ read
   const piece = Buffer.allocUnsafe(Math.min(size, pieceLength))
   if (size < pieceLength) {
     await readFully(descriptor, piece)
-    return { sha256: digestOf(piece) }
+    return { sha256: sha256Of(piece) }
   }
   const sha256 = createHash('sha256')
   for (let position = 0; position < size; position += piece.length) {

@@ -2,7 +2,7 @@ import { unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contentCodings, variantPath } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { encode } from '../codecs/encode.ts'
 import type { EncodeThread } from '../encode/start-encode-thread.ts'
 import { passTools, precompress, runPass } from './precompress.ts'
@@ -49,11 +49,11 @@ describe('many small files', { timeout: 30_000 }, () => {
     expect(cold.manifest.files).toHaveLength(names.length + 2)
     for (const file of cold.manifest.files) {
       const original = disk.get(file.path) ?? Buffer.alloc(0)
-      expect([file.size, file.sha256]).toEqual([original.length, digestOf(original)])
+      expect([file.size, file.sha256]).toEqual([original.length, sha256Of(original)])
       expect(file.variants.map(({ coding }) => coding)).toEqual(file.path.endsWith('.js') ? codings : [])
       for (const { coding, sha256 } of file.variants) {
         const variant = disk.get(variantPath(file.path, coding)) ?? Buffer.alloc(0)
-        expect(digestOf(variant)).toBe(sha256)
+        expect(sha256Of(variant)).toBe(sha256)
       }
     }
     for (const name of names.filter((path) => path.endsWith('5.js'))) {

@@ -4,7 +4,7 @@ import { type Manifest, manifestPath, type RuntimeEnvironment } from '@serve-dis
 import { describe, expect, test } from 'vitest'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { markUnfinished } from '../commit/build-writer.ts'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { BuildFacts, BuildRecord } from '../record/build-record.ts'
 import { writeRecord } from '../record/record-files.ts'
 import { finish, type FinishOptions, type FinishReport } from './finish.ts'
@@ -25,8 +25,8 @@ const facts: BuildFacts = {
   preload: { fonts: false },
   promises: [],
   hashed: {
-    'assets/app-1.js': { sha256: digestOf(script), stem: 'assets/app-[hash].js' },
-    'assets/app-1.css': { sha256: digestOf(style) },
+    'assets/app-1.js': { sha256: sha256Of(script), stem: 'assets/app-[hash].js' },
+    'assets/app-1.css': { sha256: sha256Of(style) },
   },
   graph: { 'assets/app-1.js': { imports: [], styles: ['assets/app-1.css'] } },
 }
@@ -210,7 +210,7 @@ describe('finish', () => {
 
   test('takes nothing over from an application that only shares a chunk', async () => {
     const more = Object.fromEntries(
-      ['x.js', 'y.js', 'z.js'].map((path) => [path, { sha256: digestOf(path) }]),
+      ['x.js', 'y.js', 'z.js'].map((path) => [path, { sha256: sha256Of(path) }]),
     )
     const { root } = await makeProject({ base: '/other/', hashed: { ...facts.hashed, ...more } })
     const folder = join(root, 'public')
@@ -290,7 +290,7 @@ describe('finish', () => {
     await rm(join(folder, '.serve-dist/record.json'))
     const second = 'export const second = 1\n'
     await addFiles(folder, { 'assets/second-2.js': second })
-    const hashed = { 'assets/second-2.js': { sha256: digestOf(second) } }
+    const hashed = { 'assets/second-2.js': { sha256: sha256Of(second) } }
     writeRecord(folder, { ...facts, hashed, graph: {} }, { root })
     const { manifest } = await finishThere(folder)
     expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js', 'assets/second-2.js'])

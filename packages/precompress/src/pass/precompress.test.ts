@@ -9,7 +9,7 @@ import {
   variantPath,
 } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { precompress } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
@@ -48,11 +48,11 @@ describe('precompress', () => {
     for (const file of manifest.files) {
       const original = disk.get(file.path)
       expect(original).toBeDefined()
-      expect([file.size, file.sha256]).toEqual([original?.length, digestOf(original ?? '')])
+      expect([file.size, file.sha256]).toEqual([original?.length, sha256Of(original ?? '')])
       named.push(file.path)
       for (const { coding, size, sha256 } of file.variants) {
         const encoded = disk.get(variantPath(file.path, coding)) ?? Buffer.alloc(0)
-        expect([size, sha256]).toEqual([encoded.length, digestOf(encoded)])
+        expect([size, sha256]).toEqual([encoded.length, sha256Of(encoded)])
         expect(await decode(encoded, coding)).toEqual(original)
         named.push(variantPath(file.path, coding))
       }

@@ -16,7 +16,7 @@ import { contentTime } from '../commit/build-manifest.ts'
 import { findCacheDirectory } from '../cache/encoding-cache.ts'
 import { unusedFor } from '../cache/prune-cache.ts'
 import { writeFailure } from '../commit/create-stager.ts'
-import { digestOf } from '../folder/describe-file.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { readText } from '../folder/disk.ts'
 import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } from './build-record.ts'
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
@@ -46,7 +46,7 @@ export function writeRecord(
   }
   // As a later pass will see it.
   const stored: StoredRecord = { root: resolve(root), folder: realpathSync(directory), record }
-  const name = `${digestOf(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
+  const name = `${sha256Of(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
   for (const caches of new Set([cacheAbove(stored.root), cacheAbove(dirname(directory))])) {
     if (caches === undefined) continue
     try {

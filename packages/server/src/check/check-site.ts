@@ -1,9 +1,11 @@
 import { OperatorError } from '@serve-dist/manifest'
+import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { count } from '@serve-dist/foundation/text/count'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
   askAgedPages,
+  type AskedFile,
   type AskedSite,
   askFile,
   askMissing,
@@ -90,7 +92,10 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
       rule.on === 'documents' ? rule.byEnvironment : [],
     )
     const asked = { ask, mount, policyByEnvironment }
-    const files = await runBounded(plan.targets, options.concurrency, (each) => askFile(each, asked))
+    const files: AskedFile[] = []
+    await forEachAtOnce(plan.targets.entries(), options.concurrency, async ([index, each]) => {
+      files[index] = await askFile(each, asked)
+    })
     observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.
     observations.push(...(await askMissing(site, asked).catch(failedAt(mount))))
@@ -157,24 +162,4 @@ function whatIsRight(
 /** Browsers treat this machine as secure (Secure Contexts §3.1). */
 function isLocal({ hostname }: URL): boolean {
   return /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname)
-}
-
-/** Results in the order of the items. */
-async function runBounded<Item, Result>(
-  items: readonly Item[],
-  atOnce: number,
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const left = [...items.entries()].toReversed()
-  const results: Result[] = []
-  const work = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) results[next[0]] = await run(next[1])
-  }
-  try {
-    await Promise.all(Array.from({ length: atOnce }, work))
-  } finally {
-    // Whatever ended one of them ends the others.
-    left.length = 0
-  }
-  return results
 }

@@ -1,7 +1,7 @@
-import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import * as zlib from 'node:zlib'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 
 /** What a body is without its coding: its digest, or why nobody knows. */
 export type DecodedBody = { readonly sha256: string } | 'broken' | 'unknown'
@@ -55,5 +55,5 @@ async function decodeZstdInWasm(bytes: Uint8Array, size: number): Promise<Decode
 }
 
 function digestOf(bytes: Uint8Array): DecodedBody {
-  return { sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { sha256: sha256Of(bytes) }
 }

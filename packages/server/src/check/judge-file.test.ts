@@ -1,3 +1,4 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
@@ -20,9 +21,9 @@ async function pageOf(rules = {}): Promise<Resource> {
 }
 
 async function received(fields: readonly string[], body: Uint8Array, coding: string): Promise<Received> {
-  const pairs: Record<string, string> = {}
-  for (let index = 0; index < fields.length; index += 2)
-    pairs[(fields[index] ?? '').toLowerCase()] = fields[index + 1] ?? ''
+  const pairs = Object.fromEntries(
+    Array.from(fieldPairs({ fields }), ([name, value]) => [name.toLowerCase(), value]),
+  )
   return {
     status: 200,
     fields: pairs,

@@ -1,3 +1,4 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { entityTagOf, isStrong } from '../protocol/entity-tag.ts'
 import { okAnswer } from '../site/representation-answers.ts'
@@ -228,9 +229,6 @@ function essenceOf(mediaType = ''): string {
 
 /** The fields of a 200 by lower-case name. */
 function expectedFields(resource: Resource): ReadonlyMap<string, string> {
-  const { fields } = okAnswer(resource.identity, resource)
-  const pairs = new Map<string, string>()
-  for (let index = 0; index + 1 < fields.length; index += 2)
-    pairs.set((fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')
-  return pairs
+  const pairs = fieldPairs(okAnswer(resource.identity, resource))
+  return new Map(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]))
 }

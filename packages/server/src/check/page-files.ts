@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FilesOfPage } from '@serve-dist/precompress'
 import { decide } from '../site/decide.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
-import { namesOf } from '../site/names-of.ts'
+import { pageUrls } from '../site/page-urls.ts'
 import { noRequestFields } from '../protocol/request-fields.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Site } from '../site/site.ts'
@@ -36,7 +36,7 @@ export async function findAbsentFiles(
   for (const { path, isPage } of site.files.values()) {
     if (!isPage) continue
     const { baseUrl, files } = await filesOfPage(await readFile(join(site.directory, path), 'utf8'))
-    const location = new URL(site.base + encodePath(namesOf(path).at(-1) ?? path), origin)
+    const location = new URL(site.base + encodePath(pageUrls(path).at(-1) ?? path), origin)
     const base = URL.canParse(baseUrl ?? '', location.href) ? new URL(baseUrl ?? '', location) : location
     const names = new Map(files.map(({ url, isNeeded }) => [url, isNeeded]))
     for (const [url, isNeeded] of names) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isSourceMap } from '@serve-dist/manifest'
-import { namesOf } from '../site/names-of.ts'
+import { pageUrls } from '../site/page-urls.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Resource, Site } from '../site/site.ts'
 
@@ -35,7 +35,7 @@ const mostFiles = 50
  */
 export function planRequests(site: Site, { all }: { readonly all: boolean }): RequestPlan {
   const targets = [...site.files.values()].flatMap((resource): Target[] => {
-    const name = encodePath(namesOf(resource.path).at(-1) ?? resource.path)
+    const name = encodePath(pageUrls(resource.path).at(-1) ?? resource.path)
     // A rule may have put something else in its place. Source maps may be denied, or lie elsewhere: no visitor asks.
     const isAsked = site.table.get(site.base + name) === resource && !isSourceMap(resource.path)
     return isAsked ? [{ resource, name, isRuntime: resource.path === site.environment?.path }] : []

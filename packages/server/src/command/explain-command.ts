@@ -1,11 +1,12 @@
 import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
-import { explain } from '../explain/explain.ts'
-import { say } from '../explain/explanation.ts'
+import type { ExplainedStep } from '../explain/describe-reason.ts'
+import { explain, type Explanation } from '../explain/explain.ts'
 import {
   type ExplainedAnswer,
   formatExplanation,
   formatExplanationAsJson,
 } from '../explain/format-explanation.ts'
+import type { HttpTopic } from '../explain/http-topic.ts'
 import { findOnDisk } from '../hosts/find-on-disk.ts'
 import { loadSite, loadSiteToInspect } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -71,37 +72,37 @@ async function explainAnswer(
   site: Site,
   request: RequestFields,
   { ssr, fsFallback = false }: ExplainFlags,
-): Promise<Pick<ExplainedAnswer, 'answer' | 'steps' | 'outcome'>> {
+): Promise<Explanation> {
   const fallback = fallbackFor(site, ssr === undefined ? 'standalone' : 'middleware', undefined)
+  const isFinal = ({ answer }: Explanation): boolean =>
+    answer !== undefined && (ssr === undefined || answer.status !== 405)
+
   const first = explain(site, request, fsFallback ? undefined : fallback)
-  if (first.answer !== undefined && (ssr === undefined || first.answer.status !== 405)) return first
+  if (isFinal(first)) return first
   const onDisk = first.answer === undefined ? await findOnDisk(site, request) : undefined
   if (onDisk !== undefined && fsFallback) {
-    const row = 'Which resource: `fileSystemFallback` and a regular file that appeared after boot'
-    const step = say(8, 'the folder has a file of that name', row)
-    return { answer: onDisk, steps: [...first.steps, step], outcome: { status: onDisk.status } }
+    const step = last('Files that appear after the start', 'the folder has a file of that name')
+    return { answer: onDisk, steps: [...first.steps, step] }
   }
-  const { answer, steps, outcome } = fsFallback ? explain(site, request, fallback) : first
-  if (answer !== undefined && (ssr === undefined || answer.status !== 405)) return { answer, steps, outcome }
-  const unlisted = say(
-    8,
-    'the folder has a file of that name, but the manifest does not list it: serve-dist compress adds it, unless --exclude left it out',
-    'Which resource: A file that came into the folder after its manifest, or that `exclude` left out',
-  )
-  const isAsset = ssr !== undefined && isMissingAsset(site, request.target)
-  const last = isAsset
-    ? say(
-        8,
-        "the path is that of another build's asset, which the application is not asked for",
-        'Fallbacks: With `--ssr`, an unknown script, style, font, image or source map in the directory of hashed assets',
-      )
-    : ssr === undefined
-      ? say(8, 'no application stands behind the build (--ssr)', 'Which resource: An unknown path')
-      : say(8, `the application ${ssr} is asked`, 'As middleware: What is passed on')
-  const isOurs = ssr === undefined || isAsset
-  return {
-    answer: ssr === undefined ? decideNotFound(site, request, fallback) : isAsset ? notFound : undefined,
-    steps: [...steps, ...(onDisk === undefined ? [] : [unlisted]), last],
-    outcome: { status: isOurs ? notFound.status : undefined },
+  const second = fsFallback ? explain(site, request, fallback) : first
+  if (isFinal(second)) return second
+  const steps = [...second.steps]
+  if (onDisk !== undefined) {
+    const text =
+      'the folder has a file of that name, but the manifest does not list it: serve-dist compress adds it, unless --exclude left it out'
+    steps.push(last('Paths', text))
   }
+  if (ssr === undefined) {
+    steps.push(last('Unknown paths', 'no application stands behind the build (--ssr)'))
+    return { answer: decideNotFound(site, request, fallback), steps }
+  }
+  if (isMissingAsset(site, request.target)) {
+    const text = 'the server does not ask the application for assets of other builds'
+    return { answer: notFound, steps: [...steps, last('Unknown paths', text)] }
+  }
+  return { answer: undefined, steps: [...steps, last('Middleware', `the application ${ssr} answers`)] }
+}
+
+function last(topic: HttpTopic, text: string): ExplainedStep {
+  return { step: 8, topic, text }
 }

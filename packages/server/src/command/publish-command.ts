@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count } from '@serve-dist/foundation/text/count'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import { manifestPath, parseManifest } from '@serve-dist/manifest'
+import { manifestPath, readManifestFile } from '@serve-dist/manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
 import type { ExportSummary } from '../export/export-site.ts'
@@ -95,7 +94,7 @@ function formatExport({ folder, files, kept, variants, size }: ExportSummary): s
 async function describeStopped(directory: string, opened: GivenStore, signal: AbortSignal): Promise<string> {
   const { id, state } = await findCurrent(opened, signal)
   if (id === undefined) return `${state}, as before`
-  const { buildId } = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
+  const { buildId } = await readManifestFile(join(directory, manifestPath))
   return id === buildId
     ? `${state}, and what is old there is pruned at the next publish`
     : `${state} as before; publish again, and only what is missing is sent`

@@ -1,46 +1,42 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { STATUS_CODES } from 'node:http'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import type { Answer, Site } from '../site/site.ts'
+import type { Site } from '../site/site.ts'
+import type { Explanation } from './explain.ts'
 import { explainFields, removedFields } from './explain-fields.ts'
-import type { Explained } from './explanation.ts'
 
-/** An answer that is sent, with what led to it. */
-export interface ExplainedAnswer extends Explained {
+/** An answer with the request; without an answer, the application of `--ssr` answers. */
+export interface ExplainedAnswer extends Explanation {
   readonly request: Pick<RequestFields, 'method' | 'target'>
-  /** Fields of the request as they were given. */
+  /** The fields of the request. */
   readonly given: readonly (readonly [string, string])[]
-  /** `undefined` where the application of `--ssr` answers. */
-  readonly answer: Answer | undefined
 }
 
-/** An explanation for people: the answer, its steps, and its fields with what set them. */
+/** Formats an explanation for people: the answer, its steps, and its fields with what set them. */
 export function formatExplanation(site: Site, explained: ExplainedAnswer): string {
-  const { request, given, answer, steps, outcome } = explained
-  const fields = answer === undefined ? [] : explainFields(site, answer, outcome)
-  const removed = answer === undefined ? [] : removedFields(site, outcome)
+  const { request, given, steps } = explained
+  const fields = explainFields(site, explained)
   const lines = [
     `${request.method} ${request.target}`,
     ...given.map(([name, value]) => `${name}: ${value}`),
     '',
     summarize(explained),
     '',
-    ...steps.flatMap(({ step, text, details = [], row }) =>
-      [`${step}. ${text}`, details.map((detail) => `   - ${detail}`), `   (${row})`].flat(),
+    ...steps.flatMap(({ step, text, topic, details = [] }) =>
+      [`${step}. ${text} (${topic})`, details.map((detail) => `   - ${detail}`)].flat(),
     ),
     ...(fields.length === 0 ? [] : ['']),
-    ...fields.flatMap(({ name, value, why, row }) => [`${name}: ${value}`, `   ${why} (${row})`]),
-    ...removed.map((field) => `taken away: ${field}`),
+    ...fields.flatMap(({ name, value, why }) => [`${name}: ${value}`, `   ${why}`]),
+    ...removedFields(site, explained).map((field) => `taken away: ${field}`),
     '',
-    'In parentheses: the section and the row of docs/http.md.',
+    'In parentheses: the topic in docs/http.md. Its topic Fields has the fields.',
   ]
   return escapeMessage(lines.join('\n'))
 }
 
-/** The same for programs; fields may be added, and none changes its meaning. */
+/** Formats an explanation for programs. Later versions may add fields. */
 export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer): string {
-  const { request, given, answer, steps, outcome } = explained
-  const { resource, representation, range } = outcome
+  const { request, given, answer, steps, resource, representation, range } = explained
   return JSON.stringify(
     {
       version: 1,
@@ -52,15 +48,15 @@ export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer):
       size: representation?.bytes.size,
       range,
       steps,
-      fields: answer === undefined ? [] : explainFields(site, answer, outcome),
-      removed: answer === undefined ? [] : removedFields(site, outcome),
+      fields: explainFields(site, explained),
+      removed: removedFields(site, explained),
     },
     undefined,
     2,
   )
 }
 
-function summarize({ answer, outcome: { resource, representation, range } }: ExplainedAnswer): string {
+function summarize({ answer, resource, representation, range }: ExplainedAnswer): string {
   if (answer === undefined) return 'The application of --ssr answers.'
   const size = representation?.bytes.size
   const bytes = range === undefined ? `${size} bytes` : `bytes ${range.first} to ${range.last} of ${size}`

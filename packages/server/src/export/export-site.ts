@@ -1,3 +1,4 @@
+import { replaceFile } from '@serve-dist/foundation/files/replace-file'
 import { OperatorError, variantPath } from '@serve-dist/manifest'
 import { isMissing } from '@serve-dist/foundation/files/file-error'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -54,7 +55,7 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   const pages = [netlify, cloudflarePages].map((host) => pagesFolder(plan, host))
 
   await mkdir(join(root, 'builds'), { recursive: true })
-  if (before.buildId === undefined) await replaceFile(root, markName, stringifyMark(before))
+  if (before.buildId === undefined) await replaceFile(join(root, markName), stringifyMark(before))
   const aside = join(root, `${build}.part`)
   await rm(aside, { recursive: true, force: true })
   await rm(join(root, build), { recursive: true, force: true })
@@ -69,8 +70,8 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
     await rename(next, join(root, name))
   }
   await replaceLink(root, 'public', build)
-  await replaceFile(root, 'nginx.conf', nginx.text)
-  await replaceFile(root, markName, stringifyMark({ version: 1, number, buildId: site.buildId }))
+  await replaceFile(join(root, 'nginx.conf'), nginx.text)
+  await replaceFile(join(root, markName), stringifyMark({ version: 1, number, buildId: site.buildId }))
   await removeOlder(root, number)
   const kept = plan.files.filter(({ resource }) => resource.buildId !== undefined).length
   return {
@@ -169,11 +170,6 @@ async function writeTexts(folder: string, texts: ReadonlyMap<string, string>): P
     await mkdir(dirname(join(folder, place)), { recursive: true })
     await writeFile(join(folder, place), text)
   }
-}
-
-async function replaceFile(root: string, name: string, text: string): Promise<void> {
-  await writeFile(join(root, `${name}.part`), text)
-  await rename(join(root, `${name}.part`), join(root, name))
 }
 
 async function replaceLink(root: string, name: string, target: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { contentCodings, type ContentCoding } from '@serve-dist/manifest'
-import type { StandIn } from '../site/decide.ts'
+import type { FallbackMatch } from '../site/decide.ts'
 import type { RedirectPattern } from '../site/site.ts'
 import type { HostConfiguration } from './host-configuration.ts'
 import {
@@ -112,7 +112,7 @@ function locationOf(planned: PlannedPath, context: Context): string[] {
   const start = `location = ${quote(`/${name}`)} {`
   if (planned.kind === 'redirect')
     return block(start, redirectLines(planned, { form: [], to: planned.location }))
-  if (planned.kind === 'missing') return block(start, pageLines({ ...planned, status: 404 }, context))
+  if (planned.kind === 'hidden') return block(start, pageLines({ ...planned, status: 404 }, context))
   const { file } = planned
   const isOwn = name === file.place
   if (isOwn && context.plan.assets?.files.has(file) === true) return []
@@ -208,8 +208,8 @@ function unknownLocations(context: Context): string[] {
       'set $sd_question "$sd_navigation$request_uri";',
       ...site.redirects.flatMap((rule) => ruleLines(rule, context)),
       'set $sd_question "$sd_navigation$uri";',
-      ...(assets === undefined ? [] : standInLines(unknownAsset, `^1${assets}`, context)),
-      ...standInLines(unknown, `^1${assets === undefined ? '' : `(?!${assets})`}${base}`, context),
+      ...(assets === undefined ? [] : fallbackLines(unknownAsset, `^1${assets}`, context)),
+      ...fallbackLines(unknown, `^1${assets === undefined ? '' : `(?!${assets})`}${base}`, context),
       'set $sd_no_store "no-store";',
       refusal,
     ]),
@@ -238,7 +238,7 @@ function ruleLines(rule: RedirectPattern, context: Context): string[] {
     const besides =
       isForNavigations && assetsPath !== undefined && !isOfAssets ? `(?!${escapePattern(assetsPath)})` : ''
     const asked = `^${isForNavigations ? '1' : '[01]'}${besides}${pattern}`
-    return standInLines({ status, location: '', target, isForNavigations }, asked, context)
+    return fallbackLines({ status, location: '', target, isForNavigations }, asked, context)
   }
   // What the rule itself has made is not sent on, or it would never end.
   const made = image === undefined ? '' : `(?!${withoutCaptures(rawTargetPattern(image).slice(1))})`
@@ -247,8 +247,8 @@ function ruleLines(rule: RedirectPattern, context: Context): string[] {
   ])
 }
 
-function standInLines(standIn: StandIn | undefined, pattern: string, context: Context): string[] {
-  const { target, status, isForNavigations } = standIn ?? {}
+function fallbackLines(match: FallbackMatch | undefined, pattern: string, context: Context): string[] {
+  const { target, status, isForNavigations } = match ?? {}
   const file = context.plan.files.find(({ resource }) => resource === target)
   if (file === undefined || status === undefined) return []
   const varies = isForNavigations === true

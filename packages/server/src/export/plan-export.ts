@@ -1,5 +1,6 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import { contentCodings, type ContentCoding } from '@serve-dist/manifest'
-import { chooseStandIn, fallbackFor, type StandIn } from '../site/decide.ts'
+import { chooseFallback, fallbackFor, type FallbackMatch } from '../site/decide.ts'
 import { okAnswer } from '../site/representation-answers.ts'
 import type { Resource, Site } from '../site/site.ts'
 
@@ -15,14 +16,14 @@ export interface ExportPlan {
   /** Codings, most preferred first, as most files have them. */
   readonly codings: readonly ContentCoding[]
   /** What an unknown path gets, and one in the folder of hashed assets. */
-  readonly unknown: StandIn | undefined
-  readonly unknownAsset: StandIn | undefined
+  readonly unknown: FallbackMatch | undefined
+  readonly unknownAsset: FallbackMatch | undefined
 }
 
 export type PlannedPath =
   | { readonly kind: 'file'; readonly path: string; readonly file: ExportedFile }
   | { readonly kind: 'redirect'; readonly path: string; readonly status: number; readonly location: string }
-  | { readonly kind: 'missing'; readonly path: string; readonly page: ExportedFile }
+  | { readonly kind: 'hidden'; readonly path: string; readonly page: ExportedFile }
 
 export interface ExportedFile {
   readonly resource: Resource
@@ -68,16 +69,16 @@ export function planExport(site: Site): ExportPlan {
   }
   const paths = Array.from(site.table, ([path, entry]): PlannedPath => {
     if (entry.kind === 'redirect') return { ...entry, path }
-    return entry.kind === 'missing'
-      ? { kind: 'missing', path, page: fileOf(entry.page) }
+    return entry.kind === 'hidden'
+      ? { kind: 'hidden', path, page: fileOf(entry.page) }
       : { kind: 'file', path, file: fileOf(entry) }
   })
   const fallback = fallbackFor(site, 'standalone', undefined)
-  const standIn = (path: string): StandIn | undefined =>
-    chooseStandIn({ ...site, redirects: [] }, { path, fallback })
-  const unknown = standIn(`${site.base}serve-dist-unknown`)
+  const match = (path: string): FallbackMatch | undefined =>
+    chooseFallback({ ...site, redirects: [] }, { path, fallback })
+  const unknown = match(`${site.base}serve-dist-unknown`)
   const unknownAsset =
-    site.assetsPath === undefined ? undefined : standIn(`${site.assetsPath}serve-dist-unknown`)
+    site.assetsPath === undefined ? undefined : match(`${site.assetsPath}serve-dist-unknown`)
   for (const found of [unknown, unknownAsset, ...site.redirects]) {
     if (found?.target !== undefined) fileOf(found.target)
   }
@@ -98,11 +99,7 @@ export function placeOf(path: string): string {
 }
 
 function describeFile({ base }: Site, resource: Resource): ExportedFile {
-  const { fields } = okAnswer(resource.identity, resource)
-  const pairs: Field[] = []
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    pairs.push([fields[index] ?? '', fields[index + 1] ?? ''])
-  }
+  const pairs: Field[] = [...fieldPairs(okAnswer(resource.identity, resource))]
   const sent = pairs.filter(([name]) => !madeByHosts.has(name.toLowerCase()))
   return {
     resource,

@@ -15,7 +15,7 @@ import {
   openRegularFile,
   statDescriptor,
 } from './open-regular-file.ts'
-import { madeOnce } from '../site/made-once.ts'
+import { memoizeWeakly } from '../site/memoize-weakly.ts'
 import type { AnswerContent, StreamedBytes } from '../site/site.ts'
 
 /** The part of a file that is a body. */
@@ -118,7 +118,7 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
 }
 
 /** Of files of a folder; those of a cache are its provider's, and outlive a build. */
-const comparisonsOf = madeOnce<StreamedBytes, Comparisons>(() => new Map())
+const comparisonsOf = memoizeWeakly<StreamedBytes, Comparisons>(() => new Map())
 
 /**
  * Another time comes of a removal, of other rights, of a copy that gives the same bytes a new time, or of other bytes, to

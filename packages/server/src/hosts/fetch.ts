@@ -1,3 +1,4 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import { failedAnswer } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
 import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
@@ -57,15 +58,10 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
   }
 }
 
-function toResponse(
-  { status, fields }: Answer,
-  body: Uint8Array<ArrayBuffer> | ReadableStream | null,
-): Response {
+function toResponse(answer: Answer, body: Uint8Array<ArrayBuffer> | ReadableStream | null): Response {
   const headers = new Headers()
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    headers.append(fields[index] ?? '', fields[index + 1] ?? '')
-  }
-  return new Response(body, { status, headers })
+  for (const [name, value] of fieldPairs(answer)) headers.append(name, value)
+  return new Response(body, { status: answer.status, headers })
 }
 
 /** A file that is gone or another one is a clean error: its body was not begun. */

@@ -1,3 +1,4 @@
+import { count } from '@serve-dist/foundation/text/count'
 import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { servingFiles } from '../site/resolve-serving.ts'
@@ -16,7 +17,7 @@ export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): 
   if (unlisted.length === 0) return undefined
   const rules = unlisted.filter((path) => servingFiles.has(path))
   const files = unlisted.filter((path) => !servingFiles.has(path))
-  const what = files.length === 1 ? '1 file is' : `${files.length} files are`
+  const what = count(files.length, 'file is', 'files are')
   const lost = [
     ...(rules.length > 0 ? [`the rules of ${rules.join(' and ')} do not count: not in the manifest`] : []),
     ...(files.length > 0
@@ -43,10 +44,9 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
     index === undefined
       ? 'the manifest lists no page, but pages lie in the folder'
       : `the manifest does not list ${index}, which lies in the folder`
-  const count = unlisted.length === 1 ? '1 file is' : `${unlisted.length} files are`
   throw new OperatorError('SD_PAGES_UNLISTED', [
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
-    `  ${count} not listed: ${firstNames(foremost(unlisted))}`,
+    `  ${count(unlisted.length, 'file is', 'files are')} not listed: ${firstNames(foremost(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
     '  --force starts without these files.',

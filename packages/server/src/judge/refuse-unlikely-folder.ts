@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
+import { count } from '@serve-dist/foundation/text/count'
 import {
   compressCommand,
   compressionMissing,
@@ -156,9 +157,9 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   })
   const [first] = compressed
   if (first === undefined) return
-  const count = compressed.length === 1 ? '1 file has' : `${compressed.length} files have`
+  const found = count(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
-    `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${count} variants here, such as ${first}.zst`,
+    `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
     '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
     '  and nothing that is immutable. Most likely a copy left hidden files out:',
     '    cp -r dist/* target              instead: cp -r dist/. target',
@@ -173,7 +174,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
 /** `dist`, where the build is `dist/client`. */
 function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   if (builds.length === 0) return
-  const found = builds.length === 1 ? '1 folder below has' : `${builds.length} folders below have`
+  const found = count(builds.length, 'folder below has', 'folders below have')
   refuseFolder(
     folder,
     `no manifest here, but ${found} one`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
-import { atMost } from '../files/at-most.ts'
+import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.ts'
 import { largestAtOnce } from '../files/digest-file.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
@@ -68,7 +68,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   const asked: Fetches = new Map()
   const fetching: Fetches = new Map()
   const lastUses = new Map<string, number>()
-  const inTurn = atMost(fetchesAtOnce)
+  const inTurn = createWeightedSemaphore(fetchesAtOnce)
 
   function fileOf(sha256: string): string {
     return join(cache, blobKey(sha256))

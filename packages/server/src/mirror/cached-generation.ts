@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { join } from 'node:path'
+import { replaceFile } from '@serve-dist/foundation/files/replace-file'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Manifest, OperatorError, parseManifest, stringifyManifest } from '@serve-dist/manifest'
 import {
   type DeltasDocument,
@@ -35,7 +34,7 @@ export async function readCachedGeneration(cache: string, id: string): Promise<G
 
 export async function cacheGeneration(cache: string, id: string, manifest: Manifest): Promise<Generation> {
   const file = join(cache, generationKey(id))
-  await replaceFile(file, stringifyManifest(manifest))
+  await writeDocument(file, stringifyManifest(manifest))
   return { id, manifest, file }
 }
 
@@ -51,26 +50,16 @@ export async function readCachedDeltas(cache: string, id: string): Promise<Delta
 }
 
 export async function cacheDeltas(cache: string, id: string, document: DeltasDocument): Promise<void> {
-  await replaceFile(join(cache, deltasKey(id)), stringifyDeltas(document))
+  await writeDocument(join(cache, deltasKey(id)), stringifyDeltas(document))
 }
 
 /**
- * Written aside and renamed: another process reads the one before, or this one. A folder that was deleted is made anew.
+ * Writes a document of the cache. Another process reads the earlier text or this one.
  *
  * @throws OperatorError
  */
-export async function replaceFile(file: string, text: string): Promise<void> {
-  const aside = `${file}.${randomUUID()}.part`
-  try {
-    await writeFile(aside, text, { flag: 'wx' }).catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(aside, text, { flag: 'wx' })
-    })
-    await rename(aside, file)
-  } catch (cause) {
+export async function writeDocument(file: string, text: string): Promise<void> {
+  await replaceFile(file, text).catch((cause: unknown) => {
     throw new OperatorError('SD_WRITE_FAILED', `${file}: cannot be written (${reasonOf(cause)})`, { cause })
-  } finally {
-    await unlink(aside).catch(() => {})
-  }
+  })
 }

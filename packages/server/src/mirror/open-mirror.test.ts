@@ -7,7 +7,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { blobsOf, openStore, purge, type StoreBackend } from '@serve-dist/store'
 import { publishTo, publishWithout } from '../../test/support/publish-to.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
-import { atMost } from '../files/at-most.ts'
+import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { openCacheFolder } from './cache-folder.ts'
 import { type Mirror, openMirror } from './open-mirror.ts'
 import { type Upstream, upstreamOf } from './upstream.ts'
@@ -109,7 +109,7 @@ describe('a mirror', () => {
     const before = await publishTo(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
     await publishTo(store.place, { 'c.bin': kilobyte('c') })
     const upstream = upstreamOf(store)
-    const inTurn = atMost(1)
+    const inTurn = createWeightedSemaphore(1)
     const mirror = open(1e9, {
       ...upstream,
       // One at a time: two that look at once would both find the same room.

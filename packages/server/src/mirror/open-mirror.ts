@@ -21,7 +21,7 @@ import {
   type Generation,
   readCachedDeltas,
   readCachedGeneration,
-  replaceFile,
+  writeDocument,
 } from './cached-generation.ts'
 import { nothingPublished, observeUpstream } from './observe-upstream.ts'
 import type { Upstream } from './upstream.ts'
@@ -206,7 +206,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
       })
       // Last: who boots from the cache finds all that it names.
       const file = join(cache, currentKey)
-      await blobs.intoRoom(documentSize, () => replaceFile(file, stringifyHistory(history)))
+      await blobs.intoRoom(documentSize, () => writeDocument(file, stringifyHistory(history)))
       void blobs.tidy()
     },
 

@@ -1,3 +1,4 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import { engineMarks } from '@serve-dist/engine'
 import { STATUS_CODES } from 'node:http'
 import { makeNotModifiedAnswer, makeOkAnswer } from '../site/representation-answers.ts'
@@ -107,9 +108,8 @@ function markedAnswers(resource: Resource, coding: PlainRepresentation['coding']
 }
 
 /** As Node writes it, but for what the engine adds. */
-function headOf({ status, fields }: Answer): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  for (let index = 0; index + 1 < fields.length; index += 2)
-    head += `${fields[index]}: ${fields[index + 1]}\r\n`
+function headOf(answer: Answer): string {
+  let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`
+  for (const [name, value] of fieldPairs(answer)) head += `${name}: ${value}\r\n`
   return head.replace(String(anyLength), engineMarks.contentLength)
 }

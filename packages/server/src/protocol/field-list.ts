@@ -1,3 +1,4 @@
+import { fieldPairs } from './field-pairs.ts'
 import type { FieldValues } from '@serve-dist/manifest'
 
 /** Fields that override defaults, by lower-case name. */
@@ -30,9 +31,7 @@ export function overrideFields(fields: readonly string[], overrides: FieldOverri
   if (overrides.size === 0) return fields
   const result: string[] = []
   const left = new Map(overrides)
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    const value = fields[index + 1] ?? ''
+  for (const [name, value] of fieldPairs({ fields })) {
     const override = overrides.get(name.toLowerCase())
     left.delete(name.toLowerCase())
     if (override === undefined) result.push(name, value)

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import {
   environmentModule,
   type EnvironmentSource,
@@ -56,7 +56,7 @@ export async function makeEnvironmentModule(
     path,
     mediaType: 'text/javascript; charset=utf-8',
     size: body.length,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: sha256Of(body),
     cache: 'revalidate',
     variants: [],
     runtime: true,

@@ -1,3 +1,4 @@
+import { fieldPairs } from '../protocol/field-pairs.ts'
 import { ServerResponse } from 'node:http'
 import { failedAnswer } from '../site/answers.ts'
 import { isFreshness } from '../site/representation-answers.ts'
@@ -75,16 +76,14 @@ function writeHead(response: ServerResponse, answer: Answer): void {
       return
     }
   }
-  const { status, fields } = answer
+  const { status } = answer
   if (response.getHeaderNames().length > 0) {
     for (const name of status === 304 ? ofNoBody : ofOneBody) response.removeHeader(name)
     // No CDN stores an error, though somebody may want that for all of his own answers.
     const kept = status < 400 ? [] : response.getHeaderNames().filter(isFreshness)
     for (const name of kept) response.removeHeader(name)
   }
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    const value = fields[index + 1] ?? ''
+  for (const [name, value] of fieldPairs(answer)) {
     response.setHeader(
       name,
       isVary(name) ? extendVary(String(response.getHeader('Vary') ?? ''), value) : value,

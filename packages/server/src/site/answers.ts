@@ -1,6 +1,6 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import { extendVary, overrideFields } from '../protocol/field-list.ts'
-import { madeOnce } from './made-once.ts'
+import { memoizeWeakly } from './memoize-weakly.ts'
 import { okAnswer, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
@@ -77,12 +77,12 @@ function isForPreflight(name: string): boolean {
 }
 
 /** 406: identity is excluded, and no variant is acceptable (RFC 9110 §12.5.3). */
-export const notAcceptable: (resource: Resource) => Answer = madeOnce((resource) =>
+export const notAcceptable: (resource: Resource) => Answer = memoizeWeakly((resource) =>
   errorAnswer(406, varyOf(resource)),
 )
 
 /** 412 (RFC 9110 §13.1). */
-export const preconditionFailed: (resource: Resource) => Answer = madeOnce((resource) =>
+export const preconditionFailed: (resource: Resource) => Answer = memoizeWeakly((resource) =>
   errorAnswer(412, varyOf(resource)),
 )
 
@@ -90,7 +90,7 @@ export const preconditionFailed: (resource: Resource) => Answer = madeOnce((reso
 const navigationFields = 'Accept, Sec-Fetch-Mode'
 
 /** An answer that navigations get and other requests do not, or the other way round (RFC 9110 §12.5.5). */
-export const varyingByNavigation: (answer: Answer) => Answer = madeOnce((answer) => {
+export const varyingByNavigation: (answer: Answer) => Answer = memoizeWeakly((answer) => {
   const fields = [...answer.fields]
   const found = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'vary')
   const at = found === -1 ? fields.push('Vary', '') - 2 : found

@@ -6,7 +6,7 @@ import { overridesFor } from './field-rules.ts'
 import type { StoredBuild } from './kept-build.ts'
 import type { SitePolicy } from './resolve-policy.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
-import { namesOf } from './names-of.ts'
+import { pageUrls } from './page-urls.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import { withoutFreshness } from './representation-answers.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
@@ -56,7 +56,7 @@ export function buildResource(
     return { coding, bytes, entityTag: entityTagOf(entry.sha256) }
   }
   const identity = represent('identity', file)
-  const urlPaths = namesOf(path).map((name) => base + name)
+  const urlPaths = pageUrls(path).map((name) => base + name)
   const rules = overridesFor(serving.fieldRules, file, urlPaths)
   const overrides = isRuntime ? withoutFreshness(rules) : withPolicy(rules, file, serving.policy)
   const variants = buildId === undefined ? file.variants : file.variants.filter((each) => stored.has(each))

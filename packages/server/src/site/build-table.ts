@@ -1,5 +1,5 @@
 import type { RedirectRule } from '@serve-dist/manifest'
-import { namesOf, redirectedNameOf } from './names-of.ts'
+import { pageUrls, redirectedPageUrl } from './page-urls.ts'
 import { compileRedirects, forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
@@ -42,13 +42,13 @@ export function buildTable({ base, resources, redirects, made, kept }: TablePart
   for (const [path, resource] of resources) add(path, resource)
   const pages: [path: string, name: string][] = []
   for (const [path, resource] of resources) {
-    const [, name] = namesOf(path)
+    const [, name] = pageUrls(path)
     if (name === undefined) continue
     add(name, resource)
     pages.push([path, name])
   }
   for (const [path, name] of pages) {
-    const redirected = redirectedNameOf(path)
+    const redirected = redirectedPageUrl(path)
     if (redirected !== undefined) {
       add(redirected, { kind: 'redirect', status: 308, location: base + encodePath(name) })
     }
@@ -74,7 +74,7 @@ function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPatte
 
 function entryFor({ status, location, target }: RedirectMatch, entry: Entry): Entry {
   if (target === undefined) return { kind: 'redirect', status, location }
-  if (status === 404) return { kind: 'missing', page: target }
+  if (status === 404) return { kind: 'hidden', page: target }
   // An HTML page may replace another page, never a script, image or other file.
   return target.isPage && entry.kind === 'resource' && !entry.isPage ? entry : target
 }

@@ -13,6 +13,7 @@ import {
   varyingByNavigation,
 } from './answers.ts'
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
+import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
 import { forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
@@ -23,36 +24,47 @@ import type { Answer, Representation, Resource, Site } from './site.ts'
 
 /**
  * Decides the answer to a request: a pure function of the site and the request's fields, steps 2 to 7 of
- * `hosts/handler.ts`. `undefined` means that the path is unknown, and it is the host's to answer 404 or to ask
- * somebody else.
+ * `hosts/handler.ts`. Returns `undefined` for an unknown path: the host answers 404 or passes the request on.
  *
- * @param fallback - `undefined` where unknown paths are looked for elsewhere before it is decided about them.
+ * @param fallback - `undefined` if the host looks for unknown paths elsewhere first.
+ * @param trace - receives the reasons. Hosts leave it out: building a reason allocates.
  */
 export function decide(
   site: Site,
   request: RequestFields,
   fallback: Fallback | undefined,
+  trace?: DecisionTrace,
 ): Answer | undefined {
   const { method, target } = request
 
   // 2. The path. A target that is already in the table's own form needs no parsing.
-  let entry = site.table.get(target)
+  let path = target
   let query = ''
+  let entry = site.table.get(target)
   if (entry === undefined) {
     const parsed = parseRequestPath(target)
-    if (parsed === 'malformed') return badRequest
-    // RFC 9110 §9.3.7: `*` asks about the server as a whole.
-    if (parsed === 'unclean') return method === 'OPTIONS' && target === '*' ? optionsAnswer() : undefined
-    entry = site.table.get(parsed.path)
+    if (parsed === 'malformed') {
+      trace?.({ code: 'malformed-target' })
+      return badRequest
+    }
+    if (parsed === 'unclean') {
+      // RFC 9110 §9.3.7: `*` asks about the server as a whole.
+      const isServerWide = method === 'OPTIONS' && target === '*'
+      trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
+      return isServerWide ? optionsAnswer() : undefined
+    }
+    path = parsed.path
     query = parsed.query
-    if (entry === undefined) return decideUnknown(site, request, parsed, fallback)
+    entry = site.table.get(path)
+    if (entry === undefined) return decideUnknown(site, request, { parsed, fallback }, trace)
   }
+  trace?.({ code: 'known-path', path, entry })
 
-  // A path that is as if it were unknown, but for its page.
-  if (entry.kind === 'missing')
-    return isGetOrHead(request) ? (notFoundPage(entry.page, request) ?? notFound) : undefined
-  if (entry.kind === 'resource') return decideResource(entry, request)
-  return isGetOrHead(request) ? redirectTo(entry, query) : decideOtherMethod(method)
+  if (entry.kind === 'hidden') {
+    return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
+  }
+  if (entry.kind === 'resource') return decideResource(entry, request, trace)
+  return isGetOrHead(request) ? redirectTo(entry, query) : decideOtherMethod(method, undefined, trace)
 }
 
 /** Whether a host answers everything itself, or others stand behind it. */
@@ -70,29 +82,38 @@ export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undef
 }
 
 /** The answer of a resource, GET and HEAD by the steps of RFC 9110 §13.2.2. */
-export function decideResource(resource: Resource, request: RequestFields): Answer {
+export function decideResource(resource: Resource, request: RequestFields, trace?: DecisionTrace): Answer {
   // 4. The method.
-  if (!isGetOrHead(request)) return decideOtherMethod(request.method, resource)
+  if (!isGetOrHead(request)) return decideOtherMethod(request.method, resource, trace)
+  if (trace !== undefined && request.method === 'HEAD') trace({ code: 'head' })
 
   // 5. The representation. A range is one of the identity, so that it never meets a coding.
   const weights = codingWeights(request.acceptEncoding)
   const whole = selectRepresentation(resource, weights)
-  const range = weights.identity > 0 ? rangeOf(resource, request, whole) : undefined
+  trace?.({ code: 'representation', resource, selected: whole })
+  const range = weights.identity > 0 ? rangeOf(resource, request, whole, trace) : undefined
+  if (trace !== undefined && weights.identity === 0 && request.range !== undefined) {
+    trace({ code: 'range-without-identity' })
+  }
   const plain = range === undefined ? whole : resource.identity
   const selected =
-    request.availableDictionary === undefined ? plain : (selectDelta(resource, request, plain) ?? plain)
+    request.availableDictionary === undefined
+      ? plain
+      : (selectDelta(resource, request, plain, trace) ?? plain)
   if (selected === undefined) return notAcceptable(resource)
 
   // 6. The preconditions.
-  const status = evaluatePreconditions(request, resource, selected)
-  if (status === 304) return notModifiedAnswer(selected, resource)
+  const status = evaluatePreconditions(request, resource, selected, trace)
   if (status === 412) return preconditionFailed(resource)
+  if (status === 304) {
+    trace?.({ code: 'sent', resource, representation: selected })
+    return notModifiedAnswer(selected, resource)
+  }
 
   // 7. The range.
   if (range === 'unsatisfiable') return rangeNotSatisfiable(resource)
-  if (range !== undefined) return partialContent(resource, range)
-
-  return okAnswer(selected, resource)
+  trace?.({ code: 'sent', resource, representation: selected, range })
+  return range === undefined ? okAnswer(selected, resource) : partialContent(resource, range)
 }
 
 /**
@@ -116,20 +137,29 @@ export function selectRepresentation(
 }
 
 /**
- * The delta from the one dictionary that a request offers (RFC 9842 §2.2), where it is smaller than what is sent without;
- * whatever else the field says is as if it were not there.
+ * The delta from the one dictionary that a request offers (RFC 9842 §2.2), if it is smaller than what is sent without.
+ * `decide` ignores any other value of the field.
  */
-export function selectDelta(
+function selectDelta(
   { deltas, overrides }: Resource,
   request: RequestFields,
   plain: Representation | undefined,
+  trace?: DecisionTrace,
 ): Representation | undefined {
   const { availableDictionary, range, acceptEncoding } = request
-  if (deltas === undefined || availableDictionary === undefined || range !== undefined) return undefined
-  const representations = deltas.byDictionary.get(availableDictionary) ?? []
+  if (deltas === undefined || availableDictionary === undefined) return trace?.({ code: 'no-deltas' })
+  if (range !== undefined) return trace?.({ code: 'delta-beside-range' })
+  const representations = deltas.byDictionary.get(availableDictionary)
+  if (representations === undefined) return trace?.({ code: 'unknown-dictionary' })
   const delta = selectRepresentation({ representations }, codingWeights(acceptEncoding))
-  if (delta === undefined || (plain !== undefined && delta.bytes.size >= plain.bytes.size)) return undefined
-  return isReadable(request, overrides.get('access-control-allow-origin')?.value) ? delta : undefined
+  if (delta === undefined) return trace?.({ code: 'delta-coding-not-accepted' })
+  if (plain !== undefined && delta.bytes.size >= plain.bytes.size)
+    return trace?.({ code: 'delta-not-smaller' })
+  if (!isReadable(request, overrides.get('access-control-allow-origin')?.value)) {
+    return trace?.({ code: 'delta-not-readable' })
+  }
+  trace?.({ code: 'delta', delta })
+  return delta
 }
 
 /**
@@ -148,37 +178,54 @@ function isReadable(
   return origin !== undefined && (allowed === '*' || allowed === origin)
 }
 
-/** The range of the identity that a request asks for, where it counts; `whole` is what is sent without it. */
-export function rangeOf(
+/** The range of the identity that a request asks for, if it counts; `whole` is what is sent without it. */
+function rangeOf(
   resource: Resource,
   request: RequestFields,
   whole: Representation | undefined,
+  trace?: DecisionTrace,
 ): ByteRange | 'unsatisfiable' | undefined {
+  if (request.range === undefined) return undefined
   // RFC 9110 §14.2: a Range field means something to GET alone.
-  if (request.range === undefined || request.method !== 'GET') return undefined
-  if (!ifRangeHolds(request.ifRange, resource, whole)) return undefined
-  return parseByteRange(request.range, resource.identity.bytes.size)
+  if (request.method !== 'GET') return trace?.({ code: 'range-not-for-head' })
+  if (!ifRangeHolds(request.ifRange, resource, whole)) return trace?.({ code: 'if-range-fails' })
+  const range = parseByteRange(request.range, resource.identity.bytes.size)
+  trace?.(range === undefined ? { code: 'range-ignored' } : { code: 'range', range, resource })
+  return range
 }
 
-/** 3. A path that the table does not have: a redirect, a page in its place, or nothing of ours. */
+interface UnknownPath {
+  readonly parsed: RequestPath
+  readonly fallback: Fallback | undefined
+}
+
+/** 3. A path that the table does not have: a redirect, the page of a rule or of the fallback, or nothing of ours. */
 function decideUnknown(
   site: Site,
   request: RequestFields,
-  { path, query }: RequestPath,
-  fallback: Fallback | undefined,
+  { parsed: { path, query }, fallback }: UnknownPath,
+  trace: DecisionTrace | undefined,
 ): Answer | undefined {
+  trace?.({ code: 'unknown-path', path })
   if (!isGetOrHead(request)) {
     const match = matchRule(site, path, fallback)
-    // A page in the place of what is not there makes no path known: navigations alone get it.
-    const isKnown = match !== undefined && match.status !== 404 && match.target?.isPage !== true
-    return isKnown ? decideOtherMethod(request.method, match.target) : undefined
+    // A page of a rule makes no path known: only navigations get it.
+    if (match === undefined || match.status === 404 || match.target?.isPage === true) {
+      return trace?.({ code: 'unknown-path-method' })
+    }
+    trace?.({ code: 'rule-makes-path-known', match })
+    return decideOtherMethod(request.method, match.target, trace)
   }
-  const standIn = chooseStandIn(site, { path, fallback })
-  if (standIn === undefined || (standIn.isForNavigations && !isNavigation(request))) return undefined
-  if (standIn.target === undefined) return redirectTo(standIn, query)
+  const match = chooseFallback(site, { path, fallback }, trace)
+  if (match === undefined) return undefined
+  if (match.isForNavigations && !isNavigation(request)) return trace?.({ code: 'navigations-only', match })
+  trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
+  if (match.target === undefined) return redirectTo(match, query)
   const answer =
-    standIn.status === 404 ? notFoundPage(standIn.target, request) : decideResource(standIn.target, request)
-  return answer !== undefined && standIn.isForNavigations ? varyingByNavigation(answer) : answer
+    match.status === 404
+      ? notFoundPage(match.target, request, trace)
+      : decideResource(match.target, request, trace)
+  return answer !== undefined && match.isForNavigations ? varyingByNavigation(answer) : answer
 }
 
 /**
@@ -188,8 +235,8 @@ function decideUnknown(
 export function decideNotFound(site: Site, request: RequestFields, fallback: Fallback | undefined): Answer {
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
   if (typeof parsed === 'string') return notFound
-  const standIn = chooseStandIn(site, { path: parsed.path, fallback })
-  return standIn?.isForNavigations === true ? varyingByNavigation(notFound) : notFound
+  const match = chooseFallback(site, { path: parsed.path, fallback })
+  return match?.isForNavigations === true ? varyingByNavigation(notFound) : notFound
 }
 
 /** The rule for a path that the table does not have; one without force yields to a file on the disk. */
@@ -202,28 +249,31 @@ export function matchRule(
   return matchRedirect(rules, path)
 }
 
-/** What stands in for a path that is unknown. */
-export interface StandIn extends RedirectMatch {
-  /** Whether other requests get none of it: an HTML page never stands in for a script or an image. */
+/** The rule or the page that answers an unknown path. */
+export interface FallbackMatch extends RedirectMatch {
+  /** Whether only navigations get it: an HTML page never answers for a script or an image. */
   readonly isForNavigations: boolean
 }
 
 /** Chooses what GET and HEAD of an unknown path get: what the rule says, the build's 404 page, or the fallback. */
-export function chooseStandIn(
+export function chooseFallback(
   site: Site,
   { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
-): StandIn | undefined {
+  trace?: DecisionTrace,
+): FallbackMatch | undefined {
   const match = matchRule(site, path, fallback)
   if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
     return { ...match, isForNavigations: false }
 
   const isForNavigations = true
-  // Nor does a page stand in for a hashed asset, unless a rule is about these.
+  // No page answers for a hashed asset, unless a rule is about these.
   const mayGetPage = !isAsset(site, path)
   if (match !== undefined && (mayGetPage || isAsset(site, match.rule?.form[0])))
     return { ...match, isForNavigations }
+  if (match !== undefined) trace?.({ code: 'rule-not-for-assets', match })
 
-  if (fallback === undefined || fallback === 'none' || !path.startsWith(site.base)) return undefined
+  if (fallback === undefined || fallback === 'none') return trace?.({ code: 'no-fallback' })
+  if (!path.startsWith(site.base)) return trace?.({ code: 'outside-base' })
   const isSinglePage = fallback === 'spa' && mayGetPage
   if (isSinglePage && site.singlePage !== undefined) {
     return { status: 200, location: '200.html', target: site.singlePage, isForNavigations }
@@ -231,9 +281,10 @@ export function chooseStandIn(
   if (site.notFound !== undefined) {
     return { status: 404, location: '404.html', target: site.notFound, isForNavigations }
   }
-  return isSinglePage && site.index !== undefined
-    ? { status: 200, location: 'index.html', target: site.index, isForNavigations }
-    : undefined
+  if (isSinglePage && site.index !== undefined) {
+    return { status: 200, location: 'index.html', target: site.index, isForNavigations }
+  }
+  return trace?.({ code: mayGetPage ? 'no-fallback-page' : 'no-page-for-assets' })
 }
 
 function isAsset({ assetsPath }: Site, path: string | undefined): boolean {
@@ -241,7 +292,12 @@ function isAsset({ assetsPath }: Site, path: string | undefined): boolean {
 }
 
 /** A method other than GET and HEAD, of a path that is known. */
-function decideOtherMethod(method: string, resource?: Resource): Answer {
+function decideOtherMethod(
+  method: string,
+  resource: Resource | undefined,
+  trace: DecisionTrace | undefined,
+): Answer {
+  trace?.({ code: 'other-method', resource })
   return method === 'OPTIONS' ? optionsAnswer(resource) : methodNotAllowed
 }
 
@@ -249,8 +305,11 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** The page of a 404; without an acceptable coding the plain one does. */
-function notFoundPage(page: Resource, request: RequestFields): Answer | undefined {
+/** The page of a 404; `undefined` if the client accepts none of its codings. */
+function notFoundPage(page: Resource, request: RequestFields, trace?: DecisionTrace): Answer | undefined {
   const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
-  return selected && notFoundAnswer(selected, page)
+  trace?.({ code: 'representation', resource: page, selected })
+  if (selected === undefined) return undefined
+  trace?.({ code: 'sent', resource: page, representation: selected })
+  return notFoundAnswer(selected, page)
 }

@@ -1,5 +1,6 @@
 import { isStrong, matchesStrongly, matchesWeakly } from '../protocol/entity-tag.ts'
 import { parseHttpDate } from '../protocol/http-date.ts'
+import type { DecisionTrace } from './decision-trace.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Representation, Resource } from './site.ts'
 
@@ -11,23 +12,37 @@ export function evaluatePreconditions(
   request: RequestFields,
   resource: Resource,
   selected: Representation,
+  trace?: DecisionTrace,
 ): 304 | 412 | undefined {
   if (request.ifMatch !== undefined) {
-    if (!matchesStrongly(request.ifMatch, selected.entityTag)) return 412
+    const status = matchesStrongly(request.ifMatch, selected.entityTag) ? undefined : 412
+    trace?.({ code: 'if-match', status, resource, selected })
+    if (status !== undefined) return status
   } else if (request.ifUnmodifiedSince !== undefined) {
     const date = parseHttpDate(request.ifUnmodifiedSince)
-    if (isDated(resource) && date !== undefined && resource.lastModified > date) return 412
+    const isLater = isDated(resource) && date !== undefined && resource.lastModified > date
+    const status = isLater ? 412 : undefined
+    trace?.({ code: 'if-unmodified-since', status, resource, selected })
+    if (status !== undefined) return status
   }
   if (request.ifNoneMatch !== undefined) {
-    return matchesWeakly(request.ifNoneMatch, selected.entityTag) ? 304 : undefined
+    const status = matchesWeakly(request.ifNoneMatch, selected.entityTag) ? 304 : undefined
+    trace?.({ code: 'if-none-match', status, resource, selected })
+    return status
   }
   if (request.ifModifiedSince !== undefined) {
-    // Nearly always the very text that we sent.
-    if (request.ifModifiedSince === resource.lastModifiedField) return 304
-    const date = parseHttpDate(request.ifModifiedSince)
-    if (isDated(resource) && date !== undefined && resource.lastModified <= date) return 304
+    const status = isModifiedSince(request.ifModifiedSince, resource) ? undefined : 304
+    trace?.({ code: 'if-modified-since', status, resource, selected })
+    return status
   }
   return undefined
+}
+
+function isModifiedSince(field: string, resource: Resource): boolean {
+  // Nearly always the very text that we sent.
+  if (field === resource.lastModifiedField) return false
+  const date = parseHttpDate(field)
+  return !isDated(resource) || date === undefined || resource.lastModified > date
 }
 
 /**

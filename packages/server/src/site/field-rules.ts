@@ -12,8 +12,8 @@ import picomatch from 'picomatch'
 import { encodePath } from '../protocol/request-path.ts'
 import { collectOverrides, type FieldOverrides } from '../protocol/field-list.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
-import { madeOnce } from './made-once.ts'
-import { namesOf } from './names-of.ts'
+import { memoizeWeakly } from './memoize-weakly.ts'
+import { pageUrls } from './page-urls.ts'
 import { matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { SitePolicy } from './resolve-policy.ts'
@@ -128,7 +128,7 @@ function rulesThatMayMatch(rules: readonly FieldRule[], urlPaths: readonly strin
 }
 
 /** The places of rules in their list: of those for paths by an index, and of the others. */
-const sortedOut = madeOnce((rules: readonly FieldRule[]) => {
+const sortedOut = memoizeWeakly((rules: readonly FieldRule[]) => {
   const others: number[] = []
   const forPaths: number[] = []
   const patterns: PathPattern[] = []
@@ -150,7 +150,7 @@ export function unusedHeadersFileRules(
   const patterns = rules.map(({ pattern }) => parsePathPattern(pattern))
   const index = indexPatterns(patterns)
   const used = new Set<number>()
-  for (const urlPath of files.flatMap(({ path }) => namesOf(path).map((name) => encodePath(base + name)))) {
+  for (const urlPath of files.flatMap(({ path }) => pageUrls(path).map((name) => encodePath(base + name)))) {
     for (const place of findPlaces(index, urlPath)) {
       if (!used.has(place) && matchPath(patterns[place] ?? [], urlPath) !== undefined) used.add(place)
     }

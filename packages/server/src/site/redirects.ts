@@ -1,7 +1,7 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
-import { madeOnce } from './made-once.ts'
+import { memoizeWeakly } from './memoize-weakly.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { Entry, RedirectPattern, Resource } from './site.ts'
 
@@ -73,11 +73,10 @@ export function matchRedirect(
 }
 
 /** Those that count whatever the build has; the same list each time. */
-export const forcedRedirects: (patterns: readonly RedirectPattern[]) => readonly RedirectPattern[] = madeOnce(
-  (patterns) => patterns.filter(({ force }) => force),
-)
+export const forcedRedirects: (patterns: readonly RedirectPattern[]) => readonly RedirectPattern[] =
+  memoizeWeakly((patterns) => patterns.filter(({ force }) => force))
 
-const indexOf = madeOnce((patterns: readonly RedirectPattern[]) =>
+const indexOf = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
   indexPatterns(patterns.map(({ form }) => form)),
 )
 

@@ -1,5 +1,5 @@
 import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
-import { madeOnce } from './made-once.ts'
+import { memoizeWeakly } from './memoize-weakly.ts'
 import type { Answer, AnswerContent, Representation, Resource, StoredBytes } from './site.ts'
 
 // Made when they are first asked for: of 10,000 files most are never asked for in all codings, and boot would make 120,000
@@ -39,11 +39,11 @@ export const makeNotModifiedAnswer: MakeAnswer = (representation, resource) => (
 })
 
 /** 200; the same object each time, as those below. */
-export const okAnswer: MakeAnswer = madeOnce(makeOkAnswer)
-export const notModifiedAnswer: MakeAnswer = madeOnce(makeNotModifiedAnswer)
+export const okAnswer: MakeAnswer = memoizeWeakly(makeOkAnswer)
+export const notModifiedAnswer: MakeAnswer = memoizeWeakly(makeNotModifiedAnswer)
 
 /** 404 with a representation as its page. */
-export const notFoundAnswer: MakeAnswer = madeOnce((representation, resource) => {
+export const notFoundAnswer: MakeAnswer = memoizeWeakly((representation, resource) => {
   const noStore = ['Cache-Control', 'no-store', ...noSniff]
   const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
   return {

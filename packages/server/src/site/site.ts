@@ -109,7 +109,7 @@ export function siteCounts({ summary: { unlistedFiles, keptBuilds, keptFiles } }
 }
 
 /** What a known path is answered with. */
-export type Entry = Resource | Redirect | Missing
+export type Entry = Resource | Redirect | HiddenPath
 
 /** A path that is answered with a file in one of its representations (RFC 9110 §3.2). */
 export interface Resource {
@@ -152,8 +152,8 @@ export interface Redirect {
 }
 
 /** A path that a rule hides by force: nothing is there, whatever the build has. */
-interface Missing {
-  readonly kind: 'missing'
+interface HiddenPath {
+  readonly kind: 'hidden'
   /** The page of its 404. */
   readonly page: Resource
 }

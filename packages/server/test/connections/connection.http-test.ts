@@ -68,6 +68,7 @@ describe.each([
       const response = await connection.receive('method' in request ? request.method : 'GET')
       expect([request, response.status]).toEqual([request, status])
       expect(response.field('Connection')).toBe('keep-alive')
+      expect(response.field('Keep-Alive')).toBe('timeout=65')
       expect(response.framing).not.toBe('chunked')
     }
     connection.socket.end()

@@ -27,6 +27,7 @@ const immutable = 'public, max-age=31536000, immutable'
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
 const strongTag = /^"[^"]+"$/
 const noStore = { 'Cache-Control': 'no-store' }
+const plainText = { ...noStore, 'Content-Type': 'text/plain; charset=utf-8' }
 
 const ofApp = {
   'Content-Type': script,
@@ -36,7 +37,7 @@ const ofApp = {
   'Last-Modified': / GMT$/,
   'X-Content-Type-Options': 'nosniff',
 }
-const notFound = { status: 404, fields: { ...noStore, 'Content-Type': 'text/plain; charset=utf-8' } }
+const notFound = { status: 404, body: '404 Not Found\n', fields: plainText }
 
 const ranges: readonly (readonly [string, string, NonNullable<BlackBoxAnswer['slice']>])[] = [
   ['the first byte', 'bytes=0-0', [0, 1]],
@@ -132,7 +133,7 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
   {
     what: 'an identity that is refused',
     request: { target: '/pixels.png', fields: { 'Accept-Encoding': 'br, identity;q=0' } },
-    answer: { status: 406, fields: noStore },
+    answer: { status: 406, body: '406 Not Acceptable\n', fields: plainText },
   },
   {
     what: 'an empty file',
@@ -153,7 +154,11 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
     what: 'another method',
     request: { method: 'POST', target: '/' },
     isPassedOn: true,
-    answer: { status: 405, fields: { ...noStore, Allow: 'GET, HEAD, OPTIONS' } },
+    answer: {
+      status: 405,
+      body: '405 Method Not Allowed\n',
+      fields: { ...plainText, Allow: 'GET, HEAD, OPTIONS' },
+    },
   },
   ...ranges.map(([what, range, slice]) => ({
     what: `a range: ${what}`,
@@ -168,7 +173,11 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
   ...['bytes=9999999-', 'bytes=-0'].map((range) => ({
     what: `a range that is not there: ${range}`,
     request: { target: app, fields: { Range: range } },
-    answer: { status: 416, fields: { ...noStore, 'Content-Range': /^bytes \*\/\d+$/ } },
+    answer: {
+      status: 416,
+      body: '416 Range Not Satisfiable\n',
+      fields: { ...plainText, 'Content-Range': /^bytes \*\/\d+$/ },
+    },
   })),
   ...['bytes=5-2', 'bytes=0-1, 4-5', 'lines=0-1', 'bytes=x'].map((range) => ({
     what: `a range that is ignored: ${range}`,
@@ -205,7 +214,11 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
   {
     what: 'If-Match that fails',
     request: { target: app, fields: { 'If-Match': '"other"' } },
-    answer: { status: 412, fields: { ...noStore, Vary: 'Accept-Encoding' } },
+    answer: {
+      status: 412,
+      body: '412 Precondition Failed\n',
+      fields: { ...plainText, Vary: 'Accept-Encoding' },
+    },
   },
   {
     what: 'If-Modified-Since that is later',
@@ -225,12 +238,12 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
   {
     what: 'a malformed path',
     request: { target: '/%', fields: navigation },
-    answer: { status: 400, fields: noStore },
+    answer: { status: 400, body: '400 Bad Request\n', fields: plainText },
   },
   {
     what: 'an encoded NUL',
     request: { target: '/about%00' },
-    answer: { status: 400, fields: noStore },
+    answer: { status: 400, body: '400 Bad Request\n', fields: plainText },
   },
   ...unknown.map(([what, request]) => ({
     what,

@@ -1,3 +1,4 @@
+import { fieldPairs } from '../../src/protocol/field-pairs.ts'
 import { decide, decideNotFound, fallbackFor } from '../../src/site/decide.ts'
 import type { Answer, Site } from '../../src/site/site.ts'
 import type { RawResponse } from './parse-response.ts'
@@ -49,10 +50,7 @@ export async function compareWithOurs(
 }
 
 function differences(theirs: RawResponse, { status, fields, content }: Answer): string[] {
-  const expected = new Map<string, string>()
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    expected.set((fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')
-  }
+  const expected = new Map(Array.from(fieldPairs({ fields }), ([name, value]) => [name.toLowerCase(), value]))
   const found = new Map<string, string>()
   for (const [name, value] of theirs.fields) {
     const key = name.toLowerCase()

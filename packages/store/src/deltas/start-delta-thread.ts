@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import { startThread } from '@serve-dist/foundation/concurrency/start-thread'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { DeltaCoding } from '@serve-dist/manifest'
 import type { DeltaSource } from './delta-codec.ts'
 
@@ -20,27 +21,9 @@ export interface DeltaThread {
 const program = new URL('../../dist/deltas/delta-worker.js', import.meta.url)
 
 export function startDeltaThread(): DeltaThread {
-  // The thread needs none of the main program's flags, such as loaders and conditions.
-  const worker = new Worker(program, { execArgv: [] })
-  let settle: ((answer: DeltaAnswer) => void) | undefined
-  let failure: DeltaAnswer | undefined
-  const fail = (problem: string): void => {
-    failure ??= { problem }
-    settle?.(failure)
-  }
-  worker.on('message', (answer: DeltaAnswer) => settle?.(answer))
-  worker.on('messageerror', (error) => fail(error.message))
-  worker.on('error', (error) => fail(error.message))
-  worker.on('exit', (code) => fail(`its thread ended with code ${code}`))
+  const { ask, end } = startThread<DeltaTask, DeltaAnswer>(program)
   return {
-    encode: async (task) =>
-      await new Promise((resolve) => {
-        settle = resolve
-        if (failure === undefined) worker.postMessage(task, [])
-        else resolve(failure)
-      }),
-    end: async () => {
-      await worker.terminate()
-    },
+    encode: async (task) => await ask(task).catch((error: unknown) => ({ problem: reasonOf(error) })),
+    end,
   }
 }

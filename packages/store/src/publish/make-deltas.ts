@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { type DeltaCoding } from '@serve-dist/manifest'
 import { count } from '@serve-dist/foundation/text/count'
 import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
@@ -13,7 +13,7 @@ import type { ResolvedPublishOptions } from './publish-options.ts'
 import { type Build, notAsBuilt } from './read-build.ts'
 import { readBlob } from '../read-blob.ts'
 import { orUndefined, readDeltas, readGeneration } from '../read-documents.ts'
-import { createGate } from '../deltas/create-gate.ts'
+import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { availableDeltaCodings } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from '../deltas/deltas-document.ts'
 import {
@@ -144,7 +144,7 @@ async function makePairs(
   const problems: string[] = []
   const counts = { bytes: 0, tooLarge: 0, leftOut: 0 }
   const isOver = (): boolean => performance.now() - began >= deltaBudget
-  const inMemory = createGate(mostHeld)
+  const inMemory = createWeightedSemaphore(mostHeld)
   const threads = createThreads(usableCores())
   const stop = (): void => void threads.end()
   signal?.addEventListener('abort', stop)
@@ -188,7 +188,7 @@ async function makePairs(
   try {
     if (pairs.length > 0) onDelta({ ...done, ...all })
     await forEachAtOnce(pairs, concurrency, async (pair) => {
-      await inMemory(pair.file.size + pair.dictionary.size, async () => await makePair(pair))
+      await inMemory(async () => await makePair(pair), pair.file.size + pair.dictionary.size)
       done.deltas += 1
       done.bytes += pair.file.size
       onDelta({ ...done, ...all })
@@ -206,7 +206,7 @@ async function makePairs(
 /** Another file than the one that was published would be decoded out of it. */
 async function readSource(directory: string, { path, sha256 }: DeltaPair['file']): Promise<Uint8Array> {
   const bytes = await readFile(join(directory, path))
-  if (digestOf(bytes) === sha256) return bytes
+  if (sha256Of(bytes) === sha256) return bytes
   throw notAsBuilt(directory, [`${path}: has other bytes than the manifest says (SHA-256 differs)`])
 }
 
@@ -215,13 +215,9 @@ async function sendDelta(
   delta: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<NamedBlob> {
-  const sha256 = digestOf(delta)
+  const sha256 = sha256Of(delta)
   await store.put(blobKey(sha256), delta, { signal })
   return { sha256, size: delta.length }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 interface Threads {
@@ -231,12 +227,12 @@ interface Threads {
 
 /** So many threads, each started when there is work for it. */
 function createThreads(most: number): Threads {
-  const gate = createGate(most)
+  const run = createWeightedSemaphore(most)
   const idle: DeltaThread[] = []
   const all = new Set<DeltaThread>()
   return {
     use: async (work) =>
-      await gate(1, async () => {
+      await run(async () => {
         const thread = idle.pop() ?? startDeltaThread()
         all.add(thread)
         const result = await work(thread)

@@ -49,7 +49,7 @@ export async function readSourceBuild(directory: string): Promise<Build> {
 
 /** Files are not those that the manifest describes. */
 export function notAsBuilt(directory: string, problems: readonly string[]): OperatorError {
-  const what = problems.length === 1 ? '1 file is' : `${count(problems.length, 'file')} are`
+  const what = count(problems.length, 'file is', 'files are')
   return new OperatorError('SD_MANIFEST_MISMATCH', [
     `${directory}: ${what} not what the manifest says, so nothing was published`,
     `  Publish the folder as a whole, and let this be the last step of the build: ${compressCommand(directory)}`,

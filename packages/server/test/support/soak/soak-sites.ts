@@ -38,7 +38,7 @@ const options: PrecompressOptions = {
   isHashed: (path) => path.startsWith('assets/'),
 }
 
-/** One rule of each kind; `soak-model-rules.ts` knows the globs and patterns that stand here. */
+/** One rule of each kind. */
 const serving: ServingRules = {
   earlyHints: true,
   cacheControl: { 'data/**': 'public, max-age=60' },

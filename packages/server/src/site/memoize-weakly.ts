@@ -1,5 +1,5 @@
 /** Makes a value when it is first asked for, and keeps it beside its source: a `Site` stays plain data. */
-export function madeOnce<Source extends object, Value, More = void>(
+export function memoizeWeakly<Source extends object, Value, More = void>(
   make: (source: Source, more: More) => Value,
 ): (source: Source, more: More) => Value {
   const made = new WeakMap<Source, Value>()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { namesOf, redirectedNameOf } from './names-of.ts'
+import { pageUrls, redirectedPageUrl } from './page-urls.ts'
 
-describe('namesOf', () => {
+describe('pageUrls', () => {
   test.each([
     ['assets/a.js', ['assets/a.js']],
     ['index.html', ['index.html', '']],
@@ -10,17 +10,17 @@ describe('namesOf', () => {
     ['guide/install.html', ['guide/install.html', 'guide/install']],
     ['myindex.html', ['myindex.html', 'myindex']],
   ])('of %s are %j', (path, names) => {
-    expect(namesOf(path)).toEqual(names)
+    expect(pageUrls(path)).toEqual(names)
   })
 })
 
-describe('redirectedNameOf', () => {
+describe('redirectedPageUrl', () => {
   test.each([
     ['assets/a.js', undefined],
     ['index.html', undefined],
     ['about.html', 'about/'],
     ['guide/index.html', 'guide'],
   ])('of %s is %s', (path, name) => {
-    expect(redirectedNameOf(path)).toBe(name)
+    expect(redirectedPageUrl(path)).toBe(name)
   })
 })

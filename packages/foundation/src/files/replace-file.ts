@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isMissing } from './file-error.ts'
+
+/**
+ * Writes a temporary file and renames it, so that readers see the old text or the new one. Creates a missing folder, which
+ * only the owner may enter.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}.part`
+  try {
+    await writeFile(aside, text, { flag: 'wx' }).catch(async (error: unknown) => {
+      if (!isMissing(error)) throw error
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      await writeFile(aside, text, { flag: 'wx' })
+    })
+    await rename(aside, file)
+  } finally {
+    await unlink(aside).catch(() => {})
+  }
+}
