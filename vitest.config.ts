@@ -55,6 +55,10 @@ function endToEnd(name: string, include: string[], options: TestOptions): Projec
   return { test: { ...shared, ...timeouts, expect, globalSetup, sequence, ...options, name, include } }
 }
 
+const smallExamples: TestOptions = {
+  provide: { exampleNames: ['spa', 'multi-page'] },
+  maxWorkers: cores + 1,
+}
 const without = (...patterns: readonly string[]): string[] => [...configDefaults.exclude, ...patterns]
 
 // `pnpm verify` runs unit, unit-precompress, http, http-native, speed, build and e2e; `pnpm verify:all` the others too.
@@ -84,12 +88,10 @@ const projects: readonly Project[] = [
     // It takes the newest only.
     exclude: without('**/preview-black-box.build-test.ts'),
   }),
-  endToEnd('e2e', ['e2e/tests/*.test.ts'], {
-    provide: { exampleNames: ['spa', 'multi-page'] },
-    maxWorkers: cores + 1,
-  }),
+  endToEnd('e2e', ['e2e/tests/*.test.ts'], smallExamples),
+  endToEnd('e2e-further', ['e2e/further/*.test.ts'], smallExamples),
   // What takes long to build, other runtimes and versions, and real proxies.
-  endToEnd('e2e-more', ['e2e/more/*.test.ts', 'e2e/tests/{every-file,chromium-codings}.test.ts'], {
+  endToEnd('e2e-more', ['e2e/more/*.test.ts', 'e2e/further/{every-file,chromium-codings}.test.ts'], {
     provide: { exampleNames: ['editor'] },
   }),
   // Each file installs and builds the example of one framework; SERVE_DIST_FRAMEWORKS=all adds older versions.

@@ -1,5 +1,6 @@
 // `npx --yes pnpm@12 verify`: from a fresh clone through the gate, on a machine with only Node and npm. With `--all`
 // (`verify:all`) the checks follow that take long, or take programs of others.
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
@@ -14,6 +15,7 @@ const furtherTests = [
   'http-native-more',
   'vites',
   'runtimes',
+  'e2e-further',
   'e2e-more',
   'frameworks',
   'installers',
@@ -48,6 +50,7 @@ const gate = await openGate()
 // The tests of the crates need this profile too, so that each crate is compiled once.
 process.env['SERVE_DIST_ENGINE_PROFILE'] = 'dev'
 await Promise.all(lanes.map((checks) => gate.run(checks)))
+process.env['SERVE_DIST_IS_BUILT'] = '1'
 const isNative = await hasEngine()
 await gate.run(testsOf(tests))
 if (process.argv.includes('--all')) {
@@ -68,10 +71,8 @@ async function hasEngine() {
   const { loadEngine } = await import('../packages/engine/dist/index.js')
   const engine = loadEngine()
   if (typeof engine !== 'string') return true
-  const { whyNoCargo } = await import('../packages/engine/find-cargo.mjs')
-  const isCompiled = (await whyNoCargo()) === undefined
-  if (isCompiled) console.error(`The native engine was compiled and does not load: ${engine}`)
-  else console.log(`The suite is not run over the native engine: ${engine}`)
+  const isCompiled = existsSync(new URL('../packages/engine/dist/engine.node', import.meta.url))
+  console.error(`The suites do not run over the native engine: ${engine}`)
   // Without an addon there is no such project, which is an error.
   return isCompiled || (process.env['GITHUB_ACTIONS'] !== undefined && process.platform !== 'win32')
 }

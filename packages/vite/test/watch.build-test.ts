@@ -242,7 +242,10 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
       () => project.logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
       patience,
     )
-    expect(await project.list()).toEqual([pendingPath, '.serve-dist/record.json'])
+    await vi.waitFor(
+      async () => expect(await project.list()).toEqual([pendingPath, '.serve-dist/record.json']),
+      patience,
+    )
     isBroken = false
     await lazyText(project, 'mended')
     await vi.waitFor(async () => {

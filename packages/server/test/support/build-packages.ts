@@ -10,6 +10,8 @@ const packages = ['server', 'store', 'vite'].map((name) => join(root, 'packages'
 
 /** Builds the packages, once for all test files: commands and threads run what was built. */
 export default async function setup(): Promise<void> {
+  // `pnpm verify` has built them.
+  if (process.env['SERVE_DIST_IS_BUILT'] !== undefined) return
   await run('typescript', 'bin/tsc', ['-b', ...packages])
   await run('rolldown', 'bin/cli.mjs', ['-c'])
 }
