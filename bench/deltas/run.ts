@@ -9,8 +9,8 @@ import {
   type Manifest,
   type ManifestFile,
   manifestPath,
-  readManifestFile,
 } from '@serve-dist/manifest'
+import { readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
