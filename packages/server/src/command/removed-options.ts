@@ -24,6 +24,7 @@ export const removedFlags: ReadonlyMap<string, string> = new Map([
   ['--store-interval', 'remove it: the server reads the store every 5 s, and at SIGHUP'],
   ['--concurrency', 'remove it: the command limits its requests'],
   ['--delta-budget', 'remove it, or use --no-deltas: publish makes deltas for 30 s'],
+  ['--deltas', 'use serve-dist publish: a server of a store sends deltas'],
   ['--noise', 'remove it: changes below 0.1 % and 64 bytes are noise'],
   ['--minimum-size', 'use the option minimumSize of the plugin, or remove it: 256 bytes is the default'],
   ['--cache-size', 'use the option cacheSize of the plugin, or remove it: 512 MiB is the default'],
