@@ -229,7 +229,10 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
       async () => expect(await valuesOf(port)).toEqual([{ API_URL: 'three', LIMIT: 10 }]),
       patience,
     )
-    expect(command.complaints()).toContain('the environment has other values: all workers load them')
+    await vi.waitFor(
+      () => expect(command.complaints()).toContain('the environment has other values: all workers load them'),
+      patience,
+    )
 
     await writeFile(file, 'LIMIT=11\n')
     command.child.kill('SIGHUP')

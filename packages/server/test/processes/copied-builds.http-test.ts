@@ -226,7 +226,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed file', () => {
     await rename(join(dist, 'new'), join(dist, film))
     const { wrong, right } = await askThroughout(port, Promise.resolve())
     expect([wrong, right]).toEqual([[], [0, 1]])
-    expect(command.complaints()).toContain('changed since the server read it')
+    await vi.waitFor(() => expect(command.complaints()).toContain('changed since the server read it'))
   })
 
   test('is read again by a reload only where it is another file', async () => {
