@@ -8,7 +8,7 @@ import { defineConfig } from 'rolldown'
 // (docs/decisions/016-start.md). Published packages never contain each other: OperatorError must be one class.
 
 /** Their licences are published beside them. */
-const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch']
+const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch', 'valibot']
 
 export default defineConfig([
   bundle('manifest', ['index']),

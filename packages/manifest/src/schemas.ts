@@ -1,0 +1,5 @@
+export * from './document-schemas.ts'
+export { glob } from './glob-schema.ts'
+export { environmentVariables, runtimeEnvironment } from './runtime-environment-schema.ts'
+export * from './schema.ts'
+export { redirectRule, servingRules, writtenServingRules } from './serving-rules-schema.ts'
