@@ -156,7 +156,11 @@ function requireHttp() {
   const imported = /^import \{([^}]*)\} from "node:http";$/gm
   return {
     name: 'require-http',
-    renderChunk: (code) => code.replace(imported, 'const {$1} = process.getBuiltinModule("node:http");'),
+    renderChunk: (code) =>
+      code.replace(
+        imported,
+        (_all, names) => `const {${names.replaceAll(' as ', ': ')}} = process.getBuiltinModule("node:http");`,
+      ),
   }
 }
 

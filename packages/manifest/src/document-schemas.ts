@@ -10,7 +10,10 @@ import * as s from './schema.ts'
 
 export const appType: s.Schema<AppType> = s.oneOf(['spa', 'mpa', 'custom'])
 
-export const basePath: s.Schema<string> = s.text('a path that begins and ends with "/"', isBasePath)
+export const basePath: s.Schema<string> = s.text(
+  'a path that begins and ends with "/", such as "/app/"',
+  isBasePath,
+)
 
 export const byteCount: s.Schema<number> = s.wholeNumber('a whole number of bytes')
 
