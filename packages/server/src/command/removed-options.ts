@@ -30,17 +30,18 @@ export const removedFlags: ReadonlyMap<string, string> = new Map([
   ['--cache-size', 'use the option cacheSize of the plugin, or remove it: 512 MiB is the default'],
 ])
 
-const removedVariables: Readonly<Record<string, string>> = {
-  SOURCE_MAPS: '--source-maps',
-  SERVE_DIST_STORE_CACHE_SIZE: '--store-cache-size',
-  SERVE_DIST_STORE_INTERVAL: '--store-interval',
+const removedVariables: Readonly<Record<string, string | undefined>> = {
+  SOURCE_MAPS: removedFlags.get('--source-maps'),
+  SERVE_DIST_STORE_CACHE_SIZE: removedFlags.get('--store-cache-size'),
+  SERVE_DIST_STORE_INTERVAL: removedFlags.get('--store-interval'),
+  SERVE_DIST_ENGINE_CHECK: 'the tests of serve-dist compare the answers of both engines',
 }
 
 /** Returns one problem for each removed variable that is set; a variable without a value counts as not set. */
 export function findRemovedVariables(environment: NodeJS.ProcessEnv): string[] {
   return Object.entries(removedVariables)
     .filter(([name]) => (environment[name] ?? '') !== '')
-    .map(([name, flag]) => `the variable ${name} was removed: unset it; ${removedFlags.get(flag)}`)
+    .map(([name, replacement]) => `the variable ${name} was removed: unset it; ${replacement}`)
 }
 
 /** Returns a problem for `--verify size` and `--verify hash`: what follows a switch is the folder. */

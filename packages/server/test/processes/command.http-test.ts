@@ -334,14 +334,20 @@ describe('serve-dist', () => {
     ['serve-dist check', ['check']],
     ['serve-dist explain', ['explain', '/']],
   ])('does not run %s if a removed variable is set', async (_command, args) => {
-    const env = { SOURCE_MAPS: 'deny', SERVE_DIST_STORE_INTERVAL: '1s', SERVE_DIST_STORE_CACHE_SIZE: '' }
+    const env = {
+      SOURCE_MAPS: 'deny',
+      SERVE_DIST_STORE_INTERVAL: '1s',
+      SERVE_DIST_STORE_CACHE_SIZE: '',
+      SERVE_DIST_ENGINE_CHECK: '1',
+    }
     const { code, stdout, stderr } = await spawnCommand([...args, directory], { env }).exited
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toContain('SD_OPTION_INVALID: 2 problems')
+    expect(stderr).toContain('SD_OPTION_INVALID: 3 problems')
     expect(stderr).toContain(
       'the variable SOURCE_MAPS was removed: unset it; write the rule sourceMaps in serve-dist.config.json',
     )
     expect(stderr).toContain('the variable SERVE_DIST_STORE_INTERVAL was removed: unset it; ')
+    expect(stderr).toContain('the variable SERVE_DIST_ENGINE_CHECK was removed: unset it; ')
   })
 
   test('points to the help of the command that was misused, and to its own flags', async () => {
