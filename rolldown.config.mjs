@@ -8,7 +8,7 @@ import { defineConfig } from 'rolldown'
 // (docs/decisions/016-start.md). Published packages never contain each other: OperatorError must be one class.
 
 /** Their licences are published beside them. */
-const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch']
+const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch', 'valibot']
 
 export default defineConfig([
   bundle('manifest', ['index']),
@@ -156,7 +156,11 @@ function requireHttp() {
   const imported = /^import \{([^}]*)\} from "node:http";$/gm
   return {
     name: 'require-http',
-    renderChunk: (code) => code.replace(imported, 'const {$1} = process.getBuiltinModule("node:http");'),
+    renderChunk: (code) =>
+      code.replace(
+        imported,
+        (_all, names) => `const {${names.replaceAll(' as ', ': ')}} = process.getBuiltinModule("node:http");`,
+      ),
   }
 }
 

@@ -34,7 +34,6 @@ export {
   readEnvironment,
   type RuntimeEnvironment,
 } from './runtime-environment.ts'
-export { readEnvironmentVariables, readRuntimeEnvironment } from './read-runtime-environment.ts'
 export { isBasePath } from './is-base-path.ts'
 export {
   type AppType,
@@ -51,15 +50,17 @@ export {
   type Selection,
   stateDirectory,
 } from './manifest.ts'
-export { parseManifest, readSelection } from './parse-manifest.ts'
+export { parseManifest } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'
 export { variantPath } from './variant-path.ts'
 export { dictionariesOf, type Dictionary } from './dictionaries.ts'
 export type { ChangedFile, Download } from './download.ts'
-export { DocumentReader } from './document-reader.ts'
+export type { Fields, OptionalSchema, Schema } from './schema.ts'
+/** What options and documents are described by. */
+export * as s from './schemas.ts'
 export { fieldProblem } from './field-grammar.ts'
-export { readServingRules, redirectRuleNames, servingRuleNames } from './read-serving-rules.ts'
+export { servingRuleNames } from './serving-rules-schema.ts'
 export {
   type Fallback,
   fallbacks,

@@ -1,36 +1,88 @@
 import { OperatorError } from './operator-error.ts'
-import { type ContentCoding, contentCodings } from './content-coding.ts'
+import { contentCodings } from './content-coding.ts'
+import type { PagePolicy } from './content-security-policy.ts'
 import {
-  type AppType,
-  type CacheClass,
+  appType,
+  basePath,
+  buildId,
+  byteCount,
+  contentCoding,
+  date,
+  directiveName,
+  selection,
+  sentSource,
+  servablePath,
+  sha256 as digest,
+} from './document-schemas.ts'
+import { isFieldValue } from './field-grammar.ts'
+import {
   type Manifest,
   type ManifestFile,
   type ManifestLink,
   type ManifestVariant,
   manifestVersion,
-  type Selection,
   stateDirectory,
 } from './manifest.ts'
-import { DocumentReader } from './document-reader.ts'
 import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
-import { isFieldValue } from './field-grammar.ts'
-import { isBasePath } from './is-base-path.ts'
-import type { BuildPolicy, PagePolicy } from './content-security-policy.ts'
-import { readRuntimeEnvironment } from './read-runtime-environment.ts'
-import { readGlob, readServingRules } from './read-serving-rules.ts'
 import { pathProblem } from './path-problem.ts'
+import { runtimeEnvironment } from './runtime-environment-schema.ts'
+import * as s from './schema.ts'
+import { servingRules } from './serving-rules-schema.ts'
 import { variantPath } from './variant-path.ts'
 
-const appTypes: readonly [AppType, ...AppType[]] = ['spa', 'mpa', 'custom']
-const cacheClasses: readonly [CacheClass, ...CacheClass[]] = ['immutable', 'revalidate']
-const [mostPreferred, ...otherCodings] = contentCodings
-const codingNames: readonly [ContentCoding, ...ContentCoding[]] = [
-  mostPreferred.name,
-  ...otherCodings.map(({ name }) => name),
-]
-const sha256Form = /^[0-9a-f]{64}$/
-const buildIdForm = /^[0-9a-f]{16,64}$/
 const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"]*"))*$/
+
+/** Present or not; anything but `true` counts as not. */
+const mark = s.optional(s.converted(s.anything, (value) => value === true || undefined))
+
+const hashes = s.optional(s.listOf(s.text('a hash such as "sha256-…"', /^sha256-[A-Za-z0-9+/]{43}=$/)))
+
+const fileSchema = s.objectOf<ManifestFile>({
+  path: servablePath,
+  mediaType: s.text('a media type such as "text/css; charset=utf-8", all of it ASCII', isMediaType),
+  size: byteCount,
+  sha256: digest,
+  cache: s.oneOf(['immutable', 'revalidate']),
+  lastModified: date,
+  variants: s.listOf(s.objectOf<ManifestVariant>({ coding: contentCoding, size: byteCount, sha256: digest })),
+  stem: s.optional(s.text('a path with "[hash]" in the place of each hash', isStem)),
+  links: s.optional(
+    s.listOf(
+      s.objectOf<ManifestLink>({
+        path: servablePath,
+        rel: s.oneOf(['modulepreload', 'preload']),
+        as: s.optional(s.oneOf(['style', 'font'])),
+        crossorigin: s.optional(s.trueOrFalse),
+        inDocument: s.trueOrFalse,
+      }),
+    ),
+  ),
+  runtime: mark,
+  worker: mark,
+  policy: s.optional(
+    s.objectOf<PagePolicy>({
+      scripts: hashes,
+      styles: hashes,
+      styleAttributes: hashes,
+      scriptAttributes: hashes,
+    }),
+  ),
+})
+
+const manifest = s.objectOf<Manifest>({
+  version: s.oneOf([manifestVersion]),
+  buildId,
+  base: basePath,
+  appType,
+  assetsDirectory: s.text('a relative folder without a slash at its end', isDirectory),
+  lastModified: date,
+  timesAreFixed: mark,
+  serving: s.optional(servingRules),
+  selection: s.optional(selection),
+  environment: s.optional(runtimeEnvironment),
+  policy: s.optional(s.recordOf(s.listOf(sentSource), directiveName)),
+  files: s.listOf(fileSchema),
+})
 
 /**
  * Reads the text of a manifest and checks every field. Fields that this version does not know are
@@ -38,145 +90,35 @@ const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^
  *
  * @throws {@link OperatorError} that lists all problems at once, each with its JSON path.
  */
-export function parseManifest(text: string): Manifest {
-  const problems: string[] = []
-  const root = new DocumentReader('$', parseJson(text), problems)
-  const version = root.field('version')
-  if (version.value !== manifestVersion) {
-    const found = root.isObject
-      ? `found ${show(version.value)}`
-      : `found ${show(root.value)} in the place of an object`
-    throw new OperatorError('SD_MANIFEST_INVALID', [
-      `$.version: this release of serve-dist reads version ${manifestVersion}, ${found}; build again with the release that serves, or serve with the release that built`,
+export function parseManifest(json: string): Manifest {
+  const document = parseJson(json)
+  const { version }: { readonly version?: unknown } = Object(document)
+  if (version !== manifestVersion) {
+    throw invalid([
+      `$.version: this release of serve-dist reads version ${manifestVersion}, found ${show(version)}; build again with the release that serves, or serve with the release that built`,
     ])
   }
-  const manifest: Manifest = {
-    version: manifestVersion,
-    buildId: root.field('buildId').matching(buildIdForm, '16 to 64 lower-case hexadecimal digits'),
-    base: root.field('base').where(isBasePath, 'a path that begins and ends with "/"'),
-    appType: root.field('appType').oneOf(appTypes),
-    assetsDirectory: root
-      .field('assetsDirectory')
-      .where(isDirectory, 'a relative folder without a slash at its end'),
-    lastModified: root.field('lastModified').date(),
-    ...(root.field('timesAreFixed').value === true && { timesAreFixed: true }),
-    ...(root.field('serving').value !== undefined && { serving: readServingRules(root.field('serving')) }),
-    ...(root.field('selection').value !== undefined && { selection: readSelection(root.field('selection')) }),
-    ...(root.field('environment').value !== undefined && {
-      environment: readRuntimeEnvironment(root.field('environment')),
-    }),
-    ...(root.field('policy').value !== undefined && { policy: readBuildPolicy(root.field('policy')) }),
-    files: root.field('files').list(objectsOnly(readFile)),
-  }
-  if (problems.length === 0) checkNames(manifest.files, problems)
-  if (problems.length === 0) checkRuntimeFile(manifest, problems)
-  if (problems.length > 0) throw new OperatorError('SD_MANIFEST_INVALID', problems)
-  return manifest
+  const read = s.read(manifest, document, '$', invalid)
+  const problems: string[] = []
+  checkNames(read.files, problems)
+  if (problems.length === 0) checkRuntimeFile(read, problems)
+  if (problems.length > 0) throw invalid(problems)
+  return read
 }
 
-/** Reads which files belong to a build; notes what is wrong with it. */
-export function readSelection(selection: DocumentReader): Selection {
-  if (!selection.isObject) selection.expected('an object')
-  const globs = (name: 'include' | 'exclude'): Selection => {
-    const field = selection.field(name)
-    if (field.value === undefined) return {}
-    return { [name]: field.list(readGlob) }
-  }
-  return { ...globs('include'), ...globs('exclude') }
+function invalid(problems: readonly string[]): OperatorError {
+  return new OperatorError('SD_MANIFEST_INVALID', problems)
 }
-
-function readFile(file: DocumentReader): ManifestFile {
-  const read: ManifestFile = {
-    path: file.field('path').servablePath(),
-    mediaType: file
-      .field('mediaType')
-      .where(isMediaType, 'a media type such as "text/css; charset=utf-8", all of it ASCII'),
-    size: file.field('size').byteCount(),
-    sha256: file.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
-    cache: file.field('cache').oneOf(cacheClasses),
-    lastModified: file.field('lastModified').date(),
-    variants: file.field('variants').list(variantReader),
-  }
-  const stem = file.field('stem')
-  const links = file.field('links')
-  const policy = file.field('policy')
-  const marks = {
-    ...(file.field('runtime').value === true && ({ runtime: true } as const)),
-    ...(file.field('worker').value === true && ({ worker: true } as const)),
-  }
-  if (stem.value === undefined && links.value === undefined && policy.value === undefined)
-    return Object.assign(read, marks)
-  return {
-    ...read,
-    ...(stem.value !== undefined && { stem: stem.where(isStem, stemForm) }),
-    ...(links.value !== undefined && { links: links.list(readLink) }),
-    ...marks,
-    ...(policy.value !== undefined && { policy: readPagePolicy(policy) }),
-  }
-}
-
-/** Reads sources by directive; notes what is wrong with them. */
-function readBuildPolicy(policy: DocumentReader): BuildPolicy {
-  return policy.record((sources, name) => {
-    if (!/^[a-z-]+$/.test(name)) sources.problem('expected the name of a directive')
-    return sources.list((source) => source.matching(/^[\x21-\x2B\x2D-\x3A\x3C-\x7E]+$/, 'a source'))
-  })
-}
-
-const policyKinds = ['scripts', 'styles', 'styleAttributes', 'scriptAttributes'] as const
-
-function readPagePolicy(policy: DocumentReader): PagePolicy {
-  if (!policy.isObject) policy.expected('an object')
-  return Object.fromEntries(
-    policyKinds
-      .map((kind) => [kind, policy.field(kind)] as const)
-      .filter(([, hashes]) => hashes.value !== undefined)
-      .map(([kind, hashes]) => [
-        kind,
-        hashes.list((hash) => hash.matching(/^sha256-[A-Za-z0-9+/]{43}=$/, 'a hash such as "sha256-…"')),
-      ]),
-  )
-}
-
-const variantReader = objectsOnly(readVariant)
 
 let lastMediaType = ''
 
 /** Files that follow each other often have the same. */
-function isMediaType(text: string): boolean {
-  if (text !== lastMediaType) {
-    if (!mediaTypeForm.test(text) || !isFieldValue(text)) return false
-    lastMediaType = text
+function isMediaType(value: string): boolean {
+  if (value !== lastMediaType) {
+    if (!mediaTypeForm.test(value) || !isFieldValue(value)) return false
+    lastMediaType = value
   }
   return true
-}
-
-function readVariant(variant: DocumentReader): ManifestVariant {
-  return {
-    coding: variant.field('coding').oneOf(codingNames),
-    size: variant.field('size').byteCount(),
-    sha256: variant.field('sha256').matching(sha256Form, '64 lower-case hexadecimal digits'),
-  }
-}
-
-function readLink(link: DocumentReader): ManifestLink {
-  return {
-    path: link.field('path').servablePath(),
-    rel: link.field('rel').oneOf(['modulepreload', 'preload']),
-    ...(link.field('as').value !== undefined && { as: link.field('as').oneOf(['style', 'font']) }),
-    ...(link.field('crossorigin').value !== undefined && {
-      crossorigin: link.field('crossorigin').boolean(),
-    }),
-    inDocument: link.field('inDocument').boolean(),
-  }
-}
-
-/** `null` and texts have no fields: one problem instead of one a field. */
-function objectsOnly<Item>(read: (item: DocumentReader) => Item): (item: DocumentReader) => Item {
-  return (item) => {
-    if (!item.isObject) item.expected('an object')
-    return read(item)
-  }
 }
 
 /**
@@ -245,21 +187,19 @@ function placeOf(index: number): string {
   return `$.files[${index}]`
 }
 
-function parseJson(text: string): unknown {
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError('SD_MANIFEST_INVALID', [`$: not JSON (${reason})`], { cause: error })
   }
 }
 
-const stemForm = 'a path with "[hash]" in the place of each hash'
-
-function isStem(text: string): boolean {
-  return text.includes('[hash]') && pathProblem(text) === undefined
+function isStem(value: string): boolean {
+  return value.includes('[hash]') && pathProblem(value) === undefined
 }
 
-function isDirectory(text: string): boolean {
-  return text === '' || (pathProblem(text) === undefined && text !== stateDirectory)
+function isDirectory(value: string): boolean {
+  return value === '' || (pathProblem(value) === undefined && value !== stateDirectory)
 }

@@ -14,11 +14,12 @@ function problemsOf(options: object): readonly string[] {
 
 describe('resolvePrecompressOptions', () => {
   test('fills in the defaults', () => {
-    expect(resolvePrecompressOptions({})).toMatchObject({
+    const resolved = resolvePrecompressOptions({})
+    expect(resolved.appType).toBeUndefined()
+    expect(resolved).toMatchObject({
       include: ['**'],
       exclude: [],
       base: '/',
-      appType: undefined,
       codings: ['zstd', 'br', 'gzip'],
       minimumSize: 256,
       bytesInFlight: 67_108_864,

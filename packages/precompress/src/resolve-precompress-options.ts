@@ -1,105 +1,76 @@
-import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
-import {
-  checkServingRules,
-  contentCodings,
-  isBasePath,
-  OperatorError,
-  pathProblem,
-} from '@serve-dist/manifest'
+import { byteSizeForm } from '@serve-dist/foundation/text/byte-size'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { globProblem } from '@serve-dist/foundation/text/glob-problem'
 import { isNegative } from '@serve-dist/foundation/text/is-negative'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import {
+  type ContentCoding,
+  contentCodings,
+  OperatorError,
+  type RuntimeEnvironment,
+  pathProblem,
+  s,
+  type Schema,
+} from '@serve-dist/manifest'
 import type { PrecompressOptions } from './precompress-options.ts'
 
 /** Only the files decide `appType`, and the folder `cacheDirectory`; `serving`, `environment` and `signal` may be left out. */
 type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'environment' | 'signal'
 
-const sizes = ['minimumSize', 'bytesInFlight', 'cacheSize'] as const
+type SizeName = 'minimumSize' | 'bytesInFlight' | 'cacheSize'
 
 /** Every option with a value; sizes in bytes. */
-export type ResolvedPrecompressOptions = Readonly<
-  Required<Omit<PrecompressOptions, WithoutDefault | (typeof sizes)[number]>> & {
-    [Name in WithoutDefault]: PrecompressOptions[Name] | undefined
-  } & Record<(typeof sizes)[number], number>
->
+export type ResolvedPrecompressOptions = Required<Omit<PrecompressOptions, WithoutDefault | SizeName>> &
+  Readonly<{ [Name in WithoutDefault]: PrecompressOptions[Name] | undefined }> &
+  Readonly<Record<SizeName, number>>
 
 const codingNames = contentCodings.map(({ name }) => name)
-const appTypes = ['spa', 'mpa', 'custom'] as const
-
-const defaults: ResolvedPrecompressOptions = {
-  include: ['**'],
-  exclude: [],
-  base: '/',
-  appType: undefined,
-  assetsDirectory: '',
-  isHashed: () => false,
-  codings: codingNames,
-  minimumSize: 256,
-  bytesInFlight: 64 * 1024 * 1024,
-  cache: true,
-  cacheDirectory: undefined,
-  cacheSize: 512 * 1024 * 1024,
-  durable: true,
-  serving: undefined,
-  environment: undefined,
-  linksOf: () => [],
-  signal: undefined,
-  onProgress: () => {},
-  onWarning: () => {},
-}
-
-/** What an option must be, in words, and the check of it. */
-type Check = readonly [expected: string, holds: (value: unknown) => boolean]
-
-const isFunction: Check = ['a function', (value) => typeof value === 'function']
-const isBoolean: Check = ['true or false', (value) => typeof value === 'boolean']
-const isByteSize: Check = [byteSizeForm, (value) => Number.isSafeInteger(byteSizeOf(value))]
 const patterns =
   'a list of glob patterns relative to the folder, such as "assets/**", with three stars in a segment at most'
 
-/** `serving` is checked by `checkServingRules`. */
-const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving'>, Check>> = {
-  include: [
-    `${patterns}, at least one of them without "!"`,
-    (value) => isPatternList(value) && value.some((pattern) => !isNegative(pattern)),
-  ],
-  exclude: [
-    `${patterns}, none of them with "!": each pattern is matched by itself, so that one would leave out everything else`,
-    (value) => isPatternList(value) && !value.some(isNegative),
-  ],
-  base: [
-    'a path that begins and ends with "/", such as "/app/"',
-    (value) => typeof value === 'string' && isBasePath(value),
-  ],
-  appType: [
-    `one of ${appTypes.map(quote).join(', ')}`,
-    (value) => value === undefined || appTypes.some((appType) => appType === value),
-  ],
-  assetsDirectory: [
-    'a relative folder without a slash at its end, such as "assets", or ""',
-    (value) => typeof value === 'string' && (value === '' || pathProblem(value) === undefined),
-  ],
-  isHashed: isFunction,
-  codings: [
-    `a list of ${codingNames.map(quote).join(', ')}`,
-    (value) => Array.isArray(value) && value.every((item) => codingNames.some((coding) => coding === item)),
-  ],
-  minimumSize: isByteSize,
-  bytesInFlight: [`${byteSizeForm}, not 0`, (value) => isByteSize[1](value) && byteSizeOf(value) !== 0],
-  cache: isBoolean,
-  cacheDirectory: [
-    'a folder, such as "node_modules/.cache/serve-dist"',
-    (value) => value === undefined || (typeof value === 'string' && value !== ''),
-  ],
-  cacheSize: isByteSize,
-  durable: isBoolean,
-  environment: ['an object', (value) => value === undefined || typeof value === 'object'],
-  linksOf: isFunction,
-  signal: ['an AbortSignal', (value) => value === undefined || value instanceof AbortSignal],
-  onProgress: isFunction,
-  onWarning: isFunction,
-}
+const precompressSchema = s.objectOf<ResolvedPrecompressOptions>(
+  {
+    include: s.withDefault(
+      patternList('at least one of them without "!"', (list) => list.some((pattern) => !isNegative(pattern))),
+      () => ['**'],
+    ),
+    exclude: s.withDefault(
+      patternList(
+        'none of them with "!": each pattern is matched by itself, so that one would leave out everything else',
+        (list) => !list.some(isNegative),
+      ),
+      () => [],
+    ),
+    base: s.withDefault(s.basePath, () => '/'),
+    appType: s.optional(s.appType),
+    assetsDirectory: s.withDefault(
+      s.text(
+        'a relative folder without a slash at its end, such as "assets", or ""',
+        (path) => path === '' || pathProblem(path) === undefined,
+      ),
+      () => '',
+    ),
+    isHashed: s.withDefault(s.functionOf(), () => () => false),
+    codings: s.withDefault(codings(), () => codingNames),
+    minimumSize: s.withDefault(s.byteSize(byteSizeForm, Number.isSafeInteger), () => 256),
+    bytesInFlight: s.withDefault(
+      s.byteSize(`${byteSizeForm}, not 0`, (bytes) => Number.isSafeInteger(bytes) && bytes !== 0),
+      () => 64 * 1024 * 1024,
+    ),
+    cache: s.withDefault(s.trueOrFalse, () => true),
+    cacheDirectory: s.optional(s.filledText('a folder, such as "node_modules/.cache/serve-dist"')),
+    cacheSize: s.withDefault(s.byteSize(byteSizeForm, Number.isSafeInteger), () => 512 * 1024 * 1024),
+    durable: s.withDefault(s.trueOrFalse, () => true),
+    serving: s.optional(s.writtenServingRules),
+    environment: s.optional(
+      s.expecting<RuntimeEnvironment>('an object', (value) => typeof value === 'object'),
+    ),
+    linksOf: s.withDefault(s.functionOf(), () => () => []),
+    signal: s.optional(s.abortSignal),
+    onProgress: s.withDefault(s.functionOf(), () => () => {}),
+    onWarning: s.withDefault(s.functionOf(), () => () => {}),
+  },
+  { unknownKey: (_key, known) => `unknown; the options are ${known.join(', ')}` },
+)
 
 /**
  * Checks the options and fills in the defaults; codings come out in the order of the manifest.
@@ -107,39 +78,41 @@ const checks: Readonly<Record<Exclude<keyof ResolvedPrecompressOptions, 'serving
  * @throws {@link OperatorError} that lists every wrong option.
  */
 export function resolvePrecompressOptions(options: PrecompressOptions): ResolvedPrecompressOptions {
-  const known = Object.keys(defaults)
-  const given = Object.entries(options)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, isSizeName(name) ? (byteSizeOf(value) ?? value) : value])
-  const resolved: ResolvedPrecompressOptions = { ...defaults, ...Object.fromEntries(given) }
-  const problems = [
-    ...Object.keys(options)
-      .filter((name) => !known.includes(name))
-      .map((name) => `option "${name}": unknown; the options are ${known.join(', ')}`),
-    ...servingProblems(resolved.serving),
-    ...Object.entries(checks).flatMap(([name, [expected, holds]]) => {
-      const value: unknown = Reflect.get(resolved, name)
-      return holds(value) ? [] : [`option "${name}": ${mismatch(expected, value)}`]
-    }),
-  ]
-  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
+  const resolved = s.read(
+    precompressSchema,
+    options,
+    '',
+    (problems) =>
+      new OperatorError(
+        'SD_OPTION_INVALID',
+        problems.map((problem) => `option ${withQuotes(problem)}`),
+      ),
+  )
   const { onWarning } = resolved
   return {
     ...resolved,
+    // In the order in which they were written.
+    serving: options.serving,
     onWarning: (message) => onWarning(escapeMessage(message)),
-    codings: codingNames.filter((name) => resolved.codings.includes(name)),
   }
 }
 
-function servingProblems(serving: unknown): string[] {
-  if (serving === undefined) return []
-  try {
-    checkServingRules(serving, 'serving')
-    return []
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return error.problems.map((problem) => `option ${problem}`)
-  }
+/** Places of rules have no quotes. */
+function withQuotes(problem: string): string {
+  return problem.replace(/^(?!serving:)(\w+):/, '"$1":')
+}
+
+function codings(): Schema<readonly ContentCoding[]> {
+  const names = codingNames.map((name) => JSON.stringify(name))
+  const list = s.expecting<readonly ContentCoding[]>(
+    `a list of ${names.join(', ')}`,
+    (value) => Array.isArray(value) && value.every((item) => codingNames.some((coding) => coding === item)),
+  )
+  return s.converted(list, (given) => codingNames.filter((name) => given.includes(name)))
+}
+
+function patternList(what: string, holds: (list: readonly string[]) => boolean): Schema<readonly string[]> {
+  return s.expecting(`${patterns}, ${what}`, (value) => isPatternList(value) && holds(value))
 }
 
 function isPatternList(value: unknown): value is readonly string[] {
@@ -148,12 +121,4 @@ function isPatternList(value: unknown): value is readonly string[] {
 
 function isInnerPattern(pattern: string): boolean {
   return globProblem(pattern) === undefined && !/^!?(?:\/|[A-Za-z]:|(?:\.\/)*\.\.(?:\/|$))/.test(pattern)
-}
-
-function isSizeName(name: string): boolean {
-  return sizes.some((size) => size === name)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text)
 }

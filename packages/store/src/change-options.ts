@@ -1,6 +1,4 @@
-import { OperatorError } from '@serve-dist/manifest'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
-import { withDefaults } from './with-defaults.ts'
+import { s } from '@serve-dist/manifest'
 
 /** How a store is changed. */
 export interface ChangeOptions {
@@ -40,27 +38,32 @@ export interface ResolvedChangeOptions {
   readonly signal: AbortSignal | undefined
 }
 
-const defaults: ResolvedChangeOptions = {
-  isDryRun: false,
-  isSinglePublisher: false,
-  concurrency: 16,
-  protectedFor: 24 * 60 * 60 * 1000,
-  signal: undefined,
-}
+// Each operation has further options.
+const changeSchema = s.objectOf<ResolvedChangeOptions>({
+  isDryRun: s.withDefault(s.trueOrFalse, () => false),
+  isSinglePublisher: s.withDefault(s.trueOrFalse, () => false),
+  // Without a request at a time nothing would be sent, and the change would seem to be made.
+  concurrency: s.withDefault(
+    s.expecting<number>(
+      'a whole number, 1 or more',
+      (value) => Number.isSafeInteger(value) && Number(value) > 0,
+    ),
+    () => 16,
+  ),
+  protectedFor: s.withDefault(
+    s.expecting<number>('a number of milliseconds', (value) => typeof value === 'number'),
+    () => 24 * 60 * 60 * 1000,
+  ),
+  signal: s.optional(s.abortSignal),
+})
 
 /**
  * Fills in the defaults.
  *
- * @throws OperatorError `SD_OPTION_INVALID`: with no request at a time nothing would be sent, and all would seem well.
+ * @throws OperatorError `SD_OPTION_INVALID` that lists every wrong option.
  */
 export function resolveChangeOptions(options: ChangeOptions): ResolvedChangeOptions {
-  const resolved = withDefaults(defaults, options)
-  const { concurrency } = resolved
-  if (Number.isSafeInteger(concurrency) && concurrency > 0) return resolved
-  throw new OperatorError(
-    'SD_OPTION_INVALID',
-    `concurrency: ${mismatch('a whole number, 1 or more', concurrency)}`,
-  )
+  return s.readOptions(changeSchema, options)
 }
 
 /** So often a change is begun anew where others change the store meanwhile. */

@@ -1,4 +1,4 @@
-import { DocumentReader, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { type Manifest, OperatorError, s } from '@serve-dist/manifest'
 import { parseJson } from './parse-json.ts'
 
 /*
@@ -12,8 +12,6 @@ import { parseJson } from './parse-json.ts'
 
 /** The version of the layout that this package reads and writes. */
 export const layoutVersion = 1
-
-const buildIdForm = /^[0-9a-f]{16,64}$/
 
 /** The key of the history. */
 export const currentKey = 'current.json'
@@ -60,6 +58,20 @@ export interface HistoryRow {
   readonly restores?: number
 }
 
+const historySchema = s.objectOf<History>({
+  version: s.oneOf([layoutVersion]),
+  history: s.listOf(
+    s.objectOf<HistoryRow>({
+      number: s.wholeNumber('a whole number'),
+      id: s.buildId,
+      published: s.date,
+      superseded: s.optional(s.date),
+      restores: s.optional(s.wholeNumber('a whole number')),
+    }),
+  ),
+  deletesUntil: s.optional(s.date),
+})
+
 /** A blob that a generation names. */
 export interface NamedBlob {
   readonly sha256: string
@@ -83,20 +95,15 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
  * @param place - of the store, for messages.
  * @throws OperatorError (`SD_STORE_INVALID`) that lists all that is wrong.
  */
-export function parseHistory(text: string, place: string): History {
-  const problems: string[] = []
-  const root = new DocumentReader('$', parseJson(text), problems)
-  const version = root.field('version')
-  if (version.value !== layoutVersion) {
+export function parseHistory(json: string, place: string): History {
+  const document = parseJson(json)
+  const { version }: { readonly version?: unknown } = Object(document)
+  if (version !== layoutVersion) {
     throw invalid(place, [
-      `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version.value) ?? 'none'}; use the release of serve-dist that publishes`,
+      `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}; use the release of serve-dist that publishes`,
     ])
   }
-  const history = root.field('history').list(readRow)
-  const until = root.field('deletesUntil')
-  const deletion = until.value === undefined ? {} : { deletesUntil: until.date() }
-  if (problems.length > 0) throw invalid(place, problems)
-  return { version: layoutVersion, ...deletion, history }
+  return s.read(historySchema, document, '$', (problems) => invalid(place, problems))
 }
 
 /**
@@ -111,18 +118,6 @@ export function stringifyHistory({ version, deletesUntil, history }: History, sw
     value === undefined ? [] : `"${name}":${JSON.stringify(value)},`,
   )
   return `{"version":${version},${head.join('')}"history":[\n${rows.join(',\n')}\n]}\n`
-}
-
-function readRow(row: DocumentReader): HistoryRow {
-  const superseded = row.field('superseded')
-  const restores = row.field('restores')
-  return {
-    number: row.field('number').count(),
-    id: row.field('id').matching(buildIdForm, '16 to 64 lower-case hexadecimal digits'),
-    published: row.field('published').date(),
-    ...(superseded.value !== undefined && { superseded: superseded.date() }),
-    ...(restores.value !== undefined && { restores: restores.count() }),
-  }
 }
 
 function invalid(place: string, problems: readonly string[]): OperatorError {

@@ -115,7 +115,9 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
     problems.push(`serveDist option "${name}": ${mismatch(expected, own[name])}`)
   }
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
-  const environment = readEnvironmentOptions({ env, envPrefix, envFileName, envTypes }, problems)
+  const environment = collect(problems, () =>
+    readEnvironmentOptions({ env, envPrefix, envFileName, envTypes }),
+  )
   // Other problems may stand in the way of looking for names.
   const policy = problems.length > 0 ? [] : (countingPolicyRules([options.serving?.csp]) ?? [])
   const { ruleProblems } = environmentOrigins(policy, environment?.environment)

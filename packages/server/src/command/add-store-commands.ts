@@ -10,7 +10,7 @@ import {
   type StoreFlags,
 } from './store-flags.ts'
 import type { Subcommand } from './subcommand.ts'
-import { serveDefaults } from '../serve/serve-options.ts'
+import { defaultDirectory } from '../serve/serve-options.ts'
 
 /** Adds the commands that look at a store, or change it. */
 export function addStoreCommands(add: (subcommand: Subcommand) => Command): void {
@@ -20,7 +20,7 @@ export function addStoreCommands(add: (subcommand: Subcommand) => Command): void
     description: 'Put a build into a store, as the current one, and prune what is old.',
     flags: publishFlags,
   })
-    .argument('[dir]', 'folder of the build', serveDefaults.directory)
+    .argument('[dir]', 'folder of the build', defaultDirectory)
     .action(async (directory: string, flags: PublishFlags) => {
       const { publishCommand } = await import('./publish-command.ts')
       await publishCommand(directory, flags)

@@ -9,7 +9,7 @@ import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { readRulesAsServed } from '../rules/read-rules.ts'
-import { serveDefaults } from '../serve/serve-options.ts'
+import { defaultDirectory } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
 
@@ -60,7 +60,7 @@ function onlyFolder(folder: string, flags: CheckFlags): string {
 
 async function checkAddress(
   target: string,
-  { build = serveDefaults.directory, all = false, header = [], insecure = false, resolve }: CheckFlags,
+  { build = defaultDirectory, all = false, header = [], insecure = false, resolve }: CheckFlags,
   load: CheckFolderOptions['load'],
 ): Promise<CheckReport> {
   const address = readAddress(target)

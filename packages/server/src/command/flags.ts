@@ -1,12 +1,12 @@
-import { type AppType, type Fallback, fallbacks } from '@serve-dist/manifest'
+import { type AppType, type Fallback, fallbacks, s } from '@serve-dist/manifest'
 import type { ReportFlags } from './report-command.ts'
-import { loadDefaults } from '../load/load-options.ts'
+import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
 import { needlessWithStore } from '../load/store-options.ts'
-import { serveDefaults } from '../serve/serve-options.ts'
+import { serveFields } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
-import type { AccessLogFormat } from '../operations/access-log.ts'
+import { accessLogFormats, type AccessLogFormat } from '../operations/operations-options.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 import { parseProxyTrust } from '../operations/trust-proxy.ts'
 import { parseHsts } from '../transport/tls/tls-options.ts'
@@ -106,7 +106,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: address,
     isCommon: true,
     environment: 'PORT',
-    default: serveDefaults.port,
+    default: s.defaultOf(serveFields.port),
     read: parsePort,
     unused: besideSocket,
   },
@@ -117,7 +117,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: address,
     isCommon: true,
     environment: 'HOST',
-    default: serveDefaults.host,
+    default: s.defaultOf(serveFields.host),
     read: parseHost,
     // The listener that redirects plain HTTP listens on this address, too.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
@@ -220,7 +220,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: process,
     environment: 'SERVE_DIST_ENGINE',
     choices: engineChoices,
-    default: serveDefaults.engine,
+    default: s.defaultOf(serveFields.engine),
   },
   watch: {
     help: 'serve a new build once it is complete (SIGHUP: now)',
@@ -233,7 +233,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'how long answers in flight may take after a signal to stop',
     group: process,
     environment: 'GRACE',
-    default: serveDefaults.gracePeriod,
+    default: s.defaultOf(serveFields.gracePeriod),
     defaultText: '10s',
     read: parseDuration,
   },
@@ -243,7 +243,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: process,
     isCommon: true,
     environment: 'ACCESS_LOG',
-    choices: ['json', 'common'],
+    choices: accessLogFormats,
   },
   ops: {
     value: '<address>',
@@ -278,7 +278,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     value: '<size>',
     help: 'bytes of bodies to hold in memory, smallest first; the others are read from the disk',
     group: memory,
-    default: loadDefaults.memoryBudget,
+    default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',
     read: parseByteSize,
   },

@@ -26,7 +26,7 @@ import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
 import { publishFlags } from './store-flags.ts'
 import { commandNames, type Subcommand } from './subcommand.ts'
-import { serveDefaults } from '../serve/serve-options.ts'
+import { defaultDirectory } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /**
@@ -72,7 +72,7 @@ function createProgram(words: readonly string[]): Command {
     .helpCommand(false)
     // `-H` is a flag of the server and one of `check`: behind the command's name it is the latter.
     .enablePositionalOptions()
-    .argument('[dir]', '', serveDefaults.directory)
+    .argument('[dir]', '', defaultDirectory)
     .configureHelp({
       optionDescription: ({ description }) => description,
       // The longest flags of `report` leave 40 columns.
@@ -134,7 +134,7 @@ function createProgram(words: readonly string[]): Command {
     description: 'Compress a finished folder, whatever wrote it, and describe it in a manifest.',
     flags: compressFlags,
   })
-    .argument('[dir]', 'folder to compress', serveDefaults.directory)
+    .argument('[dir]', 'folder to compress', defaultDirectory)
     .action(async (directory: string, flags: CompressFlags) => {
       const { compressCommand } = await import('./compress-command.ts')
       await compressCommand(directory, flags)
@@ -145,7 +145,7 @@ function createProgram(words: readonly string[]): Command {
     description: 'Show what a build weighs in every coding, or what changed since another one.',
     flags: reportFlags,
   })
-    .argument('[dir]', 'folder of the build, or a copy of its manifest', serveDefaults.directory)
+    .argument('[dir]', 'folder of the build, or a copy of its manifest', defaultDirectory)
     .action(async (directory: string, flags: ReportFlags, { args }: Command) => {
       const { reportCommand } = await import('./report-command.ts')
       await reportCommand(directory, { ...flags, isGiven: args.length > 0 })
@@ -156,11 +156,7 @@ function createProgram(words: readonly string[]): Command {
     description: 'Look for faults in a build, or at the address of a site that serves it.',
     flags: checkFlags,
   })
-    .argument(
-      '[target]',
-      'folder of the build, or an address such as https://example.org',
-      serveDefaults.directory,
-    )
+    .argument('[target]', 'folder of the build, or an address such as https://example.org', defaultDirectory)
     .action(async (target: string, flags: CheckFlags) => {
       const { checkCommand } = await import('./check-command.ts')
       process.exitCode = await checkCommand(target, flags)
@@ -172,7 +168,7 @@ function createProgram(words: readonly string[]): Command {
     flags: explainFlags,
   })
     .argument('<path>', 'path that is asked for, such as /about, or its whole address')
-    .argument('[dir]', 'folder of the build', serveDefaults.directory)
+    .argument('[dir]', 'folder of the build', defaultDirectory)
     .action(async (path: string, directory: string, flags: ExplainFlags) => {
       const { explainCommand } = await import('./explain-command.ts')
       await explainCommand(path, directory, flags)

@@ -7,7 +7,8 @@ import { openSharedSocket } from '../native/listen-natively.ts'
 import { startPrimaryOperations } from '../serve/workers/start-primary-operations.ts'
 import type { Serving } from './serving.ts'
 import { askMetrics } from '../serve/workers/ask-worker.ts'
-import { serveDefaults } from '../serve/serve-options.ts'
+import { s } from '@serve-dist/manifest'
+import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
 import { openSharedStore } from './served-store.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
@@ -47,7 +48,9 @@ export async function serveByWorkers(
   const store = await openSharedStore(flags).catch(fail)
   if (store !== undefined) operations.noteStore(store.view)
   const umask =
-    isTheirs && socket !== undefined ? umaskFor(socket.mode ?? serveDefaults.socketMode) : undefined
+    isTheirs && socket !== undefined
+      ? umaskFor(socket.mode ?? s.defaultOf(serveFields.socketMode))
+      : undefined
   const role = { descriptor, port: found }
   const given = {
     count,

@@ -1,7 +1,7 @@
 import { defined } from './defined.ts'
 import type { GivenFlags } from './flags.ts'
 import type { BuildSource } from '../load/build-source.ts'
-import { loadDefaults } from '../load/load-options.ts'
+import { printWarning } from '../load/load-options.ts'
 import type { StoreOptions } from '../load/store-options.ts'
 import type { StoreForOthers } from '../load/store-source.ts'
 
@@ -11,7 +11,7 @@ export async function openSharedStore(flags: GivenFlags): Promise<StoreForOthers
   const place = storeOf(flags)
   if (place === undefined) return undefined
   const source = await import('../load/open-source.ts')
-  return await source.openSharedStore(place, { onWarning: loadDefaults.onWarning, ...defined({ envFile }) })
+  return await source.openSharedStore(place, { onWarning: printWarning, ...defined({ envFile }) })
 }
 
 /** The builds that the first process has of a store. */

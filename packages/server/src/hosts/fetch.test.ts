@@ -61,7 +61,7 @@ describe('createFetchHandler', () => {
     const loaded = await importsOf(new URL('fetch.ts', import.meta.url))
     await importsOf(new URL('../../../manifest/src/index.ts', import.meta.url), loaded)
     const packages = [...loaded].filter((name) => !name.startsWith('file:'))
-    expect(packages.toSorted()).toEqual(['@serve-dist/manifest', 'mrmime'])
+    expect(packages.toSorted()).toEqual(['@serve-dist/manifest', 'mrmime', 'valibot'])
     // A sign that imports are found at all.
     expect(loaded.size).toBeGreaterThan(10)
     expect(loaded).toContain(new URL('../site/decide.ts', import.meta.url).href)

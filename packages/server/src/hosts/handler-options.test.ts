@@ -17,7 +17,7 @@ describe('resolveHandlerOptions', () => {
   })
 
   test.each([
-    ['{"fallback":"index.html"}', 'fallback: expected "spa", "404" or "none", found "index.html"'],
+    ['{"fallback":"index.html"}', 'fallback: expected one of "spa", "404", "none", found "index.html"'],
     ['{"fileSystemFallback":"false"}', 'fileSystemFallback: expected true or false, found "false"'],
     [
       '{"fallBack":"spa"}',

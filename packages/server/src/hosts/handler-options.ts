@@ -1,6 +1,5 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { type Fallback, fallbacks, OperatorError } from '@serve-dist/manifest'
-import { aFunction, expecting, oneOf, type OptionChecks, readOptions } from '../read-options.ts'
+import { type Fallback, fallbacks, type Fields, OperatorError, s, type Schema } from '@serve-dist/manifest'
 import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
 /** How a handler treats what the table does not tell. */
@@ -25,24 +24,18 @@ export interface HandlerOptions {
 }
 
 /** `HandlerOptions` with nothing left open but the fallback, whose default depends on the site. */
-export interface ResolvedHandlerOptions {
-  readonly fallback: Fallback | undefined
-  readonly fileSystemFallback: boolean
-  readonly onProblem: (problem: Error) => void
+export interface ResolvedHandlerOptions
+  extends Required<Omit<HandlerOptions, 'fallback'>>, Pick<HandlerOptions, 'fallback'> {}
+
+/** What every host takes. */
+export const handlerFields: Fields<ResolvedHandlerOptions> = {
+  fallback: s.optional(s.oneOf(fallbacks)),
+  // A text such as "false" would switch it on.
+  fileSystemFallback: s.withDefault(s.trueOrFalse, () => false),
+  onProblem: s.withDefault(s.functionOf(), () => printProblem),
 }
 
-const defaults: ResolvedHandlerOptions = {
-  fallback: undefined,
-  fileSystemFallback: false,
-  onProblem: printProblem,
-}
-/** The checks of what every host takes. */
-export const handlerChecks: OptionChecks<HandlerOptions> = {
-  fallback: oneOf(...fallbacks),
-  // A text such as "false" would switch it on.
-  fileSystemFallback: expecting('true or false', (value) => typeof value === 'boolean'),
-  onProblem: aFunction,
-}
+export const handlerSchema: Schema<ResolvedHandlerOptions> = s.optionsOf(handlerFields)
 
 /**
  * Fills in the defaults and checks what is given.
@@ -50,7 +43,7 @@ export const handlerChecks: OptionChecks<HandlerOptions> = {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerOptions {
-  return readOptions<ResolvedHandlerOptions>(options, defaults, handlerChecks)
+  return s.readOptions(handlerSchema, options)
 }
 
 /** What every host begins with. */
@@ -78,10 +71,8 @@ export function openHost(source: SiteSource, options: HandlerOptions): Host {
 }
 
 /** The same options for several hosts, which report a file once between them. */
-export function reportingOnce(
-  options: HandlerOptions,
-): HandlerOptions & Pick<ResolvedHandlerOptions, 'onProblem'> {
-  return { ...options, onProblem: reportOnce(options.onProblem ?? printProblem) }
+export function reportingOnce(options: ResolvedHandlerOptions): ResolvedHandlerOptions {
+  return { ...options, onProblem: reportOnce(options.onProblem) }
 }
 
 /** Why there is no {@link HandlerOptions.fileSystemFallback} with a store. */

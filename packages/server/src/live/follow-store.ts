@@ -1,4 +1,4 @@
-import { loadDefaults, type LiveSiteOptions } from '../load/load-options.ts'
+import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { describeReload } from './describe-reload.ts'
 import type { StagedSite } from './open-staged-site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
@@ -8,7 +8,7 @@ import { followBuilds } from './watch-build.ts'
 export function followStore(
   { watched }: Pick<StagedSite, 'watched'>,
   reload: () => Promise<ReloadOutcome>,
-  { onWarning = loadDefaults.onWarning }: LiveSiteOptions = {},
+  { onWarning }: Pick<ResolvedLiveSiteOptions, 'onWarning'>,
 ): { close(): void } {
   if (watched === undefined) return { close() {} }
   return followBuilds(watched, reload, (outcome) => {

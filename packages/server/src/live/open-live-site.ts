@@ -1,4 +1,4 @@
-import type { LiveSiteOptions } from '../load/load-options.ts'
+import { type LiveSiteOptions, resolveLiveSiteOptions } from '../load/load-options.ts'
 import { type StoreOptions, withoutStore } from '../load/store-options.ts'
 import { followStore } from './follow-store.ts'
 import { type LiveSite, openStagedSite } from './open-staged-site.ts'
@@ -20,8 +20,10 @@ export async function openLiveSite(
   from: string | (LiveSiteOptions & StoreOptions),
   options: LiveSiteOptions = {},
 ): Promise<LiveSite> {
-  if (typeof from !== 'object' || from === null) return await openStagedSite(from, options)
-  const given = withoutStore(from)
+  if (typeof from !== 'object' || from === null) {
+    return await openStagedSite(from, resolveLiveSiteOptions(options))
+  }
+  const given = resolveLiveSiteOptions(withoutStore(from))
   const live = await openStagedSite(from, given)
   const following = followStore(live, () => live.reload(), given)
   const close = live.close.bind(live)

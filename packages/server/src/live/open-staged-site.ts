@@ -1,7 +1,7 @@
 import { retireFiles } from '../files/inspect-files.ts'
 import { oneAtATime } from '../files/one-at-a-time.ts'
 import { type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
-import { type LiveSiteOptions, resolveLiveSiteOptions } from '../load/load-options.ts'
+import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
 import { servedBuild, siteCounts } from '../site/site.ts'
@@ -40,8 +40,11 @@ export interface StagedSite extends LiveSite {
 }
 
 /** As `openLiveSite`, for callers that decide themselves when another build is loaded. */
-export async function openStagedSite(place: BuildPlace, options: LiveSiteOptions): Promise<StagedSite> {
-  const resolved = { ...resolveLiveSiteOptions(options), needsEnvironment: true, digests: new Map() }
+export async function openStagedSite(
+  place: BuildPlace,
+  options: ResolvedLiveSiteOptions,
+): Promise<StagedSite> {
+  const resolved = { ...options, needsEnvironment: true, digests: new Map() }
   const source = await openSource(place, resolved)
   const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
   const served = await loadBuild(source, start).catch((error: unknown) => {

@@ -31,7 +31,7 @@ describe('resolveLoadSiteOptions', () => {
   })
 
   test.each([
-    ['{"verify":"md5"}', 'verify: expected "size" or "hash", found "md5"'],
+    ['{"verify":"md5"}', 'verify: expected one of "size", "hash", found "md5"'],
     ['{"rules":{"prefer":"br"}}', 'rules.prefer: expected one of "order", "smallest", found "br"'],
     ['{"rules":{"perfer":"order"}}', 'rules.perfer: there is no such rule; did you mean "prefer"?'],
     ['{"memoryBudget":-1}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found -1'],

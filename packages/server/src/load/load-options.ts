@@ -1,20 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
 import {
   type ByteSize,
-  checkServingRules,
   type EnvironmentSource,
+  type Fields,
+  s,
+  type Schema,
   type ServingRules,
 } from '@serve-dist/manifest'
-import {
-  aFunction,
-  expecting,
-  numberOf,
-  oneOf,
-  type OptionChecks,
-  optionsFor,
-  readOptions,
-} from '../read-options.ts'
 
 /** How a folder is read at boot. */
 export interface LoadSiteOptions {
@@ -80,35 +72,20 @@ export type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName | 
 type SourceName = 'environment' | 'envFile'
 type SizeName = 'memoryBudget' | 'largestBody'
 
-/** The defaults; the command's help shows the same. */
-export const loadDefaults: ResolvedLoadSiteOptions = {
-  verify: 'size',
-  memoryBudget: 64 * 1024 * 1024,
-  largestBody: Number.POSITIVE_INFINITY,
-  rules: {},
-  unlisted: 'refuse',
-  noManifest: false,
-  onWarning: (message) => process.stderr.write(`serve-dist: warning: ${message}\n`),
+/** What every way of loading takes. */
+export const loadFields: Fields<ResolvedLoadSiteOptions> = {
+  verify: s.withDefault(s.oneOf(['size', 'hash']), () => 'size'),
+  memoryBudget: s.withDefault(s.byteSize(), () => 64 * 1024 * 1024),
+  largestBody: s.withDefault(s.byteSize(), () => Number.POSITIVE_INFINITY),
+  rules: s.withDefault(s.writtenServingRules, () => ({})),
+  unlisted: s.withDefault(s.oneOf(['refuse', 'warn', 'ignore']), () => 'refuse'),
+  noManifest: s.withDefault(s.trueOrFalse, () => false),
+  environment: s.optional(s.readableBy(readEnvironmentSource)),
+  envFile: s.optional(s.filledText('the path of a file')),
+  onWarning: s.withDefault(s.functionOf(), () => printWarning),
 }
 
-const byteSize = expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined)
-
-const aBoolean = expecting('true or false', (value) => typeof value === 'boolean')
-
-/** The checks of what every way of loading takes. */
-export const loadChecks: OptionChecks<LoadSiteOptions> = {
-  verify: oneOf('size', 'hash'),
-  memoryBudget: byteSize,
-  largestBody: byteSize,
-  rules: optionsFor((rules) => checkServingRules(rules, '')),
-  unlisted: oneOf('refuse', 'warn', 'ignore'),
-  noManifest: aBoolean,
-  // Not shown: it may hold secrets.
-  environment: (value) =>
-    typeof value === 'object' && value !== null ? [] : [': expected an object of texts such as process.env'],
-  envFile: expecting('the path of a file', (value) => typeof value === 'string' && value !== ''),
-  onWarning: aFunction,
-}
+const loadSchema = s.optionsOf<ResolvedLoadSiteOptions>(loadFields)
 
 /**
  * Fills in the defaults and checks what is given.
@@ -116,7 +93,7 @@ export const loadChecks: OptionChecks<LoadSiteOptions> = {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLoadSiteOptions(options: LoadSiteOptions): ResolvedLoadSiteOptions {
-  return withReadValues(readOptions<ResolvedLoadSiteOptions>(options, loadDefaults, loadChecks))
+  return s.readOptions(loadSchema, options)
 }
 
 /** How a folder is read at boot and at each reload. */
@@ -134,25 +111,29 @@ export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
   readonly openFiles: number
 }
 
+/** What a site takes that is loaded anew. */
+export const liveSiteSchema: Schema<ResolvedLiveSiteOptions> = s.optionsOf<ResolvedLiveSiteOptions>({
+  ...loadFields,
+  openFiles: s.withDefault(s.numberOf('files'), defaultOpenFiles),
+})
+
 /**
  * Fills in the defaults and checks what is given.
  *
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveLiveSiteOptions(options: LiveSiteOptions): ResolvedLiveSiteOptions {
-  const defaults = { ...loadDefaults, openFiles: defaultOpenFiles() }
-  const checks = { ...loadChecks, openFiles: numberOf('files') }
-  return withReadValues(readOptions<ResolvedLiveSiteOptions>(options, defaults, checks))
+  return s.readOptions(liveSiteSchema, options)
 }
 
-function withReadValues<Options extends ResolvedLoadSiteOptions>(options: Options): Options {
-  const { memoryBudget, largestBody, rules } = options
-  return {
-    ...options,
-    memoryBudget: byteSizeOf(memoryBudget) ?? memoryBudget,
-    largestBody: byteSizeOf(largestBody) ?? largestBody,
-    rules: checkServingRules(rules, 'rules'),
-  }
+export function printWarning(message: string): void {
+  process.stderr.write(`serve-dist: warning: ${message}\n`)
+}
+
+/** The problem does not show the value, which may hold secrets. */
+function readEnvironmentSource(source: EnvironmentSource): EnvironmentSource {
+  if (typeof source === 'object' && source !== null) return source
+  throw new TypeError('expected an object of texts such as process.env')
 }
 
 /** Two builds are open while one replaces the other, and sockets must never lack descriptors. */

@@ -1,7 +1,5 @@
-import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
-import { type ByteSize } from '@serve-dist/manifest'
-import { loadDefaults, type ResolvedLoadSiteOptions } from './load-options.ts'
-import { expecting, numberOf, type OptionChecks, readOptions } from '../read-options.ts'
+import { type ByteSize, type Fields, s } from '@serve-dist/manifest'
+import { loadFields, type ResolvedLoadSiteOptions } from './load-options.ts'
 
 /** A store of builds, which takes the place of a folder. */
 export interface StoreOptions {
@@ -36,44 +34,25 @@ export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'store
   readonly storeCacheSize: number
 }
 
-/** The defaults. */
-const storeDefaults: Pick<ResolvedStoreOptions, 'storeCacheSize' | 'storeInterval' | 'deltas'> = {
-  storeCacheSize: 2 * 1024 ** 3,
-  storeInterval: 5000,
-  deltas: true,
+/** What every way of serving from a store takes. */
+export const storeFields: Fields<ResolvedStoreOptions> = {
+  store: s.filledText('a folder, or s3://bucket/prefix'),
+  storeCache: s.optional(s.filledText('the path of a folder')),
+  storeCacheSize: s.withDefault(s.byteSize(), () => 2 * 1024 ** 3),
+  storeInterval: s.withDefault(s.numberOf('milliseconds'), () => 5000),
+  deltas: s.withDefault(s.trueOrFalse, () => true),
 }
 
-const aPath = (what: string): ReturnType<typeof expecting> =>
-  expecting(what, (value) => typeof value === 'string' && value !== '')
-
-/** The checks of what every way of serving from a store takes. */
-export const storeChecks: OptionChecks<StoreOptions> = {
-  store: aPath('a folder, or s3://bucket/prefix'),
-  storeCache: aPath('the path of a folder'),
-  storeCacheSize: expecting(byteSizeForm, (value) => byteSizeOf(value) !== undefined),
-  storeInterval: numberOf('milliseconds'),
-  deltas: expecting('true or false', (value) => typeof value === 'boolean'),
-}
+// Options of the site may stand next to them.
+const storeSchema = s.objectOf<ResolvedStoreOptions>(storeFields)
 
 /**
  * Fills in the defaults and checks what is given.
  *
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
-export function resolveStoreOptions({
-  store,
-  storeCache,
-  storeCacheSize,
-  storeInterval,
-  deltas,
-}: StoreOptions): ResolvedStoreOptions {
-  const given = { store, storeCache, storeCacheSize, storeInterval, deltas }
-  const resolved = readOptions<ResolvedStoreOptions>(
-    given,
-    { store, storeCache: undefined, ...storeDefaults },
-    storeChecks,
-  )
-  return { ...resolved, storeCacheSize: byteSizeOf(resolved.storeCacheSize) ?? storeDefaults.storeCacheSize }
+export function resolveStoreOptions(options: StoreOptions): ResolvedStoreOptions {
+  return s.readOptions(storeSchema, options)
 }
 
 /** Why options that are about a folder have no effect with a store. */
@@ -89,7 +68,7 @@ export function needlessOptions(
 ): readonly string[] {
   const names = ['verify', 'unlisted', 'noManifest'] as const
   return names
-    .filter((name) => given[name] !== loadDefaults[name])
+    .filter((name) => given[name] !== s.defaultOf<unknown>(loadFields[name]))
     .map((name) => `${name} has no effect with a store: ${needlessWithStore[name]}`)
 }
 

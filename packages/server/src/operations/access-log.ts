@@ -4,9 +4,7 @@ import { fstatSync } from 'node:fs'
 import type { Exchange } from './exchange.ts'
 import type { Site } from '../site/site.ts'
 import { toCombinedLine, toLogEntry } from './log-entry.ts'
-
-/** How the access log writes a line. */
-export type AccessLogFormat = 'json' | 'common'
+import type { AccessLogFormat } from './operations-options.ts'
 
 /** Milliseconds that a reader has at the end to take the rest: it must not hold the process for longer. */
 const patience = 1000

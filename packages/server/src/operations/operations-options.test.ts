@@ -4,7 +4,7 @@ import { checkOperationsOptions } from './operations-options.ts'
 describe('checkOperationsOptions', () => {
   test.each([
     [{ metrics: true }, 'metrics: unknown option; known options: accessLog, ops'],
-    [{ accessLog: 'xml' }, 'accessLog: expected "json" or "common", found "xml"'],
+    [{ accessLog: 'xml' }, 'accessLog: expected one of "json", "common", found "xml"'],
     [{ trustProxy: 'everybody' }, 'trustProxy: expected a number of proxies'],
   ])('refuses %j', (options, problem) => {
     expect(() => Reflect.apply(checkOperationsOptions, undefined, [options])).toThrow(problem)

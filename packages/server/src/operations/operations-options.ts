@@ -1,7 +1,10 @@
-import type { AccessLogFormat } from './access-log.ts'
+import { s, type Schema } from '@serve-dist/manifest'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
-import { anything, oneOf, readableBy, readOptions } from '../read-options.ts'
+
+/** How the access log writes a line. */
+export type AccessLogFormat = (typeof accessLogFormats)[number]
+export const accessLogFormats: readonly ['json', 'common'] = ['json', 'common']
 
 /** What operators see of a server: everything is off by default. */
 export interface OperationsOptions {
@@ -24,15 +27,22 @@ export interface OperationsOptions {
   readonly trustProxy?: string | number
 }
 
+export const operationsSchema: Schema<OperationsOptions> = s.optionsOf<OperationsOptions>({
+  accessLog: s.optional(s.oneOf(accessLogFormats)),
+  ops: s.optional(s.expecting<OpsAddress | 'primary'>('an address', () => true)),
+  trustProxy: s.optional(
+    s.readableBy((value: string | number) => {
+      parseProxyTrust(value)
+      return value
+    }),
+  ),
+})
+
 /**
  * Checks the options.
  *
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function checkOperationsOptions(options: OperationsOptions): OperationsOptions {
-  return readOptions<OperationsOptions>(
-    options,
-    {},
-    { accessLog: oneOf('json', 'common'), ops: anything, trustProxy: readableBy(parseProxyTrust) },
-  )
+  return s.readOptions(operationsSchema, options)
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { resolveHandlerOptions } from '../hosts/handler-options.ts'
+import { resolveLiveSiteOptions } from '../load/load-options.ts'
 import { resolveServeOptions, type ServeOptions } from './serve-options.ts'
 
 describe('resolveServeOptions', () => {
@@ -10,8 +12,8 @@ describe('resolveServeOptions', () => {
       socketMode: 0o660,
       address: { port: 4173, host: '127.0.0.1' },
       gracePeriod: 10_000,
-      site: {},
-      handler: {},
+      site: resolveLiveSiteOptions({}),
+      handler: resolveHandlerOptions({}),
       operations: {},
       engine: 'auto',
     })
@@ -47,7 +49,7 @@ describe('resolveServeOptions', () => {
     ['{"host":""}', 'host: expected an address such as 127.0.0.1 or 0.0.0.0, found ""'],
     ['{"port":80.5}', 'port: expected a whole number from 0 to 65535, found 80.5'],
     ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found "80"'],
-    ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected "spa", "404" or "none", found "all"'],
+    ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected one of "spa", "404", "none", found "all"'],
     ['{"deltas":true}', 'deltas: builds come from a folder: name a store, or leave it out'],
     ['{"gracePeriod":-1}', 'gracePeriod: expected a number of milliseconds, 0 or more, found -1'],
     ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found "soon"'],

@@ -1,23 +1,19 @@
-import { hostList } from '../transport/allow-hosts.ts'
-import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
-import { type HandlerOptions, noFolder, resolveHandlerOptions } from '../hosts/handler-options.ts'
-import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
-import { checkOperationsOptions, type OperationsOptions } from '../operations/operations-options.ts'
-import { OperatorError } from '@serve-dist/manifest'
-import { resolveLiveSiteOptions, type LiveSiteOptions } from '../load/load-options.ts'
-import type { BuildPlace } from '../load/open-source.ts'
-import { storeChecks, type StoreOptions } from '../load/store-options.ts'
-import { resolveTlsOptions, type TlsOptions } from '../transport/tls/tls-options.ts'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { type Fields, OperatorError, s } from '@serve-dist/manifest'
 import {
-  expecting,
-  numberOf,
-  oneOf,
-  optionsFor,
-  portNumber,
-  readOptions,
-  wholeNumber,
-} from '../read-options.ts'
+  type HandlerOptions,
+  handlerSchema,
+  noFolder,
+  type ResolvedHandlerOptions,
+} from '../hosts/handler-options.ts'
+import { liveSiteSchema, type LiveSiteOptions, type ResolvedLiveSiteOptions } from '../load/load-options.ts'
+import type { BuildPlace } from '../load/open-source.ts'
+import { storeFields, type StoreOptions } from '../load/store-options.ts'
+import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
+import { type OperationsOptions, operationsSchema } from '../operations/operations-options.ts'
+import { longestTimeout } from '../protocol/connection-limits.ts'
+import { hostList } from '../transport/allow-hosts.ts'
+import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
+import { type TlsOptions, tlsSchema } from '../transport/tls/tls-options.ts'
 
 /** What `serve` takes. With `store`, builds come from there, and `directory` must be left out. */
 export interface ServeOptions extends Partial<StoreOptions> {
@@ -89,22 +85,51 @@ export interface ServeOptions extends Partial<StoreOptions> {
 /** Options that have no default. */
 type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts' | keyof StoreOptions
 
-/** `ServeOptions` with every default filled in. */
-export type ResolvedServeOptions = Required<Omit<ServeOptions, OptionalName>> &
-  Pick<ServeOptions, OptionalName> & { readonly address: ListenAddress }
-
-/** The defaults of the server; the command's help shows the same. */
-export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
-  directory: 'dist',
-  port: 4173,
-  host: '127.0.0.1',
-  socketMode: 0o660,
-  gracePeriod: 10_000,
-  site: {},
-  handler: {},
-  operations: {},
-  engine: 'auto',
+/** `ServeOptions` as they are read, with every default filled in. */
+interface ReadServeOptions
+  extends Required<Omit<ServeOptions, OptionalName | 'site' | 'handler'>>, Pick<ServeOptions, OptionalName> {
+  readonly site: ResolvedLiveSiteOptions
+  readonly handler: ResolvedHandlerOptions
 }
+
+/** The same, with the address to listen on. */
+export interface ResolvedServeOptions extends ReadServeOptions {
+  readonly address: ListenAddress
+}
+
+/** What a server takes. */
+export const serveFields: Fields<ReadServeOptions> = {
+  store: s.optional(storeFields.store),
+  storeCache: storeFields.storeCache,
+  storeCacheSize: s.optional(storeFields.storeCacheSize),
+  storeInterval: s.optional(storeFields.storeInterval),
+  deltas: s.optional(storeFields.deltas),
+  directory: s.withDefault(s.text('the path of a folder'), () => 'dist'),
+  port: s.withDefault(s.portNumber, () => 4173),
+  // Node listens on all addresses for an empty host, which an unset variable would give.
+  host: s.withDefault(s.filledText('an address such as 127.0.0.1 or 0.0.0.0'), () => '127.0.0.1'),
+  socket: s.optional(
+    s.text(
+      `a path of ${longestSocketPath} bytes at most`,
+      (path) => path !== '' && Buffer.byteLength(path) <= longestSocketPath,
+    ),
+  ),
+  socketMode: s.withDefault(s.wholeNumber('permissions from 0 to 0o777', 0o777), () => 0o660),
+  descriptor: s.optional(s.wholeNumber('the number of an open descriptor')),
+  gracePeriod: s.withDefault(s.numberOf('milliseconds'), () => 10_000),
+  site: s.withDefault(liveSiteSchema, () => ({})),
+  handler: s.withDefault(handlerSchema, () => ({})),
+  ssr: s.optional(s.text('the path of a module')),
+  tls: s.optional(tlsSchema),
+  operations: s.withDefault(operationsSchema, () => ({})),
+  allowHosts: s.optional(hostList),
+  engine: s.withDefault(s.oneOf(engineChoices), () => 'auto'),
+}
+
+const serveSchema = s.optionsOf<ReadServeOptions>(serveFields)
+
+/** The folder of a build, if the caller names none. */
+export const defaultDirectory: string = s.defaultOf(serveFields.directory)
 
 /**
  * Fills in the defaults and checks what is given.
@@ -112,17 +137,12 @@ export const serveDefaults: Required<Omit<ServeOptions, OptionalName>> = {
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
-  const resolved = readOptions<Omit<ResolvedServeOptions, 'address'>>(options, serveDefaults, checks)
+  const resolved = s.readOptions(serveSchema, options)
   const problems = contradictionsOf(options)
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
-  const { gracePeriod, tls } = resolved
-  return {
-    ...resolved,
-    // Node treats a longer timeout as 0.
-    gracePeriod: Math.min(gracePeriod, longestTimeout),
-    address: addressOf(resolved),
-    ...(tls !== undefined && { tls: resolveTlsOptions(tls) }),
-  }
+  // Node treats a longer timeout as 0.
+  const gracePeriod = Math.min(resolved.gracePeriod, longestTimeout)
+  return { ...resolved, gracePeriod, address: addressOf(resolved) }
 }
 
 /** A store has no folder of a build, and a folder no cache. */
@@ -137,31 +157,6 @@ function contradictionsOf(options: ServeOptions): readonly string[] {
     ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
     ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolder}`] : []),
   ]
-}
-
-const checks = {
-  ...storeChecks,
-  directory: expecting('the path of a folder', (value) => typeof value === 'string'),
-  port: portNumber,
-  // Node listens on all addresses for an empty host, which an unset variable would give.
-  host: expecting(
-    'an address such as 127.0.0.1 or 0.0.0.0',
-    (value) => typeof value === 'string' && value !== '',
-  ),
-  socket: expecting(
-    `a path of ${longestSocketPath} bytes at most`,
-    (value) => typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= longestSocketPath,
-  ),
-  socketMode: wholeNumber('permissions from 0 to 0o777', 0o777),
-  descriptor: wholeNumber('the number of an open descriptor', Number.MAX_SAFE_INTEGER),
-  gracePeriod: numberOf('milliseconds'),
-  site: optionsFor(resolveLiveSiteOptions),
-  handler: optionsFor(resolveHandlerOptions),
-  ssr: expecting('the path of a module', (value) => typeof value === 'string'),
-  tls: optionsFor(resolveTlsOptions),
-  operations: optionsFor(checkOperationsOptions),
-  allowHosts: hostList,
-  engine: oneOf(...engineChoices),
 }
 
 /** Where its builds come from. */
@@ -184,7 +179,7 @@ export function placeOf({
 }
 
 /** A descriptor outranks a socket, and a socket the port, which has a default. */
-function addressOf(options: Omit<ResolvedServeOptions, 'address'>): ListenAddress {
+function addressOf(options: ReadServeOptions): ListenAddress {
   const { descriptor, socket, socketMode, host, port } = options
   if (descriptor !== undefined) return { descriptor }
   return socket === undefined ? { port, host } : { socket, socketMode }

@@ -14,10 +14,11 @@ import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
-import { placeOf, type ServeOptions } from './serve-options.ts'
+import { placeOf, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
-import type { LiveSiteOptions } from '../load/load-options.ts'
+import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
+import type { ServingRules } from '@serve-dist/manifest'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
@@ -56,8 +57,9 @@ export interface RunningServer {
  * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  const server = await serveStaged(await prepareStart(options, false))
-  const following = followStore(server, () => server.reload(), options.site)
+  const start = await prepareStart(options, false)
+  const server = await serveStaged(start)
+  const following = followStore(server, () => server.reload(), start.options.site)
   const close = server.close.bind(server)
   // Not a copy: what it serves changes.
   return Object.assign(server, {
@@ -108,12 +110,10 @@ export async function serveStaged(
 
   // 2. The build, as a table in memory.
   const place = worker?.source ?? placeOf(resolved)
-  const live = await openStagedSite(place, withHsts(siteOptionsOf(resolved), tls?.hsts)).catch(
-    async (error: unknown) => {
-      await operations?.close()
-      throw error
-    },
-  )
+  const live = await openStagedSite(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
+    await operations?.close()
+    throw error
+  })
   const giveUp = async (error: unknown): Promise<never> => {
     live.close()
     await operations?.close()
@@ -252,24 +252,21 @@ async function openRedirects(
   return await listenForRedirects(origin, address)
 }
 
-/** What the manifest does not list is served from the disk where the handler looks there. */
-function siteOptionsOf({
-  site,
-  handler,
-  ssr,
-}: Pick<ServeOptions, 'handler' | 'site' | 'ssr'>): LiveSiteOptions {
+/** What the options of the server say of those of the site. */
+function siteOptionsOf({ site, handler, ssr, tls }: ResolvedServeOptions): ResolvedLiveSiteOptions {
   return {
     ...site,
     // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
-    ...(ssr !== undefined && { environment: site?.environment ?? { ...process.env } }),
-    ...(handler?.fileSystemFallback === true && { unlisted: 'ignore' }),
+    ...(ssr !== undefined && { environment: site.environment ?? { ...process.env } }),
+    // What the manifest does not list is served from the disk where the handler looks there.
+    ...(handler.fileSystemFallback && { unlisted: 'ignore' }),
+    ...(tls?.hsts !== undefined && { rules: withHsts(site.rules, tls.hsts) }),
   }
 }
 
-/** A site whose files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
-function withHsts(site: LiveSiteOptions, value: string | undefined): LiveSiteOptions {
-  if (value === undefined) return site
+/** Files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
+function withHsts(rules: ServingRules, value: string): ServingRules {
   // The first rule is the weakest. Written so, the glob for everything is nobody else's key.
-  const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...site.rules?.headers }
-  return { ...site, rules: { ...site.rules, headers } }
+  const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...rules.headers }
+  return { ...rules, headers }
 }

@@ -1,4 +1,4 @@
-import { DocumentReader, readServingRules, type RedirectRule, redirectStatuses } from '@serve-dist/manifest'
+import { type RedirectRule, redirectStatuses, s } from '@serve-dist/manifest'
 import type { ParsedFile } from './parse-headers-file.ts'
 
 /**
@@ -40,7 +40,6 @@ function readRule([from = '', ...rest]: readonly string[]): RedirectRule | strin
 
 /** The same checks as for a rule of the configuration. */
 function checked(rule: RedirectRule): RedirectRule | string {
-  const problems: string[] = []
-  readServingRules(new DocumentReader('', { redirects: [rule] }, problems))
-  return problems[0]?.replace(/^redirects\[0\]\./, '') ?? rule
+  const [problem] = s.problemsOf(s.redirectRule, rule)
+  return problem ?? rule
 }

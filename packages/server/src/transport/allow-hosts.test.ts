@@ -1,3 +1,4 @@
+import { s } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { hostList, createHostMatcher } from './allow-hosts.ts'
 
@@ -40,6 +41,8 @@ describe('hostList', () => {
     [[], ': expected a list of hosts'],
     ['example.com', ': expected a list of hosts'],
   ])('refuses %j', (names, problem) => {
-    expect(hostList(names)).toEqual([expect.stringContaining(problem)])
+    expect(s.problemsOf(s.objectOf({ allowHosts: hostList }), { allowHosts: names })).toEqual([
+      expect.stringContaining(problem),
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { s, type Schema } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
-import { type OptionCheck, readableBy } from '../read-options.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
@@ -41,11 +41,12 @@ function isNameOfHost(text: string): boolean {
   return host?.isPlain === true && host.port === undefined && !text.endsWith('.')
 }
 
-/** Checks the option: a list of names that {@link createHostMatcher} can read. */
-export const hostList: OptionCheck = (names) =>
-  Array.isArray(names) && names.length > 0
-    ? readableBy(createHostMatcher)(names.map(String))
-    : [`: ${mismatch('a list of hosts', names)}`]
+/** The option: a list of names that {@link createHostMatcher} can read. */
+export const hostList: Schema<readonly string[]> = s.readableBy((names: readonly string[]) => {
+  if (!Array.isArray(names) || names.length === 0) throw new TypeError(mismatch('a list of hosts', names))
+  createHostMatcher(names.map(String))
+  return names
+})
 
 /** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before anybody else sees them. */
 export function allowHosts(listener: RequestListener, names: readonly string[] | undefined): RequestListener {

@@ -7,6 +7,7 @@ import Fastify from 'fastify'
 import serveDist from '../../src/hosts/fastify.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { createFetchHandler } from '../../src/hosts/fetch.ts'
+import { resolveLiveSiteOptions } from '../../src/load/load-options.ts'
 import { followStore } from '../../src/live/follow-store.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { openStagedSite } from '../../src/live/open-staged-site.ts'
@@ -71,7 +72,7 @@ describe('a server of a store', () => {
   test('that is behind answers files of a newer build, by one look for all who ask', async () => {
     const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
     const place = await makeStore(page)
-    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, {})
+    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, resolveLiveSiteOptions({}))
     onTestFinished(() => live.close())
     const handle = createFetchHandler(live)
     const ask = async (path: string): Promise<string> => {
@@ -93,7 +94,7 @@ describe('a server of a store', () => {
   test('has the answers of each site made before that takes its place', async () => {
     const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
     const place = await makeStore(page)
-    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, {})
+    const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, resolveLiveSiteOptions({}))
     onTestFinished(() => live.close())
     const prepared = new Set<Site>()
     const swapped: Site[] = []
@@ -296,11 +297,11 @@ test('a replica that is behind looks at its store before a hashed file is a 404'
   const put = async (files: FixtureFiles): Promise<unknown> =>
     await publish(await buildFixture(files, { appType: 'spa', assetsDirectory: 'assets' }), store)
   await put({ 'index.html': 'one', 'assets/a-1.js': 'one' })
-  const live = await openStagedSite(place, {})
+  const live = await openStagedSite(place, resolveLiveSiteOptions({}))
   onTestFinished(() => live.close())
   // As in a bucket: nothing tells of a change, and the next look is far away.
   Object.assign(live.watched ?? {}, { folders: [], interval: 3_600_000 })
-  const following = followStore(live, () => live.reload())
+  const following = followStore(live, () => live.reload(), resolveLiveSiteOptions({}))
   onTestFinished(() => following.close())
   const handle = createFetchHandler(live)
   const ask = async (path: string): Promise<number | undefined> =>

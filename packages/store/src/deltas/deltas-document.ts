@@ -1,4 +1,4 @@
-import { DocumentReader, OperatorError } from '@serve-dist/manifest'
+import { OperatorError, s, type Schema } from '@serve-dist/manifest'
 import type { NamedBlob } from '../layout.ts'
 import { parseJson } from '../parse-json.ts'
 
@@ -7,8 +7,6 @@ const deltasVersion = 1
 
 /** The prefix of the keys of documents of deltas. */
 export const deltasPrefix = 'deltas/'
-
-const digestForm = /^[0-9a-f]{64}$/
 
 /** What a generation's files can be sent as to who has an earlier file (RFC 9842); the bytes are blobs, header included. */
 export interface DeltasDocument {
@@ -26,6 +24,25 @@ export interface DeltaVariants {
   readonly dcz?: NamedBlob
   /** Dictionary-Compressed Brotli (RFC 9842 §4). */
   readonly dcb?: NamedBlob
+}
+
+const blobSchema = s.objectOf<NamedBlob>({ sha256: s.sha256, size: s.byteCount })
+
+const variants = s.checked(
+  s.objectOf<DeltaVariants>({ dcz: s.optional(blobSchema), dcb: s.optional(blobSchema) }),
+  ({ dcz, dcb }, note) => {
+    if (dcz === undefined && dcb === undefined) note('expected dcz, dcb or both')
+  },
+)
+
+const deltasSchema = s.objectOf<DeltasDocument>({
+  version: s.oneOf([deltasVersion]),
+  files: byDigest(byDigest(variants)),
+})
+
+function byDigest<Value>(value: Schema<Value>): Schema<ReadonlyMap<string, Value>> {
+  const digest = s.text('a SHA-256 in 64 lower-case hexadecimal digits as key', /^[0-9a-f]{64}$/)
+  return s.converted(s.recordOf(value, digest), (values) => new Map(Object.entries(values)))
 }
 
 /** @param id - of the build. */
@@ -48,17 +65,14 @@ export function deltaBlobsOf({ files }: DeltasDocument): readonly NamedBlob[] {
  * @param place - of the document, for messages.
  * @throws OperatorError (`SD_STORE_INVALID`) that lists all that is wrong.
  */
-export function parseDeltas(text: string, place: string): DeltasDocument {
-  const problems: string[] = []
-  const root = new DocumentReader('$', parseJson(text), problems)
-  const version = root.field('version').value
+export function parseDeltas(json: string, place: string): DeltasDocument {
+  const document = parseJson(json)
+  const { version }: { readonly version?: unknown } = Object(document)
   if (version !== deltasVersion) {
-    problems.push(`expected version ${deltasVersion} of deltas, found ${JSON.stringify(version) ?? 'none'}`)
+    const found = JSON.stringify(version) ?? 'none'
+    throw invalid(place, [`expected version ${deltasVersion} of deltas, found ${found}`])
   }
-  const files = problems.length > 0 ? new Map<string, never>() : readByDigest(root.field('files'), readFile)
-  if (problems.length === 0) return { version: deltasVersion, files }
-  const heading = `${place} cannot be read, so no delta of it can be found; publish the build again:`
-  throw new OperatorError('SD_STORE_INVALID', problems, { heading })
+  return s.read(deltasSchema, document, '$', (problems) => invalid(place, problems))
 }
 
 /** The text of a document, a file a line; sorted, so that what is equal has equal bytes. */
@@ -74,34 +88,7 @@ function sortedEntries<Value>(map: ReadonlyMap<string, Value>): (readonly [strin
   return [...map].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function readByDigest<Value>(
-  reader: DocumentReader,
-  read: (value: DocumentReader) => Value,
-): ReadonlyMap<string, Value> {
-  const values = reader.record((value, digest) => {
-    if (!digestForm.test(digest))
-      value.problem('expected a SHA-256 in 64 lower-case hexadecimal digits as key')
-    return read(value)
-  })
-  return new Map(Object.entries(values))
-}
-
-function readFile(file: DocumentReader): DeltasOfFile {
-  return readByDigest(file, readVariants)
-}
-
-function readVariants(variants: DocumentReader): DeltaVariants {
-  const [dcz, dcb] = [variants.field('dcz'), variants.field('dcb')]
-  if (dcz.value === undefined && dcb.value === undefined) variants.expected('dcz, dcb or both')
-  return {
-    ...(dcz.value !== undefined && { dcz: readBlob(dcz) }),
-    ...(dcb.value !== undefined && { dcb: readBlob(dcb) }),
-  }
-}
-
-function readBlob(blob: DocumentReader): NamedBlob {
-  return {
-    sha256: blob.field('sha256').matching(digestForm, '64 lower-case hexadecimal digits'),
-    size: blob.field('size').byteCount(),
-  }
+function invalid(place: string, problems: readonly string[]): OperatorError {
+  const heading = `${place} cannot be read, so no delta of it can be found; publish the build again:`
+  return new OperatorError('SD_STORE_INVALID', problems, { heading })
 }

@@ -1,12 +1,5 @@
-import {
-  type BuildRetention,
-  defaultRetention as defaultOfBuilds,
-  isRetained,
-  OperatorError,
-} from '@serve-dist/manifest'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { type BuildRetention, defaultRetention as defaultOfBuilds, isRetained, s } from '@serve-dist/manifest'
 import type { History, NamedBlob } from '../layout.ts'
-import { withDefaults } from '../with-defaults.ts'
 
 /** Which generations stay besides the current one. */
 export interface Retention extends BuildRetention {
@@ -17,20 +10,21 @@ export interface Retention extends BuildRetention {
 /** Five generations, and those of the last seven days, within 1 GiB. */
 export const defaultRetention: Retention = { ...defaultOfBuilds, bytes: 1024 ** 3 }
 
+// By a value that is no number, all builds but the current one would go.
+const amount = s.expecting<number>('a number, 0 or more', (value) => typeof value === 'number' && value >= 0)
+const retentionSchema = s.objectOf<Retention>({
+  generations: s.withDefault(amount, () => defaultRetention.generations),
+  age: s.withDefault(amount, () => defaultRetention.age),
+  bytes: s.withDefault(amount, () => defaultRetention.bytes),
+})
+
 /**
  * Fills in the defaults.
  *
- * @throws OperatorError `SD_OPTION_INVALID`: by what is no number, all builds but the current one would go.
+ * @throws OperatorError `SD_OPTION_INVALID` that lists every wrong value.
  */
 export function resolveRetention(retention: Partial<Retention>): Retention {
-  const resolved = withDefaults(defaultRetention, retention)
-  const problems = Object.entries(resolved).flatMap(([name, value]: [string, unknown]) =>
-    typeof value === 'number' && value >= 0
-      ? []
-      : [`retention.${name}: ${mismatch('a number, 0 or more', value)}`],
-  )
-  if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
-  return resolved
+  return s.readOptions(retentionSchema, retention, 'retention')
 }
 
 /** What stays of a history. */

@@ -1,9 +1,4 @@
-import {
-  DocumentReader,
-  type EnvironmentType,
-  readEnvironmentVariables,
-  type RuntimeEnvironment,
-} from '@serve-dist/manifest'
+import { type EnvironmentType, OperatorError, type RuntimeEnvironment, s } from '@serve-dist/manifest'
 import { nearestName } from '@serve-dist/foundation/text/nearest-name'
 
 /** What the application takes from the environment of the process that serves it. */
@@ -64,40 +59,52 @@ export interface EnvironmentSettings {
 }
 
 export const defaultEnvironmentFile = 'serve-dist-env.js'
-export const environmentOptionNames = ['env', 'envPrefix', 'envFileName', 'envTypes'] as const
 
-/** Reads these options of the plugin; notes what is wrong with them. Without `env` there is no environment. */
-export function readEnvironmentOptions(
-  options: { readonly [Name in keyof EnvironmentOptions]?: unknown },
-  problems: string[],
-): EnvironmentSettings | undefined {
-  const { envPrefix = '', envFileName = defaultEnvironmentFile, envTypes } = options
-  const found: string[] = []
-  const given = new DocumentReader('', { ...options, envPrefix, envFileName }, found)
-  const types = given.field('envTypes')
-  if (envTypes !== undefined && envTypes !== false) {
-    types.matching(/\.d\.[cm]?ts$/, 'false or a path such as "src/serve-dist-env.d.ts"')
-  }
-  const env = given.field('env')
-  const environment = {
-    path: given
-      .field('envFileName')
-      .matching(/^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?js$/, 'a file name such as "serve-dist-env.js"'),
-    prefix: given.field('envPrefix').matching(/^(?:[A-Za-z_]\w*)?$/, 'a beginning of names, such as "APP_"'),
-    variables: env.value === undefined ? {} : readEnvironmentVariables(env),
-  }
-  for (const name of env.keys()) refuseUnknown(env.field(name))
-  problems.push(...found.map((problem) => `serveDist option ${problem}`))
-  if (env.value === undefined) return undefined
-  return { environment, types: typeof envTypes === 'string' || envTypes === false ? envTypes : undefined }
+interface GivenEnvironment
+  extends Required<Omit<EnvironmentOptions, 'env' | 'envTypes'>>, Pick<EnvironmentOptions, 'envTypes'> {
+  readonly env?: RuntimeEnvironment['variables']
 }
 
-const fieldNames = ['type', 'required', 'default']
+export const environmentOptionNames = ['env', 'envPrefix', 'envFileName', 'envTypes'] as const
 
-function refuseUnknown(variable: DocumentReader): void {
-  for (const name of variable.keys().filter((key) => !fieldNames.includes(key))) {
-    const nearest = nearestName(name, fieldNames)
-    const hint = nearest === undefined ? `expected ${fieldNames.join(', ')}` : `did you mean "${nearest}"?`
-    variable.field(name).problem(`unknown; ${hint}`)
-  }
+const environmentOptions = s.objectOf<GivenEnvironment>({
+  env: s.optional(s.environmentVariables({ unknownKey })),
+  envPrefix: s.withDefault(s.text('a beginning of names, such as "APP_"', /^(?:[A-Za-z_]\w*)?$/), () => ''),
+  envFileName: s.withDefault(
+    s.text('a file name such as "serve-dist-env.js"', /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?js$/),
+    () => defaultEnvironmentFile,
+  ),
+  envTypes: s.optional(
+    s.expecting<string | false>(
+      'false or a path such as "src/serve-dist-env.d.ts"',
+      (value) => value === false || (typeof value === 'string' && /\.d\.[cm]?ts$/.test(value)),
+    ),
+  ),
+})
+
+/**
+ * Reads these options of the plugin. Without `env` there is no environment.
+ *
+ * @throws OperatorError that lists every wrong option.
+ */
+export function readEnvironmentOptions(options: {
+  readonly [Name in keyof EnvironmentOptions]?: unknown
+}): EnvironmentSettings | undefined {
+  const { env, envPrefix, envFileName, envTypes } = s.read(
+    environmentOptions,
+    options,
+    '',
+    (problems) =>
+      new OperatorError(
+        'SD_OPTION_INVALID',
+        problems.map((problem) => `option ${problem}`),
+      ),
+  )
+  if (env === undefined) return undefined
+  return { environment: { path: envFileName, prefix: envPrefix, variables: env }, types: envTypes }
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known)
+  return `unknown; ${nearest === undefined ? `expected ${known.join(', ')}` : `did you mean "${nearest}"?`}`
 }

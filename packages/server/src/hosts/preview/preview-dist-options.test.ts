@@ -31,9 +31,9 @@ describe('previewDist', () => {
     ['[]', "previewDist: expected an object such as { fallback: 'spa' }, found []"],
     [
       '{"fallback":"index.html"}',
-      'previewDist option fallback: expected "spa", "404" or "none", found "index.html"',
+      'previewDist option fallback: expected one of "spa", "404", "none", found "index.html"',
     ],
-    ['{"verify":"md5"}', 'previewDist option verify: expected "size" or "hash", found "md5"'],
+    ['{"verify":"md5"}', 'previewDist option verify: expected one of "size", "hash", found "md5"'],
     [
       '{"memoryBudget":"64x"}',
       'previewDist option memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found "64x"',

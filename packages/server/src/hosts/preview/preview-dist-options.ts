@@ -1,7 +1,6 @@
-import { OperatorError } from '@serve-dist/manifest'
-import { handlerChecks, type HandlerOptions } from '../handler-options.ts'
-import { loadChecks, type LoadSiteOptions } from '../../load/load-options.ts'
-import { readOptions } from '../../read-options.ts'
+import { OperatorError, s } from '@serve-dist/manifest'
+import { handlerFields, type HandlerOptions } from '../handler-options.ts'
+import { loadFields, type LoadSiteOptions } from '../../load/load-options.ts'
 
 /** Options of the preview; the folder, the base and the logger are those of Vite's configuration. */
 export interface PreviewDistOptions
@@ -13,9 +12,9 @@ export interface ResolvedPreviewDistOptions {
   readonly site: LoadSiteOptions
 }
 
-const { onProblem: _problem, ...forHandler } = handlerChecks
-const { onWarning: _warning, ...forSite } = loadChecks
-const checks = { ...forHandler, ...forSite }
+const { onProblem: _problem, ...forHandler } = handlerFields
+const { onWarning: _warning, ...forSite } = loadFields
+const previewSchema = s.optionsOf({ ...forHandler, ...forSite })
 
 /**
  * Checks the options when the configuration is read, not when a preview starts.
@@ -30,7 +29,8 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
     )
   }
   try {
-    const { fallback, fileSystemFallback, ...site } = readOptions<PreviewDistOptions>(options, {}, checks)
+    s.readOptions(previewSchema, options)
+    const { fallback, fileSystemFallback, ...site } = options
     return {
       handler: {
         ...(fallback !== undefined && { fallback }),

@@ -1,5 +1,5 @@
+import { s, type Schema } from '@serve-dist/manifest'
 import type { TlsFiles } from './tls-credentials.ts'
-import { expecting, portNumber, readableBy, readOptions } from '../../read-options.ts'
 
 /** How a server uses TLS. */
 export interface TlsOptions extends TlsFiles {
@@ -20,25 +20,24 @@ export interface TlsOptions extends TlsFiles {
   readonly hsts?: string
 }
 
+const pemFile = s.filledText('the path of a PEM file (a certificate and its key go together)')
+
+/** `hsts` is read as the value of the field. */
+export const tlsSchema: Schema<TlsOptions> = s.optionsOf<TlsOptions>({
+  cert: pemFile,
+  key: pemFile,
+  redirectPort: s.optional(s.portNumber),
+  hsts: s.optional(s.readableBy(parseHsts)),
+})
+
 /**
  * Checks the options, and turns `hsts` into the field's value.
  *
  * @throws OperatorError that lists every wrong option, with what was found and what is expected.
  */
 export function resolveTlsOptions(options: TlsOptions): TlsOptions {
-  const resolved = readOptions<TlsOptions>(
-    options,
-    { cert: '', key: '' },
-    { cert: pemFile, key: pemFile, redirectPort: portNumber, hsts: readableBy(parseHsts) },
-  )
-  const { hsts } = resolved
-  return { ...resolved, ...(hsts !== undefined && { hsts: parseHsts(hsts) }) }
+  return s.readOptions(tlsSchema, options)
 }
-
-const pemFile = expecting(
-  'the path of a PEM file (a certificate and its key go together)',
-  (value) => typeof value === 'string' && value !== '',
-)
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DocumentReader } from './document-reader.ts'
-import { readServingRules, servingRuleNames } from './read-serving-rules.ts'
+import { problemsOf, read as readBy } from './schema.ts'
+import { servingRuleNames, servingRules } from './serving-rules-schema.ts'
 import type { ServingRules } from './serving-rules.ts'
 
 const all: ServingRules = {
@@ -32,12 +32,16 @@ const all: ServingRules = {
 const cyclic: unknown[] = []
 cyclic.push(cyclic)
 
-function read(document: unknown): { rules: ServingRules; problems: string[] } {
-  const problems: string[] = []
-  return { rules: readServingRules(new DocumentReader('', document, problems)), problems }
+function read(document: unknown): { rules: ServingRules; problems: readonly string[] } {
+  const problems = problemsOf(servingRules, document)
+  return { rules: problems.length > 0 ? {} : readBy(servingRules, document, '', unexpected), problems }
 }
 
-describe('readServingRules', () => {
+function unexpected(problems: readonly string[]): Error {
+  return new Error(problems.join())
+}
+
+describe('servingRules', () => {
   test('reads every rule that there is', () => {
     expect(read(all)).toEqual({ rules: all, problems: [] })
     expect(servingRuleNames.toSorted()).toEqual(Object.keys(all).toSorted())

@@ -1,0 +1,70 @@
+import { isJson } from '@serve-dist/foundation/values/is-json'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { servablePath } from './document-schemas.ts'
+import * as s from './schema.ts'
+import {
+  deepestJson,
+  type EnvironmentType,
+  type EnvironmentVariable,
+  environmentTypes,
+  type RuntimeEnvironment,
+} from './runtime-environment.ts'
+
+/** What both a shell and a Kubernetes ConfigMap take for the name of a variable (POSIX.1-2017 §8.1, lower case too). */
+const nameForm = /^[A-Za-z_]\w*$/
+
+const variableName = s.checked(s.text('a name'), (name, note) => {
+  if (!nameForm.test(name))
+    note('expected a name of letters, digits and "_" that does not begin with a digit')
+})
+
+interface GivenVariable {
+  readonly type: EnvironmentType
+  readonly required?: boolean
+  readonly default?: unknown
+}
+
+/** Returns the schema of variables by name; a `type` that is left out is `string`. */
+export function environmentVariables(
+  form: s.ObjectForm = {},
+): s.Schema<Readonly<Record<string, EnvironmentVariable>>> {
+  const given = s.objectOf<GivenVariable>(
+    {
+      type: s.withDefault(s.oneOf(environmentTypes), () => 'string'),
+      required: s.optional(s.trueOrFalse),
+      default: s.optional(s.anything),
+    },
+    { ...form, what: 'an object such as { "type": "string", "required": true }' },
+  )
+  const variable = s.checked(given, ({ type, required = false, default: preset }, note) => {
+    if (preset === undefined) return
+    if (required) note('a required variable takes no default; remove one of the two', 'default')
+    const problem = presetProblem(type, preset)
+    if (problem !== undefined) note(mismatch(problem, preset), 'default')
+  })
+  return s.recordOf(
+    s.converted(variable, ({ type, required, default: preset }) => ({
+      type,
+      ...(required === true && { required }),
+      ...(preset !== undefined && { default: preset }),
+    })),
+    variableName,
+  )
+}
+
+/** What a build takes from its environment. */
+export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.objectOf<RuntimeEnvironment>({
+  path: servablePath,
+  prefix: s.text(
+    'the beginning of the name of a variable, such as "APP_"',
+    (prefix) => prefix === '' || nameForm.test(prefix),
+  ),
+  variables: environmentVariables(),
+})
+
+/** What is expected instead, if the type does not allow the value. */
+function presetProblem(type: EnvironmentType, preset: unknown): string | undefined {
+  if (type !== 'json' && typeof preset !== type) return `a ${type}`
+  if (type === 'number' && !Number.isFinite(preset)) return 'a finite number'
+  return isJson(preset, deepestJson) ? undefined : 'a value that JSON holds as it is'
+}

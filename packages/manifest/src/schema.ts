@@ -1,0 +1,263 @@
+import * as v from 'valibot'
+import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
+
+// The only file that imports valibot, so that it is bundled once and no published type names it
+// (docs/decisions/031-one-schema.md).
+
+/** The form of a value: checks it and reads it. */
+export interface Schema<Output> {
+  readonly '~standard': { readonly types?: { readonly output: Output } | undefined }
+}
+
+/** The form of a field that may be missing. */
+export interface OptionalSchema<Output> extends Schema<Output | undefined> {
+  readonly type: 'optional'
+}
+
+/** A schema for each field of an object. */
+export type Fields<Type> = {
+  readonly [Name in keyof Type]-?: undefined extends Type[Name]
+    ? OptionalSchema<Exclude<Type[Name], undefined>>
+    : Schema<Type[Name]>
+}
+
+/** Notes a problem, if there is one, of a value, or of the part of it that the keys lead to. */
+export type NoteProblem = (problem: string | undefined, ...keys: readonly PropertyKey[]) => void
+
+/**
+ * Reads a value.
+ *
+ * @param place - of the value, for the problems; `''` for a value that has no name.
+ * @param fail - makes the error that is thrown of all problems, each `place: problem`.
+ */
+export function read<Output>(
+  schema: Schema<Output>,
+  value: unknown,
+  place: string,
+  fail: (problems: readonly string[]) => Error,
+): Output {
+  const result = v.safeParse(ofValibot(schema), value)
+  if (result.success) return result.output
+  throw fail(result.issues.map((issue) => describe(issue, place)))
+}
+
+/** Returns all problems of a value that has no name. */
+export function problemsOf(schema: Schema<unknown>, value: unknown): readonly string[] {
+  return (v.safeParse(ofValibot(schema), value).issues ?? []).map((issue) => describe(issue, ''))
+}
+
+export const anything: Schema<unknown> = v.unknown()
+
+export const trueOrFalse: Schema<boolean> = booleanOf('true or false')
+
+export function booleanOf(what: string): Schema<boolean> {
+  return v.boolean(expected(what))
+}
+
+/** A value of any kind that a check accepts. */
+export function expecting<Output>(what: string, holds: (value: unknown) => boolean): Schema<Output> {
+  return v.custom<Output>(holds, expected(what))
+}
+
+/** @param holds - a form, or a check. */
+export function text(what: string, holds: RegExp | ((text: string) => boolean) = () => true): Schema<string> {
+  const message = expected(what)
+  return v.pipe(
+    v.string(message),
+    holds instanceof RegExp ? v.regex(holds, message) : v.check(holds, message),
+  )
+}
+
+/** A whole number, 0 or more. */
+export function wholeNumber(what: string, most: number = Number.MAX_SAFE_INTEGER): Schema<number> {
+  const message = expected(what)
+  const holds = (value: number): boolean => Number.isSafeInteger(value) && value >= 0 && value <= most
+  return v.pipe(v.number(message), v.check(holds, message))
+}
+
+export function oneOf<const Choice extends string | number>(choices: readonly Choice[]): Schema<Choice> {
+  return v.picklist(choices, expected(`one of ${choices.map(show).join(', ')}`))
+}
+
+export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
+  return v.array(ofValibot(item), expected('a list'))
+}
+
+/** An object whose keys are free. */
+export function recordOf<Value>(
+  value: Schema<Value>,
+  key: Schema<string> = text('a key'),
+): Schema<Record<string, Value>> {
+  const [keys, values] = [ofValibot(key), ofValibot(value)]
+  // Not by `record`, which leaves out `__proto__`, `constructor` and `prototype`.
+  const map = v.pipe(
+    v.custom<Readonly<Record<string, unknown>>>(isRecord, expected('an object')),
+    v.transform((given) => new Map<unknown, unknown>(Object.entries(given))),
+    v.map(keys, values),
+    v.transform((entries): Record<string, Value> => Object.fromEntries(entries)),
+  )
+  return readingBy(v.record(v.string(), values), () => map)
+}
+
+/** How an object is called in the problem of another value, and what is wrong with a key that it does not have. */
+export interface ObjectForm {
+  readonly what?: string
+  /** Without it, such keys are left out. */
+  readonly unknownKey?: (key: string, known: readonly string[]) => string
+}
+
+export function objectOf<Type extends object>(
+  fields: Fields<Type>,
+  { what = 'an object', unknownKey }: ObjectForm = {},
+): Schema<Type> {
+  const named = Object.entries<Schema<unknown>>(fields)
+  const entries = Object.fromEntries(named.map(([name, schema]) => [name, ofValibot(schema)]))
+  // Of a missing field, the problem is the one that it has.
+  const message = ({ input, path }: v.BaseIssue<unknown>): string => {
+    const field = entries[String(path?.[0].key)]
+    return (field && v.safeParse(field, undefined).issues?.[0].message) ?? mismatch(what, input)
+  }
+  const object =
+    unknownKey === undefined ? v.object(entries, message) : closedObject(entries, message, unknownKey)
+  const refused = v.custom(() => false, message)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is a schema for each field of it
+  return readingBy(object, (value) => (isRecord(value) ? object : refused)) as Schema<Type>
+}
+
+/** One schema for objects, one for all other values. */
+export function objectOr<Type, Other>(object: Schema<Type>, other: Schema<Other>): Schema<Type | Other> {
+  const [forObjects, forOthers] = [ofValibot(object), ofValibot(other)]
+  return readingBy(v.union([forObjects, forOthers]), (value) => (isRecord(value) ? forObjects : forOthers))
+}
+
+export function orNull<Output>(schema: Schema<Output>): Schema<Output | null> {
+  return v.nullable(ofValibot(schema))
+}
+
+export function optional<Output>(schema: Schema<Output | undefined>): OptionalSchema<Output> {
+  return v.optional(ofValibot(schema))
+}
+
+/** @param makeDefault - makes what the schema reads if nothing is given. */
+export function withDefault<Output>(
+  schema: Schema<Output>,
+  makeDefault: () => object | string | number | boolean,
+): Schema<Output> {
+  return v.optional(ofValibot(schema), makeDefault)
+}
+
+/** Returns what a schema reads if nothing is given. */
+export function defaultOf<Output>(schema: Schema<Output>): Output {
+  return read(schema, undefined, '', ([problem]) => new TypeError(problem))
+}
+
+/** Makes the schema when it is first used: a start that needs no rules for policies is 4 ms shorter. */
+export function lazy<Output>(make: () => Schema<Output>): Schema<Output> {
+  let made: v.GenericSchema<unknown, Output> | undefined
+  return v.lazy(() => (made ??= ofValibot(make())))
+}
+
+/** Also checks a value that the schema has read. */
+export function checked<Output>(
+  schema: Schema<Output>,
+  check: (value: Output, note: NoteProblem) => void,
+): Schema<Output> {
+  return v.pipe(
+    ofValibot(schema),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      check(dataset.value, (message, ...keys) => {
+        const [first, ...rest] = keys.map(pathItem)
+        if (message === undefined) return
+        addIssue({ message, ...(first !== undefined && { path: [first, ...rest] }) })
+      })
+    }),
+  )
+}
+
+/** Converts a value that has no problem. */
+export function converted<Input, Output>(
+  schema: Schema<Input>,
+  convert: (value: Input) => Output,
+): Schema<Output> {
+  return v.pipe(ofValibot(schema), v.transform(convert))
+}
+
+/** A value that a function reads; the message of the error that it throws is the problem. */
+export function readableBy<Output>(parse: (value: never) => Output): Schema<Output> {
+  return v.pipe(
+    v.unknown(),
+    v.rawTransform<unknown, Output>(({ dataset, addIssue, NEVER }) => {
+      try {
+        return Reflect.apply(parse, undefined, [dataset.value])
+      } catch (error) {
+        addIssue({ message: error instanceof Error ? error.message : String(error) })
+        return NEVER
+      }
+    }),
+  )
+}
+
+function closedObject(
+  entries: v.ObjectEntries,
+  message: (issue: v.BaseIssue<unknown>) => string,
+  unknownKey: NonNullable<ObjectForm['unknownKey']>,
+): v.GenericSchema {
+  const known = Object.keys(entries)
+  const object = v.pipe(
+    v.looseObject(entries, message),
+    v.rawCheck(({ dataset, addIssue }) => {
+      for (const key of Object.keys(Object(dataset.value)).filter((name) => !known.includes(name))) {
+        addIssue({ message: unknownKey(key, known), path: [pathItem(key)] })
+      }
+    }),
+  )
+  return {
+    ...object,
+    '~run': ({ value }, config) =>
+      object['~run']({ value: isRecord(value) ? omitUndefined(value) : value }, config),
+  }
+}
+
+/** In options, `undefined` counts as missing. */
+function omitUndefined(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** The first schema, which says what is read, for a value that others read. */
+function readingBy<Output>(
+  schema: v.GenericSchema<unknown, Output>,
+  choose: (value: unknown) => v.GenericSchema<unknown, Output>,
+): v.GenericSchema<unknown, Output> {
+  return { ...schema, '~run': (dataset, config) => choose(dataset.value)['~run'](dataset, config) }
+}
+
+function ofValibot<Output>(schema: Schema<Output>): v.GenericSchema<unknown, Output> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every schema is made by this file
+  return schema as v.GenericSchema<unknown, Output>
+}
+
+function expected(what: string): (issue: v.BaseIssue<unknown>) => string {
+  return ({ input }) => mismatch(what, input)
+}
+
+function pathItem(key: PropertyKey): v.UnknownPathItem {
+  return { type: 'unknown', origin: 'value', input: undefined, key, value: undefined }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function describe({ path, message }: v.BaseIssue<unknown>, place: string): string {
+  const whole = path?.reduce((outer, { key }) => placeOf(outer, key), place) ?? place
+  return whole === '' ? message : `${whole}: ${message}`
+}
+
+/** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */
+function placeOf(place: string, key: unknown): string {
+  if (typeof key === 'number') return `${place}[${key}]`
+  const name = String(key)
+  const own = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
+  return place === '' ? own.replace(/^\./, '') : place + own
+}

@@ -1,0 +1,6 @@
+export * from './document-schemas.ts'
+export { glob } from './glob-schema.ts'
+export { environmentVariables, runtimeEnvironment } from './runtime-environment-schema.ts'
+export * from './option-schemas.ts'
+export * from './schema.ts'
+export { redirectRule, servingRules, writtenServingRules } from './serving-rules-schema.ts'

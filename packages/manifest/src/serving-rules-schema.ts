@@ -1,0 +1,90 @@
+import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { show } from '@serve-dist/foundation/values/mismatch'
+import { fieldProblem, isFieldValue } from './field-grammar.ts'
+import { glob } from './glob-schema.ts'
+import { beside, conflictingFields } from './policy-conflicts.ts'
+import { policyRules } from './policy-rules-schema.ts'
+import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
+import * as s from './schema.ts'
+import {
+  fallbacks,
+  type FieldValues,
+  preferences,
+  type RedirectRule,
+  redirectStatuses,
+  type ServingRules,
+  sourceMapChoices,
+} from './serving-rules.ts'
+
+const fieldValues: s.Schema<FieldValues> = s.checked(
+  s.recordOf(s.orNull(s.text('the value of a field, or null'))),
+  (fields, note) => {
+    for (const [name, value] of Object.entries(fields)) note(fieldProblem(name, value ?? ''), name)
+  },
+)
+
+function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
+  const fields = s.objectOf<RedirectRule>(
+    {
+      from: s.text('a path such as "/old/*"'),
+      to: s.text('a path that begins with one "/", or an http(s) URL'),
+      status: s.optional(s.oneOf(redirectStatuses)),
+      force: s.optional(s.trueOrFalse),
+    },
+    { ...form, what: 'an object with "from" and "to"' },
+  )
+  return s.checked(fields, ({ from, to }, note) => {
+    const [source, target] = [redirectSourceProblem(from), redirectTargetProblem(to, from)]
+    if (source !== undefined) note(`${source}, found ${show(from)}`, 'from')
+    if (target !== undefined) note(`${target}, found ${show(to)}`, 'to')
+  })
+}
+
+/** This table is the list of rules that there are. */
+function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules> {
+  const globs = s.listOf(glob)
+  return {
+    prefer: s.optional(s.oneOf(preferences)),
+    fallback: s.optional(s.oneOf(fallbacks)),
+    immutable: s.optional(globs),
+    cacheControl: s.optional(s.recordOf(s.text('a value of Cache-Control in ASCII', isFieldValue), glob)),
+    headers: s.optional(s.recordOf(fieldValues, glob)),
+    redirects: s.optional(s.listOf(redirect(formOf('key')))),
+    securityHeaders: s.optional(s.trueOrFalse),
+    csp: s.optional(s.lazy(() => policyRules(formOf))),
+    earlyHints: s.optional(s.trueOrFalse),
+    cors: s.optional(globs),
+    sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
+    sharedCache: s.optional(s.trueOrFalse),
+  }
+}
+
+const fields = fieldsOf(() => ({}))
+
+/** The names of all rules. */
+export const servingRuleNames: readonly string[] = Object.keys(fields)
+
+/** Rules in a document that a program wrote: names that this release does not know are left out. */
+export const servingRules: s.Schema<ServingRules> = s.objectOf<ServingRules>(fields)
+
+/** One redirect of such a document. */
+export const redirectRule: s.Schema<RedirectRule> = redirect({})
+
+/** Rules that a person wrote. */
+export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>
+  s.checked(s.objectOf<ServingRules>(fieldsOf(refusingUnknown), refusingUnknown('rule')), (rules, note) => {
+    for (const place of conflictingFields(rules)) note(beside, 'headers', ...place)
+  }),
+)
+
+/** Names the nearest key that there is. */
+function refusingUnknown(noun: string): s.ObjectForm {
+  return {
+    unknownKey(key, known) {
+      const nearest = nearestName(key, known)
+      const cure =
+        nearest === undefined ? `the ${noun}s are ${known.join(', ')}` : `did you mean "${nearest}"?`
+      return `there is no such ${noun}; ${cure}`
+    },
+  }
+}
