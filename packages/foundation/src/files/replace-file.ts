@@ -6,14 +6,19 @@ import { isMissing } from './file-error.ts'
 /**
  * Writes a temporary file and renames it, so that readers see the old text or the new one. Creates a missing folder, which
  * only the owner may enter.
+ *
+ * @param aside - the temporary file. A single writer names it, so that its next run replaces what a killed one left.
  */
-export async function replaceFile(file: string, text: string): Promise<void> {
-  const aside = `${file}.${randomUUID()}.part`
+export async function replaceFile(
+  file: string,
+  text: string,
+  aside: string = `${file}.${randomUUID()}.part`,
+): Promise<void> {
   try {
-    await writeFile(aside, text, { flag: 'wx' }).catch(async (error: unknown) => {
+    await writeFile(aside, text).catch(async (error: unknown) => {
       if (!isMissing(error)) throw error
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(aside, text, { flag: 'wx' })
+      await writeFile(aside, text)
     })
     await rename(aside, file)
   } finally {

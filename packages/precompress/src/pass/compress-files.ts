@@ -1,5 +1,6 @@
 import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
+import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
@@ -15,7 +16,10 @@ import { type Compressed, createTally, type Tally } from './create-tally.ts'
 export interface Compression
   extends
     Pick<FileContext, 'folder' | 'ours' | 'cache'>,
-    Pick<ResolvedPrecompressOptions, 'codings' | 'minimumSize' | 'environment' | 'signal' | 'onProgress'> {
+    Pick<
+      ResolvedPrecompressOptions,
+      'codings' | 'minimumSize' | 'bytesInFlight' | 'environment' | 'signal' | 'onProgress'
+    > {
   readonly encoder: Encoder
   readonly writer: BuildWriter
   /** Where files stand that were looked at, so that no variant can. */
@@ -42,7 +46,7 @@ export async function compressFiles(
   listed: readonly ListedFile[],
   compression: Compression,
 ): Promise<Compressed> {
-  const { folder, encoder, signal, onProgress, warn } = compression
+  const { folder, encoder, bytesInFlight, signal, onProgress, warn } = compression
   // Largest first: one that is begun last would be waited for alone.
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
   const tally = createTally(files, { onProgress, onFailure: encoder.abandon })
@@ -60,6 +64,12 @@ export async function compressFiles(
     tally.add(file, await compressFile(task, context).catch(failureOf))
   }
 
+  // The variants of a file stay in memory until its last coding is done.
+  const inFlight = createWeightedSemaphore(bytesInFlight)
+  const compressLarge = async (file: FileTask): Promise<void> => {
+    await inFlight(async () => await compressOne(file), file.codings.length > 0 ? file.size : 0)
+  }
+
   const large = files.filter((file) => !isSmall(file))
   const abort = (): void => {
     tally.fail({ error: signal?.reason })
@@ -67,7 +77,7 @@ export async function compressFiles(
   }
   signal?.addEventListener('abort', abort)
   await Promise.all([
-    forEachAtOnce(large, filesAtOnce, compressOne),
+    forEachAtOnce(large, filesAtOnce, compressLarge),
     compressSmallFiles(files.filter(isSmall), { ...compression, tally, compressOne }),
   ]).finally(() => signal?.removeEventListener('abort', abort))
   const compressed = tally.total()

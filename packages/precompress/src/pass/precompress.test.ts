@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import {
   manifestPath,
   parseManifest,
@@ -10,7 +11,8 @@ import {
 } from '@serve-dist/manifest'
 import { describe, expect, test, vi } from 'vitest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
-import { precompress } from './precompress.ts'
+import type { EncodeThread } from '../encode/start-encode-thread.ts'
+import { passTools, precompress, runPass } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
@@ -99,6 +101,33 @@ describe('precompress', () => {
       'gzip',
     ])
     expect(await readFolder(folder)).not.toContain('drafts/x.html.br')
+  })
+
+  test('keeps variants in memory of no more originals than `bytesInFlight`', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `${index}.js`)
+    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, script.repeat(20) + name])))
+    const begun = new Set<string>()
+    let filesDone = 0
+    let most = 0
+    const startThread = (): EncodeThread => ({
+      encodeFile: async ({ path }) => {
+        begun.add(path)
+        most = Math.max(most, begun.size - filesDone)
+        await setImmediate()
+        return { encoded: new Uint8Array(1), milliseconds: 0 }
+      },
+      compressBatch: async () => await Promise.reject(new Error('no file is small')),
+      end: async () => {},
+    })
+    // Two files of 82 kB.
+    const options = { bytesInFlight: 200_000, cache: false, onProgress: noteProgress }
+    function noteProgress({ files }: Progress): void {
+      filesDone = files
+    }
+    const { encodings } = await runPass(folder, options, { tools: { ...passTools, startThread } })
+    expect(encodings).toBe(36)
+    expect(begun.size).toBeGreaterThan(2)
+    expect(most).toBeLessThanOrEqual(2)
   })
 
   test('takes a build with several pages for one without a fallback', async () => {

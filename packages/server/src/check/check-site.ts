@@ -54,7 +54,9 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   const wanted = options.timeLimit ?? Math.round(60_000 + plan.requests * 1000 + plan.bytes / 100)
   const timeLimit = Math.min(wanted, longestTimeout)
   const signal = AbortSignal.timeout(timeLimit)
-  const client = createSiteClient({ ...options, origin: address, signal })
+  const stop = new AbortController()
+  signal.addEventListener('abort', () => stop.abort(), { once: true })
+  const client = createSiteClient({ ...options, origin: address, signal: stop.signal })
   const seen = new Set<Proxy>()
   let requests = 0
   const ask: AskedSite['ask'] = async (question) => {
@@ -94,7 +96,11 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     const asked = { ask, mount, policyByEnvironment }
     const files: AskedFile[] = []
     await forEachAtOnce(plan.targets.entries(), options.concurrency, async ([index, each]) => {
-      files[index] = await askFile(each, asked)
+      files[index] = await askFile(each, asked).catch((error: unknown) => {
+        // Other requests may take half a minute.
+        stop.abort()
+        throw error
+      })
     })
     observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.

@@ -51,8 +51,8 @@ export function explain(command: Command, { code, message }: CommanderError): st
 function describeUnknown(command: Command, flag: string): string {
   const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
   const replacement = removedFlags.get(flag)
-  // `check` and `explain` had all rules of the server.
-  const hadRules = ['check', 'explain'].includes(command.name())
+  // `check` and `explain` had all rules of the server, and never `--verify`.
+  const hadRules = ['check', 'explain'].includes(command.name()) && flag !== '--verify'
   if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
     return describeServerFlag(ofServer, command)
   }

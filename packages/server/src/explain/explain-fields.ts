@@ -40,7 +40,7 @@ function describeDefault(
   { name, value }: Pick<ExplainedField, 'name' | 'value'>,
   explanation: Explanation,
 ): string {
-  const { answer, resource } = explanation
+  const { answer, representation } = explanation
   const status = `belongs to status ${answer?.status}`
   switch (name) {
     case 'Accept-Ranges':
@@ -54,7 +54,9 @@ function describeDefault(
     case 'Content-Length':
       return 'the bytes of this body'
     case 'Content-Type':
-      return resource === undefined ? 'the body is one line that names the status' : "by the name's extension"
+      return representation === undefined
+        ? 'the body is one line that names the status'
+        : "by the name's extension"
     case 'ETag':
       return 'from the SHA-256 of these bytes'
     case 'Last-Modified':

@@ -275,6 +275,25 @@ describe('explain', () => {
     ])
   })
 
+  test.each<[number, Partial<RequestFields>]>([
+    [405, { method: 'POST' }],
+    [406, { acceptEncoding: 'identity;q=0, *;q=0' }],
+    [416, { range: 'bytes=99-' }],
+  ])('says that the body of a %i names the status', (status, given) => {
+    const site = sites['with rules'] ?? fakeSite({})
+    const explanation = explain(site, requestOf({ target: '/assets/app.js', ...given }), 'spa')
+    expect(explanation.answer?.status).toBe(status)
+    const type = explainFields(site, explanation).find(({ name }) => name === 'Content-Type')
+    expect(type?.why).toBe('the body is one line that names the status')
+  })
+
+  test('names no file and no field that was taken away for a 405', () => {
+    const site = sites['with rules'] ?? fakeSite({})
+    const explanation = explain(site, requestOf({ target: '/about', method: 'POST' }), 'spa')
+    expect([explanation.answer?.status, explanation.resource]).toEqual([405, undefined])
+    expect(removedFields(site, explanation)).toEqual([])
+  })
+
   test('names headings of docs/http.md', () => {
     const document = readFileSync(new URL('../../../../docs/http.md', import.meta.url), 'utf8')
     const headings = new Set(Array.from(document.matchAll(/^## (.+)$/gm), ([, heading]) => heading))

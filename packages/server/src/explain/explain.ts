@@ -34,8 +34,8 @@ export function explain(site: Site, request: RequestFields, fallback: Fallback |
   return {
     answer,
     steps: reasons.flatMap((reason) => describeReason(reason, site, request) ?? []),
-    // The plain 404 is about no file, even if a page was considered.
-    resource: answer?.status === 404 ? sent?.resource : resource,
+    // A plain 404 and a 405 are about no file, even if the path has one.
+    resource: answer?.status === 404 || answer?.status === 405 ? sent?.resource : resource,
     representation: sent?.representation,
     range: sent?.range,
   }

@@ -55,7 +55,7 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
   const pages = [netlify, cloudflarePages].map((host) => pagesFolder(plan, host))
 
   await mkdir(join(root, 'builds'), { recursive: true })
-  if (before.buildId === undefined) await replaceFile(join(root, markName), stringifyMark(before))
+  if (before.buildId === undefined) await placeText(root, markName, stringifyMark(before))
   const aside = join(root, `${build}.part`)
   await rm(aside, { recursive: true, force: true })
   await rm(join(root, build), { recursive: true, force: true })
@@ -70,8 +70,8 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
     await rename(next, join(root, name))
   }
   await replaceLink(root, 'public', build)
-  await replaceFile(join(root, 'nginx.conf'), nginx.text)
-  await replaceFile(join(root, markName), stringifyMark({ version: 1, number, buildId: site.buildId }))
+  await placeText(root, 'nginx.conf', nginx.text)
+  await placeText(root, markName, stringifyMark({ version: 1, number, buildId: site.buildId }))
   await removeOlder(root, number)
   const kept = plan.files.filter(({ resource }) => resource.buildId !== undefined).length
   return {
@@ -170,6 +170,11 @@ async function writeTexts(folder: string, texts: ReadonlyMap<string, string>): P
     await mkdir(dirname(join(folder, place)), { recursive: true })
     await writeFile(join(folder, place), text)
   }
+}
+
+/** Uses one temporary name for each file, so that an export replaces what a killed one left. */
+async function placeText(root: string, name: string, text: string): Promise<void> {
+  await replaceFile(join(root, name), text, join(root, `${name}.part`))
 }
 
 async function replaceLink(root: string, name: string, target: string): Promise<void> {

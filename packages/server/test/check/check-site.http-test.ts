@@ -264,6 +264,19 @@ describe('serve-dist check of a site', () => {
     expect(asked).toBeLessThanOrEqual(9)
   })
 
+  test('stops at a 429 while other requests get no answer', async () => {
+    const directory = await buildFixture(files)
+    const limiting = await listen((request, response) => {
+      if (request.url === '/') response.setHeader('content-type', 'text/html').end('page')
+      // The server never answers the other files.
+      else if (request.url?.startsWith('/assets/') === true) response.writeHead(429).end()
+    })
+    const started = performance.now()
+    const run = await runCheck([limiting, '--build', directory])
+    expect(run).toMatchObject({ code: 1, stopped: expect.stringContaining('answers 429') })
+    expect(performance.now() - started).toBeLessThan(20_000)
+  })
+
   test('sends the fields of -H, with which it is let in', async () => {
     const { url, directory } = await startSite()
     const guarded = await listen((request, response) => {

@@ -316,6 +316,7 @@ describe('serve-dist', () => {
     [['check', '--fallback', 'spa'], "option '--fallback' was removed: write the rule fallback in"],
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
     [['explain', '/', '--csp'], "option '--csp' was removed: write the rule csp in"],
+    [['check', '--verify'], `option '--verify' is for serving; "check" does not take it`],
     [
       ['compress', '--cache-size', '0'],
       "option '--cache-size' was removed: use the option cacheSize of the plugin",

@@ -103,6 +103,14 @@ describe('hashedNames of assets', () => {
     expect(hashedNames(files, {}, askedFor(pattern, 'a.svg')).size).toBe(0)
   })
 
+  test('count one content once, given as a text or as bytes', () => {
+    const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-CE2fndev.svg', 'a.svg')]
+    const asked = createAskedNames()
+    const record = asked.record(pattern)
+    for (const source of ['one', new TextEncoder().encode('one')]) record({ names: ['a.svg'], source })
+    expect(hashedNames(files, {}, asked).size).toBe(0)
+  })
+
   test('are told from a chosen one of another form', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-abcdefgh.min.svg', 'a.svg')]
     expect(hashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(
