@@ -144,7 +144,7 @@ function isObject(value: unknown): value is object {
 
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
-  if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
+  if (servingRuleNames().includes(name)) return `did you mean serving: { ${name} }? T${all}`
   const nearest = nearestName(name, names)
   return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
 }
