@@ -58,7 +58,7 @@ export { variantPath } from './variant-path.ts'
 export { dictionariesOf, type Dictionary } from './dictionaries.ts'
 export type { ChangedFile, Download } from './download.ts'
 export type { Fields, OptionalSchema, Schema } from './schema.ts'
-/** What options and documents are described by. */
+/** Schemas of options and documents, and the functions that make them: for the packages of serve-dist. */
 export * as s from './schemas.ts'
 export { fieldProblem } from './field-grammar.ts'
 export { servingRuleNames } from './serving-rules-schema.ts'

@@ -51,7 +51,7 @@ export function numberOf(things: string): s.Schema<number> {
   return s.expecting(`a number of ${things}, 0 or more`, (value) => typeof value === 'number' && value >= 0)
 }
 
-/** The number of a port; 0 stands for any that is free. */
+/** The number of a port; 0 picks a free one. */
 export const portNumber: s.Schema<number> = s.wholeNumber('a whole number from 0 to 65535', 65_535)
 
 export const abortSignal: s.Schema<AbortSignal> = s.expecting(

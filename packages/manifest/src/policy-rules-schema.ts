@@ -47,7 +47,7 @@ function sources(
   })
 }
 
-/** What is wrong with the sources together. */
+/** Returns the problem of sources that do not go together. */
 function listProblem(
   directive: PolicyDirective,
   count: number,

@@ -52,7 +52,7 @@ export function environmentVariables(
   )
 }
 
-/** What a build takes from its environment. */
+/** The variables that a build reads from the environment of its server. */
 export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.lazy(() =>
   s.objectOf<RuntimeEnvironment>({
     path: servablePath,
@@ -64,7 +64,7 @@ export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.lazy(() =>
   }),
 )
 
-/** What is expected instead, if the type does not allow the value. */
+/** Returns the expected value if the type does not allow the given one. */
 function presetProblem(type: EnvironmentType, preset: unknown): string | undefined {
   if (type !== 'json' && typeof preset !== type) return `a ${type}`
   if (type === 'number' && !Number.isFinite(preset)) return 'a finite number'

@@ -99,10 +99,11 @@ export function recordOf<Value>(
   return readingBy(v.record(v.string(), values), () => map)
 }
 
-/** How an object is called in the problem of another value, and what is wrong with a key that it does not have. */
+/** The texts of problems with an object. */
 export interface ObjectForm {
+  /** What is expected instead of another value. @default 'an object' */
   readonly what?: string
-  /** Without it, such keys are left out. */
+  /** Returns the problem of a key that has no schema. Without it, such keys are left out. */
   readonly unknownKey?: (key: string, known: readonly string[]) => string
 }
 
@@ -124,7 +125,7 @@ export function objectOf<Type extends object>(
   return readingBy(object, (value) => (isRecord(value) ? object : refused)) as Schema<Type>
 }
 
-/** One schema for objects, one for all other values. */
+/** An object, or another value: each has its own schema, so that problems are those of the right one. */
 export function objectOr<Type, Other>(object: Schema<Type>, other: Schema<Other>): Schema<Type | Other> {
   const [forObjects, forOthers] = [ofValibot(object), ofValibot(other)]
   return readingBy(v.union([forObjects, forOthers]), (value) => (isRecord(value) ? forObjects : forOthers))
@@ -224,7 +225,7 @@ function omitUndefined(given: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** The first schema, which says what is read, for a value that others read. */
+/** Describes values by a schema, and reads them by other schemas. */
 function readingBy<Output>(
   schema: v.GenericSchema<unknown, Output>,
   choose: (value: unknown) => v.GenericSchema<unknown, Output>,
