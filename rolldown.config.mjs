@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { toJsonSchema } from '@valibot/to-json-schema'
 import { defineConfig } from 'rolldown'
 
 // Writes the programs of the packages; `tsc -b` writes their types. Each contains the helpers of packages/foundation that
@@ -75,7 +76,7 @@ function bundle(name, entries, groups = [], more = {}) {
     platform: 'node',
     tsconfig: false,
     external: isExternal,
-    plugins: [licenses(), requireHttp(), leftovers()],
+    plugins: [licenses(), requireHttp(), leftovers(), ...(name === 'server' ? [configSchema()] : [])],
     output: {
       dir: join(folder, 'dist'),
       chunkFileNames: 'chunks/[name].js',
@@ -161,6 +162,27 @@ function requireHttp() {
         imported,
         (_all, names) => `const {${names.replaceAll(' as ', ': ')}} = process.getBuiltinModule("node:http");`,
       ),
+  }
+}
+
+/**
+ * Writes the JSON schema of serve-dist.config.json for editors, made of the schema that checks the file.
+ *
+ * @returns {import('rolldown').Plugin}
+ */
+function configSchema() {
+  return {
+    name: 'config-schema',
+    async generateBundle() {
+      // Built before: the configurations of this file are run in turn.
+      const { s } = await import('./packages/manifest/dist/index.js')
+      const schema = toJsonSchema(s.writtenServingRules, { errorMode: 'ignore', typeMode: 'input' })
+      schema.$defs[0].properties.$schema = { type: 'string' }
+      const source = JSON.stringify(schema, (_key, value) =>
+        value?.properties === undefined ? value : { ...value, additionalProperties: false },
+      )
+      this.emitFile({ type: 'asset', fileName: 'serve-dist.config.schema.json', source })
+    },
   }
 }
 

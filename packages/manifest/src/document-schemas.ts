@@ -2,13 +2,13 @@ import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import { type ContentCoding, contentCodings } from './content-coding.ts'
 import { glob } from './glob-schema.ts'
 import { isBasePath } from './is-base-path.ts'
-import type { AppType, Selection } from './manifest.ts'
+import { type AppType, appTypes, type Selection } from './manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import * as s from './schema.ts'
 
 // Fields that several documents have.
 
-export const appType: s.Schema<AppType> = s.oneOf(['spa', 'mpa', 'custom'])
+export const appType: s.Schema<AppType> = s.oneOf(appTypes)
 
 export const basePath: s.Schema<string> = s.text(
   'a path that begins and ends with "/", such as "/app/"',

@@ -37,6 +37,7 @@ export {
 export { isBasePath } from './is-base-path.ts'
 export {
   type AppType,
+  appTypes,
   buildIdPath,
   type CacheClass,
   type Manifest,

@@ -25,7 +25,8 @@ export const recordPath: string = `${stateDirectory}/record.json`
 export const buildIdPath = '__serve-dist/build.json'
 
 /** How a build answers a path that it does not have: Vite's own `appType`. */
-export type AppType = 'spa' | 'mpa' | 'custom'
+export type AppType = (typeof appTypes)[number]
+export const appTypes: readonly ['spa', 'mpa', 'custom'] = ['spa', 'mpa', 'custom']
 
 /**
  * How long an answer stays fresh: `immutable` where the bundler itself put a content hash into the

@@ -53,14 +53,16 @@ export function environmentVariables(
 }
 
 /** What a build takes from its environment. */
-export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.objectOf<RuntimeEnvironment>({
-  path: servablePath,
-  prefix: s.text(
-    'the beginning of the name of a variable, such as "APP_"',
-    (prefix) => prefix === '' || nameForm.test(prefix),
-  ),
-  variables: environmentVariables(),
-})
+export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.lazy(() =>
+  s.objectOf<RuntimeEnvironment>({
+    path: servablePath,
+    prefix: s.text(
+      'the beginning of the name of a variable, such as "APP_"',
+      (prefix) => prefix === '' || nameForm.test(prefix),
+    ),
+    variables: environmentVariables(),
+  }),
+)
 
 /** What is expected instead, if the type does not allow the value. */
 function presetProblem(type: EnvironmentType, preset: unknown): string | undefined {

@@ -151,7 +151,7 @@ export function defaultOf<Output>(schema: Schema<Output>): Output {
   return read(schema, undefined, '', ([problem]) => new TypeError(problem))
 }
 
-/** Makes the schema when it is first used: a start that needs no rules for policies is 4 ms shorter. */
+/** Makes the schema when it is first used: most starts read no policy, which has 25 directives, and save 4 ms. */
 export function lazy<Output>(make: () => Schema<Output>): Schema<Output> {
   let made: v.GenericSchema<unknown, Output> | undefined
   return v.lazy(() => (made ??= ofValibot(make())))

@@ -59,16 +59,18 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
   }
 }
 
-const fields = fieldsOf(() => ({}))
-
 /** The names of all rules. */
-export const servingRuleNames: readonly string[] = Object.keys(fields)
+export function servingRuleNames(): readonly string[] {
+  return Object.keys(fieldsOf(() => ({})))
+}
 
 /** Rules in a document that a program wrote: names that this release does not know are left out. */
-export const servingRules: s.Schema<ServingRules> = s.objectOf<ServingRules>(fields)
+export const servingRules: s.Schema<ServingRules> = s.lazy(() =>
+  s.objectOf<ServingRules>(fieldsOf(() => ({}))),
+)
 
 /** One redirect of such a document. */
-export const redirectRule: s.Schema<RedirectRule> = redirect({})
+export const redirectRule: s.Schema<RedirectRule> = s.lazy(() => redirect({}))
 
 /** Rules that a person wrote. */
 export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>

@@ -1,7 +1,9 @@
 import {
   countingPolicyRules,
   environmentOrigins,
+  type Fields,
   OperatorError,
+  s,
   servingRuleNames,
 } from '@serve-dist/manifest'
 import { mismatch } from '@serve-dist/foundation/values/mismatch'
@@ -74,14 +76,17 @@ export interface ServeDistSettings {
   readonly environment: EnvironmentSettings | undefined
 }
 
-/** The options that are the plugin's own: what each must be, in words, and the check of it. */
-const checks: Record<string, [expected: string, holds: (value: unknown) => boolean]> = {
-  preload: ['false or { fonts: true or false }', isPreload],
-  budgets: ['a list of texts such as "assets/*.js=150kb:br"', isTextList],
-  pass: ['true or false', isBoolean],
+type OwnOptions = Required<Pick<ServeDistOptions, 'preload' | 'budgets' | 'pass'>>
+
+const ownFields: Fields<OwnOptions> = {
+  preload: s.withDefault(s.expecting('false or { fonts: true or false }', isPreload), () => ({})),
+  budgets: s.withDefault(s.expecting('a list of texts such as "assets/*.js=150kb:br"', isTextList), () => []),
+  pass: s.withDefault(s.trueOrFalse, () => true),
 }
 
-const names: readonly string[] = [...passOptionNames, ...Object.keys(checks), ...environmentOptionNames]
+const ownSchema = s.objectOf<OwnOptions>(ownFields)
+
+const names: readonly string[] = [...passOptionNames, ...Object.keys(ownFields), ...environmentOptionNames]
 
 /**
  * Checks the options when the configuration is read, not when the build has run.
@@ -94,42 +99,36 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
       `serveDist options: ${mismatch("an object such as { minimumSize: '2kb' }", options)}`,
     ])
   }
-  const {
-    preload = {},
-    budgets = [],
-    pass = true,
-    env,
-    envPrefix,
-    envFileName,
-    envTypes,
-    ...others
-  } = options
-  const problems = Object.keys(others)
+  const given: Readonly<Record<string, unknown>> = { ...options }
+  const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
-  const given = Object.fromEntries(Object.entries(others).filter(([name]) => names.includes(name)))
-  const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(given))) ?? []
-  const own: Record<string, unknown> = { preload, budgets, pass }
-  for (const [name, [expected, holds]] of Object.entries(checks)) {
-    if (holds(own[name])) continue
-    problems.push(`serveDist option "${name}": ${mismatch(expected, own[name])}`)
-  }
+  const passOptions = Object.fromEntries(passOptionNames.map((name) => [name, given[name]]))
+  const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(passOptions))) ?? []
+  const own = collect(problems, () => s.read(ownSchema, given, '', wrongOwnOptions))
+  const { budgets } = options
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
-  const environment = collect(problems, () =>
-    readEnvironmentOptions({ env, envPrefix, envFileName, envTypes }),
-  )
+  const environment = collect(problems, () => readEnvironmentOptions(options))
   // Other problems may stand in the way of looking for names.
   const policy = problems.length > 0 ? [] : (countingPolicyRules([options.serving?.csp]) ?? [])
   const { ruleProblems } = environmentOrigins(policy, environment?.environment)
   problems.push(...ruleProblems.map((problem) => `serveDist option serving.${problem}`))
-  if (problems.length > 0) throw wrongOptions(problems)
+  if (own === undefined || problems.length > 0) throw wrongOptions(problems)
+  const { preload, pass } = own
   return {
-    precompress: Object.fromEntries(resolved.filter(([name]) => given[name] !== undefined)),
+    precompress: Object.fromEntries(resolved.filter(([name]) => passOptions[name] !== undefined)),
     preload: preload === false ? false : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
     pass,
     environment,
   }
+}
+
+function wrongOwnOptions(problems: readonly string[]): OperatorError {
+  return new OperatorError(
+    'SD_OPTION_INVALID',
+    problems.map((problem) => problem.replace(/^(\w+)/, 'option "$1"')),
+  )
 }
 
 /** Vite prints the stack of an error in a configuration. Here only the message helps the reader. */
@@ -145,7 +144,7 @@ function isObject(value: unknown): value is object {
 
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
-  if (servingRuleNames.includes(name)) return `did you mean serving: { ${name} }? T${all}`
+  if (servingRuleNames().includes(name)) return `did you mean serving: { ${name} }? T${all}`
   const nearest = nearestName(name, names)
   return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
 }
@@ -164,12 +163,9 @@ function collect<Result>(problems: string[], read: () => Result): Result | undef
 function isPreload(value: unknown): boolean {
   if (value === false) return true
   return (
-    isObject(value) && Object.entries(value).every(([name, choice]) => name === 'fonts' && isBoolean(choice))
+    isObject(value) &&
+    Object.entries(value).every(([name, choice]) => name === 'fonts' && typeof choice === 'boolean')
   )
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === 'boolean'
 }
 
 function isTextList(value: unknown): value is readonly string[] {

@@ -1,17 +1,14 @@
 import fc from 'fast-check'
+import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { s } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import {
-  parseAge,
-  parseByteSize,
-  parseDuration,
-  parseOpsAddress,
-  parseSocket,
-  parseWorkers,
-} from './flag-values.ts'
+import { parseAge, parseDuration, parseOpsAddress, parseSocket, parseWorkers, readBy } from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 
-describe('parseByteSize', () => {
+const parseByteSize = readBy(s.byteSize())
+
+describe('readBy', () => {
   test.each([
     ['0', 0],
     ['65536', 65_536],
@@ -45,7 +42,7 @@ describe('parseByteSize', () => {
     '9'.repeat(400),
   ])('refuses %j and shows what is expected', (text) => {
     expect(() => parseByteSize(text)).toThrow(
-      new TypeError(`expected a size such as 65536, 64k or 1.5 MB, found "${text}"`),
+      new TypeError(mismatch('a size such as 65536, 64k or 1.5 MB', text)),
     )
   })
 

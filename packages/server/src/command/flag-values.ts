@@ -1,8 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
-import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
-import { globProblem } from '@serve-dist/foundation/text/glob-problem'
-import { isBasePath } from '@serve-dist/manifest'
+import { s, type Schema } from '@serve-dist/manifest'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -17,15 +15,13 @@ const timeUnits: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
+/** Returns a reader for the value of an option. */
+export function readBy<Value>(schema: Schema<Value>): (given: unknown) => Value {
+  return (given) => s.read(schema, given, '', ([problem]) => new TypeError(problem))
+}
+
 /** Nobody has more cores; a mistyped number must not start thousands of processes. */
 const mostWorkers = 1024
-
-/** Bytes with an optional unit: `65536`, `64k`, `64KiB`, `1.5 MB`. */
-export function parseByteSize(text: string): number {
-  const bytes = byteSizeOf(text)
-  if (bytes !== undefined) return bytes
-  throw new TypeError(`expected ${byteSizeForm}, found "${text}"`)
-}
 
 /** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
 export function parseDuration(text: string): number {
@@ -76,32 +72,9 @@ export function parseSocket(text: string): SocketPlace {
   throw new TypeError(`expected a path and permissions in octal digits such as ${path}:660, found "${text}"`)
 }
 
-/** A glob of files, one of the list that its flag makes. */
-export function parseGlob(text: string): readonly string[] {
-  const problem = globProblem(text)
-  if (problem === undefined) return [text]
-  throw new TypeError(`${problem}, found ${JSON.stringify(text)}`)
-}
-
-/** The path under which a build is served. */
-export function parseBase(text: string): string {
-  if (isBasePath(text)) return text
-  throw new TypeError(
-    `expected a path that begins and ends with "/", such as "/app/", found ${JSON.stringify(text)}`,
-  )
-}
-
 /** The number of a port; 0 stands for any that is free. */
 export function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65_535) return port
-  throw new TypeError(`expected a whole number from 0 to 65535, found "${text}"`)
-}
-
-/** Node would listen on all addresses for an empty one, which an unset variable may be. */
-export function parseHost(text: string): string {
-  if (text !== '') return text
-  throw new TypeError('expected an address such as 127.0.0.1 or 0.0.0.0')
+  return readBy(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
 }
 
 /** Where a store is; an empty text, which an unset variable may be, would be the folder of this process. */

@@ -1,28 +1,24 @@
-import { type AppType, type Fallback, fallbacks, s } from '@serve-dist/manifest'
+import { type AppType, appTypes, type Fallback, fallbacks, s } from '@serve-dist/manifest'
 import type { ReportFlags } from './report-command.ts'
 import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
 import { needlessWithStore } from '../load/store-options.ts'
 import { serveFields } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
-import { createHostMatcher } from '../transport/allow-hosts.ts'
-import { accessLogFormats, type AccessLogFormat } from '../operations/operations-options.ts'
+import { hostList } from '../transport/allow-hosts.ts'
+import { accessLogFormats, type AccessLogFormat, operationsFields } from '../operations/operations-options.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
-import { parseProxyTrust } from '../operations/trust-proxy.ts'
 import { parseHsts } from '../transport/tls/tls-options.ts'
 import {
-  parseBase,
-  parseByteSize,
   parseDuration,
   parseField,
-  parseGlob,
-  parseHost,
   parseOpsAddress,
   parsePort,
   parseResolve,
   parseSocket,
   parseStorePlace,
   parseWorkers,
+  readBy,
   type ResolvedAddress,
   type SocketPlace,
 } from './flag-values.ts'
@@ -118,7 +114,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     isCommon: true,
     environment: 'HOST',
     default: s.defaultOf(serveFields.host),
-    read: parseHost,
+    read: readBy(serveFields.host),
     // The listener that redirects plain HTTP listens on this address, too.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
   },
@@ -166,7 +162,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'ALLOW_HOST',
     defaultText: 'all hosts',
     isRepeatable: true,
-    read: parseHosts,
+    read: (text) => readBy(hostList)(text.split(',').map((name) => name.trim())),
   },
   fallback: {
     value: '<mode>',
@@ -257,10 +253,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'proxies that may name the client for the log: how many, or addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
-    read: (text) => {
-      parseProxyTrust(text)
-      return text
-    },
+    read: (text) => String(readBy(operationsFields.trustProxy)(text)),
     unused: ({ accessLog }) =>
       accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
   },
@@ -280,7 +273,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',
-    read: parseByteSize,
+    read: readBy(loadFields.memoryBudget),
   },
   store: {
     value: '<where>',
@@ -319,13 +312,13 @@ export const compressFlags: FlagTable<CompressFlags> = {
     help: 'path under which the folder will be served, such as /app/',
     group: 'Options',
     defaultText: 'as before, else /',
-    read: parseBase,
+    read: readBy(s.basePath),
   },
   appType: {
     help: 'how unknown paths will be answered',
     group: 'Options',
     defaultText: 'as before, else from the pages in the folder',
-    choices: ['spa', 'mpa', 'custom'],
+    choices: appTypes,
   },
   include: {
     value: '<glob>',
@@ -333,7 +326,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else all',
     isRepeatable: true,
-    read: parseGlob,
+    read: readGlob,
   },
   exclude: {
     value: '<glob>',
@@ -341,7 +334,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else none',
     isRepeatable: true,
-    read: parseGlob,
+    read: readGlob,
   },
   immutable: {
     value: '<glob>',
@@ -349,7 +342,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     group: 'Options',
     defaultText: 'as before, else none',
     isRepeatable: true,
-    read: parseGlob,
+    read: readGlob,
   },
 }
 
@@ -547,8 +540,6 @@ function withoutStore(flags: GivenFlags): string | undefined {
   return flags.store === undefined ? 'without --store' : undefined
 }
 
-function parseHosts(text: string): readonly string[] {
-  const names = text.split(',').map((name) => name.trim())
-  createHostMatcher(names)
-  return names
+function readGlob(text: string): readonly string[] {
+  return [readBy(s.glob)(text)]
 }

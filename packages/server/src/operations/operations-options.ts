@@ -1,4 +1,4 @@
-import { s, type Schema } from '@serve-dist/manifest'
+import { type Fields, s, type Schema } from '@serve-dist/manifest'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
 
@@ -27,7 +27,7 @@ export interface OperationsOptions {
   readonly trustProxy?: string | number
 }
 
-export const operationsSchema: Schema<OperationsOptions> = s.optionsOf<OperationsOptions>({
+export const operationsFields: Fields<OperationsOptions> = {
   accessLog: s.optional(s.oneOf(accessLogFormats)),
   ops: s.optional(s.expecting<OpsAddress | 'primary'>('an address', () => true)),
   trustProxy: s.optional(
@@ -36,7 +36,9 @@ export const operationsSchema: Schema<OperationsOptions> = s.optionsOf<Operation
       return value
     }),
   ),
-})
+}
+
+export const operationsSchema: Schema<OperationsOptions> = s.optionsOf(operationsFields)
 
 /**
  * Checks the options.

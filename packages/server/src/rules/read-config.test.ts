@@ -19,6 +19,7 @@ describe('readConfig', () => {
 
   test.each([
     ['serve-dist.config.json', '{ "prefer": "smallest" }'],
+    ['serve-dist.config.json', '{ "$schema": "./schema.json", "prefer": "smallest" }'],
     ['serve-dist.config.json', '\uFEFF{ "prefer": "smallest" }'],
     ['serve-dist.config.mjs', 'export default { prefer: "smallest" }'],
   ])('reads %s', async (name, text) => {

@@ -72,7 +72,12 @@ async function readCandidate(path: string): Promise<ConfigFile | undefined> {
 }
 
 async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
-  if (path.endsWith('.json')) return JSON.parse(text)
+  if (path.endsWith('.json')) {
+    const document: unknown = JSON.parse(text)
+    // For editors.
+    Reflect.deleteProperty(Object(document), '$schema')
+    return document
+  }
   const module: unknown = await import(pathToFileURL(path).href)
   const config: unknown = Object(module).default
   if (config === undefined) throw new TypeError('it has no default export; write "export default { … }"')
