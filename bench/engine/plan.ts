@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { applicationWorkloads, blockedWorkload, tlsWorkloads, workloads } from '../serve/load/workloads.ts'
 import type { Workload } from '../serve/load/workload.ts'
 import type { Part } from '../serve/measure/measure-parts.ts'
-import { choose } from '../serve/option-values.ts'
+import { selectByName } from '../serve/option-values.ts'
 import { serveDist } from '../serve/peers/find-server.ts'
 import type { ServerDefinition } from '../serve/peers/server-definition.ts'
 import { servers } from '../serve/peers/servers.ts'
@@ -24,7 +24,7 @@ const rendering = withApplication('ssr', 'rendering-application')
 
 /** The workloads of all targets. */
 export const parts: readonly Part[] = [
-  ...choose(workloads, ['answer', 'arena-static']).map((workload) => {
+  ...selectByName(workloads, ['answer', 'arena-static']).map((workload) => {
     const floor = floorWorkloads.has(workload.name) ? [socketFloor] : []
     return { workload, servers: [...close, ...peers, ...floor], roundsOfProcess }
   }),
@@ -40,7 +40,7 @@ export const parts: readonly Part[] = [
     servers: [...withApplication('blocked', 'blocking-application'), lightNative],
   },
   // Memory is that of a first load, so each round starts the servers anew.
-  ...choose(workloads, ['zipf']).map((workload) => ({
+  ...selectByName(workloads, ['zipf']).map((workload) => ({
     workload,
     servers: [...close, definitionOf('serve-dist-node')],
   })),

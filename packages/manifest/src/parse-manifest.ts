@@ -132,7 +132,7 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   for (const [index, file] of files.entries()) {
     if (file.path < previous)
       problems.push(
-        `${placeOf(index)}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
+        `${jsonPathOfFile(index)}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
       )
     previous = file.path
     const variants = file.variants.map((variant) => ({
@@ -143,7 +143,9 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
       const claim = { index, isFile: path === file.path, size, sha256 }
       const owner = owners.get(path)
       if (owner !== undefined && !isSameFile(owner, claim)) {
-        problems.push(`${placeOf(index)}: ${show(path)} is already claimed by ${placeOf(owner.index)}`)
+        problems.push(
+          `${jsonPathOfFile(index)}: ${show(path)} is already claimed by ${jsonPathOfFile(owner.index)}`,
+        )
       }
       owners.set(path, claim)
     }
@@ -155,7 +157,7 @@ function checkRuntimeFile({ environment, files }: Manifest, problems: string[]):
   for (const [index, { path, runtime = false }] of files.entries()) {
     const isModule = path === environment?.path
     if (runtime !== isModule)
-      problems.push(`${placeOf(index)}.runtime: ${mismatch(`${isModule} for ${show(path)}`, runtime)}`)
+      problems.push(`${jsonPathOfFile(index)}.runtime: ${mismatch(`${isModule} for ${show(path)}`, runtime)}`)
   }
 }
 
@@ -183,7 +185,7 @@ function haveClearNames(files: readonly ManifestFile[]): boolean {
   return true
 }
 
-function placeOf(index: number): string {
+function jsonPathOfFile(index: number): string {
   return `$.files[${index}]`
 }
 

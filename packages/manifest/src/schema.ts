@@ -251,12 +251,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function describe({ path, message }: v.BaseIssue<unknown>, place: string): string {
-  const whole = path?.reduce((outer, { key }) => placeOf(outer, key), place) ?? place
+  const whole = path?.reduce((outer, { key }) => appendKey(outer, key), place) ?? place
   return whole === '' ? message : `${whole}: ${message}`
 }
 
 /** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */
-function placeOf(place: string, key: unknown): string {
+function appendKey(place: string, key: unknown): string {
   if (typeof key === 'number') return `${place}[${key}]`
   const name = String(key)
   const own = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

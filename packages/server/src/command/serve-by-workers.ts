@@ -5,7 +5,7 @@ import type { GivenFlags } from './flags.ts'
 import type { ChosenEngine } from '../native/choose-engine.ts'
 import { openSharedSocket } from '../native/listen-natively.ts'
 import { startPrimaryOperations } from '../serve/workers/start-primary-operations.ts'
-import type { Serving } from './serving.ts'
+import type { RunningCommand } from './running-command.ts'
 import { askMetrics } from '../serve/workers/ask-worker.ts'
 import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
@@ -25,7 +25,7 @@ interface ServingWorkers {
 export async function serveByWorkers(
   flags: GivenFlags,
   { count, engine: { binding, ...engine }, address }: ServingWorkers,
-): Promise<Serving> {
+): Promise<RunningCommand> {
   const { grace: gracePeriod, descriptor, socket, host, port, ops } = flags
   // Node's workers make their socket through their primary.
   const isTheirs = binding === undefined && descriptor === undefined

@@ -5,7 +5,7 @@ import { removeAtSuddenEnd } from './remove-at-sudden-end.ts'
 import { type PreparedStart, prepareStart } from '../serve/prepare-start.ts'
 import { serveStaged } from '../serve/serve.ts'
 import { openPrimarySource } from './served-store.ts'
-import type { Serving } from './serving.ts'
+import type { RunningCommand } from './running-command.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { toServeOptions } from './to-serve-options.ts'
 import { warnOfDescriptors } from './warn-of-descriptors.ts'
@@ -50,7 +50,7 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
 }
 
 /** Several serve by threads of this process where the native engine can be had; an application wants processes. */
-async function startServing(directory: string, flags: GivenFlags): Promise<Serving> {
+async function startServing(directory: string, flags: GivenFlags): Promise<RunningCommand> {
   const { descriptor, ssr } = flags
   const count = await countWorkers(flags)
   const start = await prepareStart(await toServeOptions(directory, flags, { descriptor }), false)
@@ -70,7 +70,11 @@ async function countWorkers({ workers }: GivenFlags): Promise<number | undefined
 }
 
 /** @param threads - of the native engine, where it answers; one for each core where nobody said how many. */
-async function serveAlone(flags: GivenFlags, start: PreparedStart, threads?: number): Promise<Serving> {
+async function serveAlone(
+  flags: GivenFlags,
+  start: PreparedStart,
+  threads?: number,
+): Promise<RunningCommand> {
   await expectApplication(flags)
   const server = await serveStaged(start, undefined, threads)
   const { url, engine, opsUrl, redirectUrl, watched } = server

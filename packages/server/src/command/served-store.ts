@@ -1,4 +1,4 @@
-import { defined } from './defined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import type { GivenFlags } from './flags.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { printWarning } from '../load/load-options.ts'
@@ -11,7 +11,7 @@ export async function openSharedStore(flags: GivenFlags): Promise<StoreForOthers
   const place = storeOf(flags)
   if (place === undefined) return undefined
   const source = await import('../load/open-source.ts')
-  return await source.openSharedStore(place, { onWarning: printWarning, ...defined({ envFile }) })
+  return await source.openSharedStore(place, { onWarning: printWarning, ...omitUndefined({ envFile }) })
 }
 
 /** The builds that the first process has of a store. */
@@ -28,5 +28,5 @@ export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSou
 export function storeOf({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
   if (store === undefined) return undefined
   const deltas = noDeltas === true ? false : undefined
-  return defined({ store, storeCache, deltas })
+  return omitUndefined({ store, storeCache, deltas })
 }

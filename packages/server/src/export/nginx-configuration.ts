@@ -8,7 +8,7 @@ import {
   type ExportPlan,
   type Field,
   type PlannedPath,
-  placeOf,
+  decodeUrlPath,
 } from './plan-export.ts'
 import { escapePattern, rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
 import { isFreshness } from '../site/representation-answers.ts'
@@ -49,7 +49,7 @@ export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfig
 function inOrderOfNginx(paths: readonly PlannedPath[]): readonly PlannedPath[] {
   const keyed = paths.map((each) => ({
     each,
-    key: Buffer.from(placeOf(each.path).replaceAll('/', '\0')),
+    key: Buffer.from(decodeUrlPath(each.path).replaceAll('/', '\0')),
   }))
   return keyed.toSorted((one, other) => one.key.compare(other.key)).map(({ each }) => each)
 }
@@ -108,7 +108,7 @@ function assetVariables(codings: readonly ContentCoding[]): string[] {
 }
 
 function locationOf(planned: PlannedPath, context: Context): string[] {
-  const name = placeOf(planned.path)
+  const name = decodeUrlPath(planned.path)
   const start = `location = ${quote(`/${name}`)} {`
   if (planned.kind === 'redirect')
     return block(start, redirectLines(planned, { form: [], to: planned.location }))
@@ -185,7 +185,7 @@ function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, contex
       'try_files "$uri$sd_asset" @serve_dist_unknown;',
     ]),
   )
-  return block(`location ^~ ${quote(`/${placeOf(path)}`)} {`, [
+  return block(`location ^~ ${quote(`/${decodeUrlPath(path)}`)} {`, [
     ...nested.flat(),
     'try_files /.none @serve_dist_unknown;',
   ])
@@ -194,8 +194,9 @@ function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, contex
 /** A redirect rule, a page in the place of what is not there, or a 404. */
 function unknownLocations(context: Context): string[] {
   const { site, unknown, unknownAsset } = context.plan
-  const base = escapePattern(`/${placeOf(site.base)}`)
-  const assets = site.assetsPath === undefined ? undefined : escapePattern(`/${placeOf(site.assetsPath)}`)
+  const base = escapePattern(`/${decodeUrlPath(site.base)}`)
+  const assets =
+    site.assetsPath === undefined ? undefined : escapePattern(`/${decodeUrlPath(site.assetsPath)}`)
   const plainText = 'default_type "text/plain; charset=utf-8";'
   return [
     'location / { try_files /.none @serve_dist_unknown; }',

@@ -118,17 +118,17 @@ function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
 /** The listed names in every folder that a listed file lies in, at any depth; variants lie beside their files. */
 function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()
-  const namesOf = (folder: string): Set<string> => {
+  const readNames = (folder: string): Set<string> => {
     const known = folders.get(folder)
     if (known !== undefined) return known
     const names = new Set<string>()
     folders.set(folder, names)
-    if (folder !== '') namesOf(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)))
+    if (folder !== '') readNames(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)))
     return names
   }
   for (const { path, variants } of files) {
     const end = path.lastIndexOf('/')
-    const names = namesOf(path.slice(0, Math.max(end, 0)))
+    const names = readNames(path.slice(0, Math.max(end, 0)))
     const name = path.slice(end + 1)
     names.add(name)
     for (const { coding } of variants) names.add(variantPath(name, coding))

@@ -1,5 +1,5 @@
 import { oneAtATime } from '../files/one-at-a-time.ts'
-import { shareLook } from '../files/share-look.ts'
+import { throttleRefresh } from '../files/throttle-refresh.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { joinSite } from '../load/join-site.ts'
 import type { EarlierBuild } from '../load/keep-earlier.ts'
@@ -31,7 +31,7 @@ export function createBuildRefresh(state: LiveState, source: BuildSource): Build
     if (state.served.kept.every(({ manifest }) => known.has(manifest.buildId))) await loading
   }
 
-  return { joinListed, refreshForMissingAsset: shareLook(refresh) }
+  return { joinListed, refreshForMissingAsset: throttleRefresh(refresh) }
 }
 
 async function joinListedBuilds(

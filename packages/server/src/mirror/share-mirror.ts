@@ -1,5 +1,5 @@
 import type { NamedBlob } from '@serve-dist/store'
-import { shareLook } from '../files/share-look.ts'
+import { throttleRefresh } from '../files/throttle-refresh.ts'
 import { cacheGeneration, type Generation } from './cached-generation.ts'
 import { type Mirror, withCurrent } from './open-mirror.ts'
 
@@ -44,16 +44,16 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
   const { place, cache } = mirror
   let served = mirror.generations
   let seen = mirror.generations
-  const look = shareLook(async () => {
+  const refreshList = throttleRefresh(async () => {
     seen = await mirror.listBuilds()
   })
 
-  async function putInPlace(question: StoreQuestion): Promise<boolean> {
+  async function prepare(question: StoreQuestion): Promise<boolean> {
     switch (question.kind) {
       case 'builds':
         return true
       case 'listBuilds':
-        await look()
+        await refreshList()
         return true
       case 'load':
         await load()
@@ -82,7 +82,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
 
   const shared: SharedMirror = {
     async answer(question) {
-      const isThere = await putInPlace(question)
+      const isThere = await prepare(question)
       const ids = buildsFor(question).map(({ id }) => id)
       return { place, cache, ids, isThere }
     },

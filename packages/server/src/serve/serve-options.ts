@@ -160,7 +160,7 @@ function contradictionsOf(options: ServeOptions): readonly string[] {
 }
 
 /** Where its builds come from. */
-export function placeOf({
+export function selectBuildPlace({
   directory,
   store,
   storeCache,

@@ -14,7 +14,7 @@ import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
-import { placeOf, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
+import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
@@ -109,7 +109,7 @@ export async function serveStaged(
   const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
-  const place = worker?.source ?? placeOf(resolved)
+  const place = worker?.source ?? selectBuildPlace(resolved)
   const live = await openStagedSite(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
     await operations?.close()
     throw error

@@ -11,7 +11,7 @@ import { removedFlags } from './removed-options.ts'
  *
  * @throws OperatorError that names the command that was meant.
  */
-export function refuseMisspelt({ commands }: Command, [word = '']: readonly string[]): void {
+export function refuseUnknownCommand({ commands }: Command, [word = '']: readonly string[]): void {
   const names = commands.map((command) => command.name())
   const nearest = names.includes(word) ? undefined : nearestName(word, names)
   if (nearest === undefined || existsSync(word)) return
@@ -22,7 +22,7 @@ export function refuseMisspelt({ commands }: Command, [word = '']: readonly stri
 }
 
 /** Ends the command where something is wrong with its words. */
-export function refuse(command: Command, problems: readonly string[]): void {
+export function throwUsageError(command: Command, problems: readonly string[]): void {
   if (problems.length === 0) return
   const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
   const usage = `run ${name} --help for usage`
@@ -32,26 +32,26 @@ export function refuse(command: Command, problems: readonly string[]): void {
 }
 
 /** What commander found, as other problems are written: with what was expected, or the nearest flag of this command. */
-export function explain(command: Command, { code, message }: CommanderError): string {
+export function describeCommanderError(command: Command, { code, message }: CommanderError): string {
   const quoted = /'([^'=]+)/.exec(message)?.[1] ?? ''
   switch (code) {
     case 'commander.unknownOption':
-      return describeUnknown(command, quoted)
+      return describeUnknownFlag(command, quoted)
     case 'commander.optionMissingArgument':
       return `${/--[\w-]+/.exec(quoted)?.[0]}: expected a value, found nothing`
     case 'commander.missingArgument':
       return `expected <${quoted}>, found nothing`
     case 'commander.excessArguments':
-      return describeExcess(command)
+      return describeExcessArguments(command)
     default:
       return message.replace(/^error: /, '')
   }
 }
 
-function describeUnknown(command: Command, flag: string): string {
+function describeUnknownFlag(command: Command, flag: string): string {
   const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
   const replacement = removedFlags.get(flag)
-  // `check` and `explain` had all rules of the server, and never `--verify`.
+  // `check` and `describeCommanderError` had all rules of the server, and never `--verify`.
   const hadRules = ['check', 'explain'].includes(command.name()) && flag !== '--verify'
   if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
     return describeServerFlag(ofServer, command)
@@ -64,7 +64,7 @@ function describeUnknown(command: Command, flag: string): string {
   return `unknown option '${flag}'${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
 }
 
-function describeExcess(command: Command): string {
+function describeExcessArguments(command: Command): string {
   const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
   const isHost = command.getOptionValue('host') === '*'
   const name = isHost ? found.find((word) => !existsSync(word)) : undefined
@@ -73,7 +73,7 @@ function describeExcess(command: Command): string {
 }
 
 /** Commander accepts the server's flags in front of another command, which would ignore them. */
-export function serverFlagsBefore(program: Command, command: Command): string[] {
+export function findMisplacedServerFlags(program: Command, command: Command): string[] {
   return program.options
     .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
     .map((option) =>

@@ -5,7 +5,7 @@ import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** What serves: this process, or workers of its own. */
-export interface Serving {
+export interface RunningCommand {
   readonly url: string
   readonly engine: RunningEngine
   readonly summary: SiteSummary

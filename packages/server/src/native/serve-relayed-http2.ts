@@ -5,7 +5,7 @@ import { http2ServerOptions, serveHttp2 } from '../transport/tls/serve-http2.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 
 /** Sessions of HTTP/2 that the engine relays streams to: one for each client that needs one. */
-export interface HandedSessions {
+export interface RelayedHttp2Sessions {
   /** Reads requests from Node's end. */
   readonly accept: (socket: Socket) => void
   /** Ends each session after the requests that are under way, which have so many milliseconds. */
@@ -13,7 +13,10 @@ export interface HandedSessions {
 }
 
 /** Makes a server of Node that does not listen, with the limits and refusals of `createTlsTransport`. */
-export function acceptHttp2(listener: RequestListener, options: TransportOptions): HandedSessions {
+export function serveRelayedHttp2(
+  listener: RequestListener,
+  options: TransportOptions,
+): RelayedHttp2Sessions {
   const server = createServer(http2ServerOptions(options.limits ?? connectionLimits))
   const sessions = serveHttp2(server, listener, options)
   let opened: ServerHttp2Session | undefined

@@ -1,7 +1,7 @@
 import type { HandedEncryption } from '@serve-dist/engine'
 
 /** What a `TLSSocket` of Node's says, for a socket whose peer's connection the engine encrypts. */
-export function encryptedProperties(encryption: HandedEncryption): PropertyDescriptorMap {
+export function tlsSocketProperties(encryption: HandedEncryption): PropertyDescriptorMap {
   const { version, cipher, serverName = false, protocol = false, isResumed } = encryption
   return Object.getOwnPropertyDescriptors({
     encrypted: true,

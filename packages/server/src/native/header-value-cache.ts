@@ -5,30 +5,33 @@ import type { HostMatcher } from '../transport/allow-hosts.ts'
 import type { FlatSite } from './engine-table.ts'
 
 /** Tells the engine what it may answer by itself. */
-export interface Learner {
+export interface HeaderValueCache {
   /** Gives it another site's answers, and what these are for each value that it knows. */
   readonly setAnswers: (site: FlatSite) => void
   /** Has the next request with the same `Accept-Encoding` and `Host` answered by the engine. */
   readonly learn: (request: Pick<IncomingMessage, 'method' | 'rawHeaders'>) => void
 }
 
-type LearningEngine = Pick<Engine, 'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'>
+type HeaderValueEngine = Pick<
+  Engine,
+  'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'
+>
 
 /** As many as `codingWeights` remembers, and as long. */
 const maximumCodings = 256
 const maximumHosts = 1024
 /** Bytes that Node and the engine read alike. */
-const learnable = /^[\x20-\x7E]{1,256}$/
+const cacheableValue = /^[\x20-\x7E]{1,256}$/
 
 /** @param isAllowed - whether requests for a well-formed host are answered. */
-export function createLearner(engine: LearningEngine, isAllowed: HostMatcher): Learner {
+export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: HostMatcher): HeaderValueCache {
   const codings = new Set<string>()
   const hosts = new Set<string>()
   /** Of the site; nothing else is kept of it, for the engine has it. */
   let choicesFor: FlatSite['choicesFor'] | undefined
 
   function learnCoding(value: string): void {
-    if (choicesFor === undefined || codings.has(value) || !learnable.test(value)) return
+    if (choicesFor === undefined || codings.has(value) || !cacheableValue.test(value)) return
     if (codings.size >= maximumCodings) {
       codings.clear()
       engine.forgetCodings()
@@ -38,7 +41,7 @@ export function createLearner(engine: LearningEngine, isAllowed: HostMatcher): L
   }
 
   function learnHost(value: string): void {
-    if (hosts.has(value) || !learnable.test(value)) return
+    if (hosts.has(value) || !cacheableValue.test(value)) return
     if (readHost(value) === undefined || !isAllowed(value)) return
     if (hosts.size >= maximumHosts) {
       hosts.clear()

@@ -1,5 +1,5 @@
 /** How often a look is made, and how long somebody waits for it, in milliseconds. */
-export interface LookLimits {
+export interface RefreshLimits {
   /** @default 1000 */
   readonly interval?: number
   /** @default 500 */
@@ -10,12 +10,12 @@ export interface LookLimits {
  * Lets all who ask share one look: who asks while it is under way waits for it, though not beyond its time, and who asks
  * soon after its beginning waits for nothing. So clients who ask for what is not there cause one look a second at most.
  *
- * @param look - its failure is its own concern: who asks is answered all the same.
+ * @param refresh - its failure is its own concern: who asks is answered all the same.
  * @param now - milliseconds of a clock that never goes back.
  */
-export function shareLook(
-  look: () => Promise<unknown>,
-  { interval = 1000, patience = 500 }: LookLimits = {},
+export function throttleRefresh(
+  refresh: () => Promise<unknown>,
+  { interval = 1000, patience = 500 }: RefreshLimits = {},
   now: () => number = () => performance.now(),
 ): () => Promise<void> {
   let begun = Number.NEGATIVE_INFINITY
@@ -36,7 +36,7 @@ export function shareLook(
         isLooking = false
         end()
       }
-      look().then(over, over)
+      refresh().then(over, over)
     })
   }
 

@@ -2,7 +2,7 @@ import type { EngineTable } from '@serve-dist/engine'
 import { describe, expect, test } from 'vitest'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { FlatSite } from './engine-table.ts'
-import { createLearner, type Learner } from './learn-values.ts'
+import { createHeaderValueCache, type HeaderValueCache } from './header-value-cache.ts'
 
 /** Chooses the number of letters of a value. */
 const site: FlatSite = {
@@ -15,7 +15,7 @@ const site: FlatSite = {
 const other: FlatSite = { ...site, choicesFor: () => Uint8Array.of(7) }
 
 interface Heard {
-  readonly learner: Learner
+  readonly cache: HeaderValueCache
   readonly tables: EngineTable[]
   readonly codings: [string, number[]][]
   readonly hosts: string[]
@@ -32,22 +32,22 @@ function listen(isAllowed: (host: string) => boolean = () => true): Heard {
     forgetHosts: () => void (heard.forgotten += 1),
   }
   const heard: Heard = {
-    learner: createLearner(engine, isAllowed),
+    cache: createHeaderValueCache(engine, isAllowed),
     tables: [],
     codings: [],
     hosts: [],
     forgottenCodings: 0,
     forgotten: 0,
   }
-  heard.learner.setAnswers(site)
+  heard.cache.setAnswers(site)
   return heard
 }
 
-function ask({ learner }: Heard, rawHeaders: readonly string[], method = 'GET'): void {
-  learner.learn({ method, rawHeaders: [...rawHeaders] })
+function ask({ cache }: Heard, rawHeaders: readonly string[], method = 'GET'): void {
+  cache.learn({ method, rawHeaders: [...rawHeaders] })
 }
 
-describe('createLearner', () => {
+describe('createHeaderValueCache', () => {
   test('says once what a value gets', () => {
     const heard = listen()
     ask(heard, ['Host', 'a.example', 'Accept-Encoding', 'br'])
@@ -83,7 +83,7 @@ describe('createLearner', () => {
   test('gives the next site with what is known, for its own layouts', () => {
     const heard = listen()
     ask(heard, ['Accept-Encoding', 'br'])
-    heard.learner.setAnswers(other)
+    heard.cache.setAnswers(other)
     expect(heard.tables.map(({ codings, choices }) => [codings, [...choices]])).toEqual([
       [[''], [0, 1]],
       [

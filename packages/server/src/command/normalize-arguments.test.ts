@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readWords } from './read-words.ts'
+import { normalizeArguments } from './normalize-arguments.ts'
 
 const commands = ['compress', 'check', 'explain']
 
@@ -37,6 +37,6 @@ describe('readWords', () => {
     ['compress --help', 'compress --help'],
     ['dist --port 1', 'dist --port 1'],
   ])('reads %s as %s', (written, read) => {
-    expect(readWords(written.split(' '), commands)).toEqual(read.split(' '))
+    expect(normalizeArguments(written.split(' '), commands)).toEqual(read.split(' '))
   })
 })

@@ -1,11 +1,11 @@
 import type { Engine, EngineListener, HandedConnection } from '@serve-dist/engine'
 import type { ServerResponse } from 'node:http'
 import { type Server, Socket } from 'node:net'
-import type { HandedSessions } from './accept-http2.ts'
-import { encryptedProperties } from './encrypted-properties.ts'
+import type { RelayedHttp2Sessions } from './serve-relayed-http2.ts'
+import { tlsSocketProperties } from './tls-socket-properties.ts'
 
 /** Connections that the engine relays to Node. */
-export interface HandedConnections extends Pick<EngineListener, 'handed' | 'closed'> {
+export interface RelayedSockets extends Pick<EngineListener, 'handed' | 'closed'> {
   /** Gives a connection back to the engine when the answer to its request is whole. */
   readonly returnAfter: (response: ServerResponse) => void
   /** Settles when none of them is open. */
@@ -13,16 +13,16 @@ export interface HandedConnections extends Pick<EngineListener, 'handed' | 'clos
 }
 
 /** Makes Node's end of each handed connection one of a server that does not listen, or of its sessions of HTTP/2. */
-export function acceptHanded(
+export function adoptRelayedSockets(
   server: Server,
-  sessions: Pick<HandedSessions, 'accept'> | undefined,
+  sessions: Pick<RelayedHttp2Sessions, 'accept'> | undefined,
   engine: () => Pick<Engine, 'done' | 'reset'>,
-): HandedConnections {
+): RelayedSockets {
   const sockets = new Map<number, Socket>()
   const ids = new WeakMap<Socket, number>()
 
   /** One function for all responses. */
-  function giveBack(this: ServerResponse): void {
+  function returnToEngine(this: ServerResponse): void {
     const { socket } = this.req
     const id = ids.get(socket)
     // Where Node ends the connection, the engine sees that end.
@@ -33,8 +33,8 @@ export function acceptHanded(
     handed({ id, fd, address, port, protocol, encryption }) {
       const allowHalfOpen = protocol === 'http1'
       const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen })
-      Object.defineProperties(socket, propertiesOf(address, port))
-      if (encryption !== undefined) Object.defineProperties(socket, encryptedProperties(encryption))
+      Object.defineProperties(socket, peerProperties(address, port))
+      if (encryption !== undefined) Object.defineProperties(socket, tlsSocketProperties(encryption))
       sockets.set(id, socket)
       socket.once('close', () => sockets.delete(id))
       if (protocol === 'http2') {
@@ -62,7 +62,7 @@ export function acceptHanded(
     },
     returnAfter(response) {
       // A server that stops ends the connection when it hears of the answer's end.
-      response.prependOnceListener('close', giveBack)
+      response.prependOnceListener('close', returnToEngine)
     },
     async allClosed() {
       for (const socket of sockets.values()) {
@@ -80,7 +80,7 @@ function destroy(socket: Socket, error?: Error): Socket {
 }
 
 /** What a socket of TCP says of its peer; a unix socket has no name for it. */
-function propertiesOf(
+function peerProperties(
   address: HandedConnection['address'],
   port: HandedConnection['port'],
 ): PropertyDescriptorMap {

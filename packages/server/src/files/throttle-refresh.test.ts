@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { shareLook } from './share-look.ts'
+import { throttleRefresh } from './throttle-refresh.ts'
 
 /** A clock that stands still, and looks that end when they are told to. */
 function looks() {
   const ends: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   const clock = { now: 0 }
-  const ask = shareLook(
+  const ask = throttleRefresh(
     () => new Promise<void>((resolve, reject) => ends.push({ resolve, reject })),
     { interval: 1000, patience: 50 },
     () => clock.now,
@@ -13,7 +13,7 @@ function looks() {
   return { ask, clock, ends }
 }
 
-describe('shareLook', () => {
+describe('throttleRefresh', () => {
   test('makes one look for all who ask while it is under way', async () => {
     const { ask, ends } = looks()
     const answered: number[] = []

@@ -8,7 +8,7 @@ import { cspModes } from '../rules/read-rules.ts'
  *
  * @param words - without the program's two names.
  */
-export function readWords(words: readonly string[], commands: readonly string[]): readonly string[] {
+export function normalizeArguments(words: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = '', second = ''] = words
   if (first === '--help=all') return ['--help', 'all']
   if (first === 'help' || (/^(?:-h|--help)$/.test(first) && commands.includes(second)))
