@@ -60,19 +60,19 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     )
     if (unmatched.flat().length > 0) warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches`)
     const isThere = (path: string): boolean => existsSync(join(directory, path))
-    for (const message of describeInheritance(earlier, pass.manifest, isThere)) warn(message)
-    const loss = pass.source === 'none' ? describeLoss(pass.manifest) : undefined
+    for (const message of describeManifestChanges(earlier, pass.manifest, isThere)) warn(message)
+    const loss = pass.source === 'none' ? describeLostManifest(pass.manifest) : undefined
     if (loss !== undefined) warn(loss)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
-    process.stdout.write(`${escapeMessage(describeKnowledge(pass))}\n${formatPass(pass, { colors })}\n`)
+    process.stdout.write(`${escapeMessage(describeNameSource(pass))}\n${formatPass(pass, { colors })}\n`)
   } finally {
     progressLine.clear()
   }
 }
 
 /** Where hashed names are known from, or what is lost without them and how to mend it. */
-export function describeKnowledge(
+export function describeNameSource(
   {
     source,
     recordedAt,
@@ -105,7 +105,7 @@ function localTime(time: Date, now: Date): string {
 }
 
 /** One line for a folder that nothing describes, though variants say that a pass was here before. */
-export function describeLoss({ files }: Manifest): string | undefined {
+export function describeLostManifest({ files }: Manifest): string | undefined {
   const paths = new Set(files.map(({ path }) => path))
   const compressed = files.filter(
     ({ path, variants }) =>
@@ -119,7 +119,7 @@ export function describeLoss({ files }: Manifest): string | undefined {
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
-export function describeInheritance(
+export function describeManifestChanges(
   earlier: Manifest | undefined,
   next: Manifest,
   isThere: (path: string) => boolean,

@@ -2,13 +2,20 @@ import fc from 'fast-check'
 import { mismatch } from '@serve-dist/foundation/values/mismatch'
 import { s } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { parseAge, parseDuration, parseOpsAddress, parseSocket, parseWorkers, readBy } from './flag-values.ts'
+import {
+  parseAge,
+  parseDuration,
+  parseOpsAddress,
+  parseSocket,
+  parseWorkers,
+  createFlagParser,
+} from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 import { longestTimeout } from '../protocol/connection-limits.ts'
 
-const parseByteSize = readBy(s.byteSize())
+const parseByteSize = createFlagParser(s.byteSize())
 
-describe('readBy', () => {
+describe('createFlagParser', () => {
   test.each([
     ['0', 0],
     ['65536', 65_536],

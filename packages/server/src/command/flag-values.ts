@@ -16,7 +16,7 @@ const timeUnits: Readonly<Record<string, number>> = {
 }
 
 /** Returns a reader for the value of an option. */
-export function readBy<Value>(schema: Schema<Value>): (given: unknown) => Value {
+export function createFlagParser<Value>(schema: Schema<Value>): (given: unknown) => Value {
   return (given) => s.read(schema, given, '', ([problem]) => new TypeError(problem))
 }
 
@@ -74,7 +74,7 @@ export function parseSocket(text: string): SocketPlace {
 
 /** The number of a port; 0 stands for any that is free. */
 export function parsePort(text: string): number {
-  return readBy(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
+  return createFlagParser(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
 }
 
 /** Where a store is; an empty text, which an unset variable may be, would be the folder of this process. */

@@ -18,7 +18,7 @@ import {
   parseSocket,
   parseStorePlace,
   parseWorkers,
-  readBy,
+  createFlagParser,
   type ResolvedAddress,
   type SocketPlace,
 } from './flag-values.ts'
@@ -114,7 +114,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     isCommon: true,
     environment: 'HOST',
     default: s.defaultOf(serveFields.host),
-    read: readBy(serveFields.host),
+    read: createFlagParser(serveFields.host),
     // The listener that redirects plain HTTP listens on this address, too.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
   },
@@ -162,7 +162,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'ALLOW_HOST',
     defaultText: 'all hosts',
     isRepeatable: true,
-    read: (text) => readBy(hostList)(text.split(',').map((name) => name.trim())),
+    read: (text) => createFlagParser(hostList)(text.split(',').map((name) => name.trim())),
   },
   fallback: {
     value: '<mode>',
@@ -253,7 +253,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'proxies that may name the client for the log: how many, or addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
-    read: (text) => String(readBy(operationsFields.trustProxy)(text)),
+    read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
     unused: ({ accessLog }) =>
       accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
   },
@@ -273,7 +273,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',
-    read: readBy(loadFields.memoryBudget),
+    read: createFlagParser(loadFields.memoryBudget),
   },
   store: {
     value: '<where>',
@@ -312,7 +312,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     help: 'path under which the folder will be served, such as /app/',
     group: 'Options',
     defaultText: 'as before, else /',
-    read: readBy(s.basePath),
+    read: createFlagParser(s.basePath),
   },
   appType: {
     help: 'how unknown paths will be answered',
@@ -541,5 +541,5 @@ function withoutStore(flags: GivenFlags): string | undefined {
 }
 
 function readGlob(text: string): readonly string[] {
-  return [readBy(s.glob)(text)]
+  return [createFlagParser(s.glob)(text)]
 }

@@ -10,7 +10,7 @@ import { askMetrics } from '../serve/workers/ask-worker.ts'
 import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
-import { openSharedStore } from './served-store.ts'
+import { openStoreOfFlags } from './served-store.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
@@ -45,7 +45,7 @@ export async function serveByWorkers(
     // It removes the file of its own alone, also at a signal while workers start.
     process.once('exit', () => shared?.close())
   }
-  const store = await openSharedStore(flags).catch(fail)
+  const store = await openStoreOfFlags(flags).catch(fail)
   if (store !== undefined) operations.noteStore(store.view)
   const umask =
     isTheirs && socket !== undefined

@@ -1,15 +1,15 @@
 import type { GivenFlags } from './flags.ts'
 import { listeningLine } from './listening-line.ts'
 import { prepareReloadTriggers } from './prepare-reload-triggers.ts'
-import { removeAtSuddenEnd } from './remove-at-sudden-end.ts'
+import { removeSocketOnExit } from './remove-socket-on-exit.ts'
 import { type PreparedStart, prepareStart } from '../serve/prepare-start.ts'
 import { serveStaged } from '../serve/serve.ts'
 import { openPrimarySource } from './served-store.ts'
 import type { RunningCommand } from './running-command.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { toServeOptions } from './to-serve-options.ts'
-import { warnOfDescriptors } from './warn-of-descriptors.ts'
-import { warnOfPages } from './warn-of-pages.ts'
+import { warnAboutDescriptors } from './warn-about-descriptors.ts'
+import { warnAboutMissingPages } from './warn-about-missing-pages.ts'
 import { givenSocket, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
@@ -26,11 +26,11 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
     triggers.close()
     await serving.close()
   })
-  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket.path)
+  if (socket !== undefined && descriptor === undefined) removeSocketOnExit(socket.path)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  warnOfDescriptors({ ...serving, hasApplication: ssr !== undefined })
-  if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, flags, serving.summary)
+  warnAboutDescriptors({ ...serving, hasApplication: ssr !== undefined })
+  if (ssr === undefined && fsFallback !== true) await warnAboutMissingPages(directory, flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())

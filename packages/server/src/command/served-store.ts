@@ -6,9 +6,9 @@ import type { StoreOptions } from '../load/store-options.ts'
 import type { StoreForOthers } from '../load/store-source.ts'
 
 /** The first process alone asks the store. */
-export async function openSharedStore(flags: GivenFlags): Promise<StoreForOthers | undefined> {
+export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForOthers | undefined> {
   const { envFile } = flags
-  const place = storeOf(flags)
+  const place = toStoreOptions(flags)
   if (place === undefined) return undefined
   const source = await import('../load/open-source.ts')
   return await source.openSharedStore(place, { onWarning: printWarning, ...omitUndefined({ envFile }) })
@@ -25,7 +25,7 @@ export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSou
 }
 
 /** What the flags say of a store. */
-export function storeOf({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
+export function toStoreOptions({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
   if (store === undefined) return undefined
   const deltas = noDeltas === true ? false : undefined
   return omitUndefined({ store, storeCache, deltas })

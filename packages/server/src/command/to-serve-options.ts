@@ -3,7 +3,7 @@ import type { GivenFlags } from './flags.ts'
 import { readRules } from '../rules/read-rules.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
-import { storeOf } from './served-store.ts'
+import { toStoreOptions } from './served-store.ts'
 
 /** What `serve` takes, as the flags and a worker's role have it. */
 export async function toServeOptions(
@@ -24,7 +24,7 @@ export async function toServeOptions(
     tlsCert === undefined || tlsKey === undefined
       ? undefined
       : omitUndefined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
-  const store = storeOf(flags)
+  const store = toStoreOptions(flags)
   return omitUndefined({
     ...(store ?? { directory }),
     port,

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 
 /** Removes a unix socket that this process has made, where the process ends without closing its server, which does it. */
-export function removeAtSuddenEnd(socket: string): void {
+export function removeSocketOnExit(socket: string): void {
   const own = identityOf(socket)
   process.once('exit', (code) => {
     // Another server may have made its own there meanwhile.

@@ -3,18 +3,18 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import type { ContentCoding } from '@serve-dist/manifest'
 import type { Site } from '../site/site.ts'
-import { freshSeconds, judgeAge, judgeFile } from './judge-file.ts'
-import { isHashed, mostAgedPages, type Target, tries } from './plan-requests.ts'
-import type { Question, Received } from './site-client.ts'
-import type { Observation } from './site-findings.ts'
-import { CheckStopped } from './stop-at.ts'
+import { freshnessLifetimeSeconds, checkPageAge, checkFileAnswers } from './check-file-answers.ts'
+import { isHashed, maximumAgedPages, type Target, replicaAttempts } from './plan-requests.ts'
+import type { SiteRequest, SiteResponse } from './site-client.ts'
+import type { SiteObservation } from './describe-observations.ts'
+import { CheckStopped } from './check-stopped.ts'
 
 // The questions of a check, and what their answers show.
 
 /** A site, and where the build stands on it. */
-export interface AskedSite {
+export interface ProbedSite {
   /** Ends the check at an answer that is not the site's own. */
-  readonly ask: (question: Question & { readonly isMissing?: boolean }) => Promise<Received>
+  readonly ask: (question: SiteRequest & { readonly isMissing?: boolean }) => Promise<SiteResponse>
   /** Begins and ends with `/`, percent-encoded. */
   readonly mount: string
   /** Directives of the policy that the environment of the server decides. */
@@ -22,9 +22,9 @@ export interface AskedSite {
 }
 
 /** What the answers for one file show. */
-export interface AskedFile {
+export interface ProbedFile {
   readonly target: Target
-  readonly observations: readonly Observation[]
+  readonly observations: readonly SiteObservation[]
   /** Whether a cache says how old its answer is. */
   readonly isAged: boolean
 }
@@ -33,46 +33,46 @@ export interface AskedFile {
 export const browserCodings = 'gzip, deflate, br, zstd'
 
 /** @param codings - none is what simple clients send: curl, crawlers, many libraries. */
-export function questionFor({ resource, name }: Target, mount: string, codings?: string): Question {
+export function createSiteRequest({ resource, name }: Target, mount: string, codings?: string): SiteRequest {
   const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
   const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
   return { path: mount + name, fields, size: resource.identity.bytes.size }
 }
 
 /** Asks for one file as clients of each kind do. */
-export async function askFile(
+export async function probeFile(
   target: Target,
-  { ask, mount, policyByEnvironment = [] }: AskedSite,
-): Promise<AskedFile> {
+  { ask, mount, policyByEnvironment = [] }: ProbedSite,
+): Promise<ProbedFile> {
   const { resource, isRuntime } = target
   const path = mount + target.name
   try {
-    const question = questionFor(target, mount, browserCodings)
+    const question = createSiteRequest(target, mount, browserCodings)
     // First: what a cache keeps that ignores Vary is then in a coding, which the others cannot read.
     const browser = await ask(question)
-    const coded = new Map<ContentCoding, Received>()
+    const coded = new Map<ContentCoding, SiteResponse>()
     for (const { coding } of resource.representations) {
-      if (coding !== 'identity') coded.set(coding, await ask(questionFor(target, mount, coding)))
+      if (coding !== 'identity') coded.set(coding, await ask(createSiteRequest(target, mount, coding)))
     }
-    const plain = await ask(questionFor(target, mount))
+    const plain = await ask(createSiteRequest(target, mount))
     const validator = validatorOf(browser.fields)
     const again =
       validator === undefined
         ? undefined
         : await ask({ ...question, fields: { ...question.fields, ...validator } })
     const marked = browser.fields['use-as-dictionary'] !== undefined && plain.coding === 'identity'
-    const offering = marked ? await ask(offeringItself(question, plain)) : undefined
+    const offering = marked ? await ask(withOwnDictionary(question, plain)) : undefined
     const isAged = [plain, browser].some(({ fields }) => fields.age !== undefined)
     const answers = { resource, isRuntime, path, plain, coded, browser, again, offering, policyByEnvironment }
-    const observations = judgeFile(answers)
+    const observations = checkFileAnswers(answers)
     return { target, observations, isAged }
   } catch (error) {
-    return { target, observations: failedAt(path)(error), isAged: false }
+    return { target, observations: describeFailureAt(path)(error), isAged: false }
   }
 }
 
 /** As a browser that has this very file: no server has a delta for it, and a cache that has one must not give it away. */
-function offeringItself(question: Question, { sha256 }: Received): Question {
+function withOwnDictionary(question: SiteRequest, { sha256 }: SiteResponse): SiteRequest {
   const offer = {
     'accept-encoding': `${browserCodings}, dcb, dcz`,
     'available-dictionary': `:${Buffer.from(sha256, 'hex').toString('base64')}:`,
@@ -81,7 +81,7 @@ function offeringItself(question: Question, { sha256 }: Received): Question {
 }
 
 /** What an error shows of a path; one that ends the check is thrown again. */
-export function failedAt(path: string): (error: unknown) => Observation[] {
+export function describeFailureAt(path: string): (error: unknown) => SiteObservation[] {
   return (error) => {
     if (error instanceof CheckStopped) throw error
     return [{ code: 'failed', path, detail: error instanceof Error ? error.message : String(error) }]
@@ -97,10 +97,10 @@ function validatorOf({
 }
 
 /** Asks for a script that no build has. */
-export async function askMissing(
+export async function probeMissingAsset(
   { assetsPath, base }: Site,
-  { ask, mount }: AskedSite,
-): Promise<Observation[]> {
+  { ask, mount }: ProbedSite,
+): Promise<SiteObservation[]> {
   const folder = mount + (assetsPath ?? base).slice(base.length)
   const path = `${folder}serve-dist-check-${randomBytes(4).toString('hex')}.js`
   const asScript = { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script' }
@@ -108,52 +108,52 @@ export async function askMissing(
   const cacheControl = fields['cache-control']
   if (status < 400)
     return [{ code: 'missing-as-page', path, detail: `${status} (${fields['content-type'] ?? 'no type'})` }]
-  return cacheControl !== undefined && freshSeconds(cacheControl) > 0
+  return cacheControl !== undefined && freshnessLifetimeSeconds(cacheControl) > 0
     ? [{ code: 'missing-kept', path, detail: cacheControl }]
     : []
 }
 
 /** A page and a hashed file: each replica must have the same tags for them. */
-export async function askReplicas(
+export async function probeReplicas(
   targets: readonly Target[],
-  { ask, mount }: AskedSite,
-): Promise<Observation[]> {
+  { ask, mount }: ProbedSite,
+): Promise<SiteObservation[]> {
   const page = targets.find(({ resource }) => resource.isPage)
   const file = targets.find(({ resource }) => isHashed(resource))
-  const found: Observation[] = []
+  const found: SiteObservation[] = []
   for (const target of [page, file]) {
     if (target === undefined) continue
     const tags = new Set<string>()
-    for (let attempt = 0; attempt < tries; attempt += 1) {
+    for (let attempt = 0; attempt < replicaAttempts; attempt += 1) {
       const question = {
-        ...questionFor(target, mount, browserCodings),
+        ...createSiteRequest(target, mount, browserCodings),
         method: 'HEAD',
         isApart: true,
       } as const
       const { fields, status } = await ask(question)
       if (status === 200 && fields.etag !== undefined) tags.add(fields.etag.replace(/^W\//, ''))
     }
-    const detail = `${tags.size} different ETags in ${tries} tries`
+    const detail = `${tags.size} different ETags in ${replicaAttempts} tries`
     if (tags.size > 1) found.push({ code: 'etag-changes', path: mount + target.name, detail })
   }
   return found
 }
 
 /** `Age` counts whole seconds, and is 0 for all that was just asked for. */
-const untilOlder = 1500
+const agingMilliseconds = 1500
 
 /** Asks for pages again once what a cache on the way keeps of them has grown older. */
-export async function askAgedPages(
-  files: readonly AskedFile[],
-  { ask, mount }: AskedSite,
-): Promise<Observation[]> {
+export async function probeAgedPages(
+  files: readonly ProbedFile[],
+  { ask, mount }: ProbedSite,
+): Promise<SiteObservation[]> {
   const pages = files.filter(({ target, isAged }) => isAged && target.resource.isPage)
   if (pages.length === 0) return []
-  await setTimeout(untilOlder)
-  const found: Observation[] = []
-  for (const { target } of pages.slice(0, mostAgedPages)) {
-    const answer = await ask(questionFor(target, mount, browserCodings))
-    found.push(...judgeAge(target.resource, mount + target.name, [answer]))
+  await setTimeout(agingMilliseconds)
+  const found: SiteObservation[] = []
+  for (const { target } of pages.slice(0, maximumAgedPages)) {
+    const answer = await ask(createSiteRequest(target, mount, browserCodings))
+    found.push(...checkPageAge(target.resource, mount + target.name, [answer]))
   }
   return found
 }

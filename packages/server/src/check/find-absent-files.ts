@@ -43,14 +43,14 @@ export async function findAbsentFiles(
       if (!URL.canParse(url, base.href)) continue
       const named = new URL(url, base)
       if (hasApplication && !isMissingAsset(site, named.pathname)) continue
-      if (!isThere(site, named)) absent.push({ page: path, url, isNeeded })
+      if (!isServed(site, named)) absent.push({ page: path, url, isNeeded })
     }
   }
   return absent
 }
 
 /** What lies outside of the base is somebody else's. */
-function isThere(site: Site, { origin: host, pathname, search }: URL): boolean {
+function isServed(site: Site, { origin: host, pathname, search }: URL): boolean {
   if (host !== origin || !pathname.startsWith(site.base)) return true
   const asked = { ...noRequestFields, target: pathname + search }
   const answer = decide(site, asked, 'none')

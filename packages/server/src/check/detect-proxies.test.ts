@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seenProxies } from './seen-proxies.ts'
+import { detectProxies } from './detect-proxies.ts'
 
 test.each([
   [{ server: 'nginx/1.22.1' }, ['nginx']],
@@ -16,5 +16,5 @@ test.each([
   [{ server: 'Caddy' }, ['Caddy']],
   [{ server: 'Apache' }, []],
 ])('seenProxies of %j is %j', (fields, proxies) => {
-  expect(seenProxies(fields)).toEqual(proxies)
+  expect(detectProxies(fields)).toEqual(proxies)
 })

@@ -3,7 +3,7 @@ import type * as Library from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 
 /** A store, and what can be done with it. */
-export interface GivenStore {
+export interface OpenedStore {
   readonly store: Library.StoreBackend
   readonly library: typeof Library
 }
@@ -13,7 +13,7 @@ export interface GivenStore {
  *
  * @param command - its name.
  */
-export async function openGivenStore(command: string, where: string | undefined): Promise<GivenStore> {
+export async function openStoreForCommand(command: string, where: string | undefined): Promise<OpenedStore> {
   if (where === undefined) {
     throw new OperatorError(
       'SD_OPTION_INVALID',
@@ -26,7 +26,7 @@ export async function openGivenStore(command: string, where: string | undefined)
 }
 
 /** A store that has no build yet. */
-export function nothingPublished(place: string, where: string | undefined): OperatorError {
+export function emptyStoreError(place: string, where: string | undefined): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
     `${place}: no build was published here; serve-dist publish --store ${where} puts one in`,
@@ -43,7 +43,7 @@ export interface CurrentBuild {
 
 /** Looks which build is current after a command was stopped, perhaps at its end. */
 export async function findCurrent(
-  { store, library }: GivenStore,
+  { store, library }: OpenedStore,
   signal: AbortSignal,
 ): Promise<CurrentBuild> {
   const read = await library.readHistory(store, undefined, { signal })

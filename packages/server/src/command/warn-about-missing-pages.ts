@@ -2,7 +2,7 @@ import type { GivenFlags } from './flags.ts'
 import type { SiteSummary } from '../site/site.ts'
 
 /** A build of which no path is a page starts, for it may be a library; its operator must know. */
-export async function warnOfPages(
+export async function warnAboutMissingPages(
   directory: string,
   { store }: Pick<GivenFlags, 'store'>,
   { pages, isNotFoundOnly }: SiteSummary,

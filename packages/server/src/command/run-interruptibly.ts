@@ -8,7 +8,7 @@ const longestLook = 2000
  *
  * @param describe - says what is true after that, as long as its signal lets it.
  */
-export async function stopBetweenSteps(
+export async function runInterruptibly(
   work: (signal: AbortSignal) => Promise<void>,
   describe: (signal: AbortSignal) => Promise<string>,
 ): Promise<void> {

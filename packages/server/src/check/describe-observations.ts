@@ -1,12 +1,12 @@
 import { count } from '@serve-dist/foundation/text/count'
 import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import { type Finding, nameSome } from './finding.ts'
-import type { Proxy } from './seen-proxies.ts'
+import { type Finding, formatNames } from './finding.ts'
+import type { Proxy } from './detect-proxies.ts'
 import { type SiteFindingCode, findingMessages } from './finding-messages.ts'
 
 /** One thing that was seen of one path. */
-export interface Observation {
+export interface SiteObservation {
   readonly code: SiteFindingCode
   readonly path: string
   /** A coding, a status, a field's value or name: what the finding is about. */
@@ -19,7 +19,7 @@ export interface Observation {
 
 /** One finding for all that was seen of one kind, with the mend of the proxies that were seen. */
 export function describeObservations(
-  observations: readonly Observation[],
+  observations: readonly SiteObservation[],
   seen: readonly Proxy[],
 ): Finding[] {
   const codes = new Set(observations.map(({ code }) => code))
@@ -32,9 +32,9 @@ export function describeObservations(
     ]
     const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `${proxy}: ${by[proxy]}`))
     const text = `${what}: ${cost}; ${mends.length > 0 ? mends.join('; ') : mend}`
-      .replace('{names}', () => nameSome(paths))
-      .replace('{details}', () => nameSome(details, 3))
-      .replace('{bytes}', () => costOfBytes(group))
+      .replace('{names}', () => formatNames(paths))
+      .replace('{details}', () => formatNames(details, 3))
+      .replace('{bytes}', () => describeLostSavings(group))
     return { code, level, paths, text }
   })
 }
@@ -48,7 +48,7 @@ function printable(detail: string): string {
 const longestDetail = 200
 
 /** Of each path once: several codings may be lost of one file. */
-function costOfBytes(observations: readonly Observation[]): string {
+function describeLostSavings(observations: readonly SiteObservation[]): string {
   const byPath = new Map(observations.map(({ path, bytes = 0, of = 0 }) => [path, { bytes, of }]))
   const sum = (name: 'bytes' | 'of'): number =>
     [...byPath.values()].reduce((all, each) => all + each[name], 0)

@@ -15,7 +15,7 @@ interface Served {
 }
 
 /** Says once where the system allows fewer descriptors than connections and kept files may take. */
-export function warnOfDescriptors({ summary, engine, hasApplication }: Served): void {
+export function warnAboutDescriptors({ summary, engine, hasApplication }: Served): void {
   const limit = descriptorLimit()
   const isNative = engine.name === 'native'
   // While Node answers, the native engine has a pair more. A build alone asks Node for moments; an application may take long.

@@ -2,14 +2,18 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import type { StoreFlags } from './store-flags.ts'
 
 /** Plain data that JSON keeps. */
-export interface Outcome {
+export interface CommandResult {
   readonly store: string
   readonly warnings?: readonly string[]
   readonly [key: string]: unknown
 }
 
 /** Writes what happened: warnings to standard error, then one document of JSON, or the words for people. */
-export function writeOutcome({ json }: StoreFlags, outcome: Outcome, describe: () => string): void {
+export function writeCommandResult(
+  { json }: StoreFlags,
+  outcome: CommandResult,
+  describe: () => string,
+): void {
   for (const warning of outcome.warnings ?? []) {
     process.stderr.write(`serve-dist: warning: ${escapeMessage(warning)}\n`)
   }

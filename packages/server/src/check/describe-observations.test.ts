@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import type { Proxy } from './seen-proxies.ts'
-import { describeObservations, type Observation } from './site-findings.ts'
+import type { Proxy } from './detect-proxies.ts'
+import { describeObservations, type SiteObservation } from './describe-observations.ts'
 import { findingMessages } from './finding-messages.ts'
 
-function sentences(observations: readonly Observation[], ...seen: readonly Proxy[]): string[] {
+function sentences(observations: readonly SiteObservation[], ...seen: readonly Proxy[]): string[] {
   return describeObservations(observations, seen).map(({ text }) => text)
 }
 
 describe('describeObservations', () => {
   test('makes one sentence of all that is of one kind, each file weighed once', () => {
     const paths = ['/a.js', '/b.js', '/c.js', '/d.js']
-    const stripped = paths.flatMap((path): Observation[] => [
+    const stripped = paths.flatMap((path): SiteObservation[] => [
       { code: 'stripped', path, detail: 'zstd', bytes: 2000, of: 1000 },
       { code: 'stripped', path, detail: 'br', bytes: 2000, of: 1000 },
     ])

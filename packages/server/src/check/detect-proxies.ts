@@ -21,7 +21,7 @@ const signs: readonly (readonly [Proxy, (fields: IncomingHttpHeaders) => boolean
 ]
 
 /** The proxies whose signs these fields bear; the Kubernetes controller is not named as nginx again. */
-export function seenProxies(fields: IncomingHttpHeaders): Proxy[] {
+export function detectProxies(fields: IncomingHttpHeaders): Proxy[] {
   const seen = signs.flatMap(([proxy, shows]) => (shows(fields) ? proxy : []))
   return seen.includes('ingress-nginx') ? seen.filter((proxy) => proxy !== 'nginx') : seen
 }

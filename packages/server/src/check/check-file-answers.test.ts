@@ -9,8 +9,8 @@ import { loadSite } from '../load/load-site.ts'
 import { okAnswer } from '../site/representation-answers.ts'
 import type { Representation, Resource } from '../site/site.ts'
 import { decodeBody } from './decode-body.ts'
-import { type FileAnswers, freshSeconds, judgeFile } from './judge-file.ts'
-import type { Received } from './site-client.ts'
+import { type FileAnswers, freshnessLifetimeSeconds, checkFileAnswers } from './check-file-answers.ts'
+import type { SiteResponse } from './site-client.ts'
 
 const text = compressibleText(5000)
 
@@ -20,7 +20,7 @@ async function pageOf(rules = {}): Promise<Resource> {
   return index
 }
 
-async function received(fields: readonly string[], body: Uint8Array, coding: string): Promise<Received> {
+async function received(fields: readonly string[], body: Uint8Array, coding: string): Promise<SiteResponse> {
   const pairs = Object.fromEntries(
     Array.from(fieldPairs({ fields }), ([name, value]) => [name.toLowerCase(), value]),
   )
@@ -39,13 +39,13 @@ async function received(fields: readonly string[], body: Uint8Array, coding: str
 
 /** What the server itself would answer. */
 async function rightAnswers(resource: Resource): Promise<FileAnswers> {
-  const answer = async (representation: Representation): Promise<Received> =>
+  const answer = async (representation: Representation): Promise<SiteResponse> =>
     await received(
       okAnswer(representation, resource).fields,
       representation.bytes.body ?? new Uint8Array(),
       representation.coding,
     )
-  const coded = new Map<ContentCoding, Received>()
+  const coded = new Map<ContentCoding, SiteResponse>()
   for (const each of resource.representations) {
     if (each.coding !== 'identity') coded.set(each.coding, await answer(each))
   }
@@ -68,10 +68,10 @@ async function kept(resource: Resource, fields: Record<string, string> = { age: 
 }
 
 function found(answers: FileAnswers): string[] {
-  return judgeFile(answers).map(({ code }) => code)
+  return checkFileAnswers(answers).map(({ code }) => code)
 }
 
-describe('judgeFile', () => {
+describe('checkFileAnswers', () => {
   test("finds nothing in the server's own answers", async () => {
     expect(found(await rightAnswers(await pageOf()))).toEqual([])
   })
@@ -92,7 +92,7 @@ describe('judgeFile', () => {
       .flat()
       .map(String)
     const again = await received(fields, gzipSync(text, { level: 1 }), 'gzip')
-    expect(judgeFile({ ...right, coded: new Map([...right.coded, ['gzip', again]]) })).toEqual([
+    expect(checkFileAnswers({ ...right, coded: new Map([...right.coded, ['gzip', again]]) })).toEqual([
       expect.objectContaining({ code: 'recompressed', detail: 'gzip' }),
     ])
     const broken = await received(fields, brotliCompressSync(text).subarray(1), 'br')
@@ -159,5 +159,5 @@ test.each([
   ['Max-Age="5"', 5],
   [undefined, 60],
 ])('freshSeconds of %j is %d', (field, seconds) => {
-  expect(freshSeconds(field)).toBe(seconds)
+  expect(freshnessLifetimeSeconds(field)).toBe(seconds)
 })
