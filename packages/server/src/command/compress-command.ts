@@ -17,7 +17,7 @@ import { createProgressLine } from '@serve-dist/foundation/terminal/create-progr
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
-import { refuseToPublish } from '../judge/refuse-unlikely-folder.ts'
+import { refuseToCompress } from '../judge/refuse-unlikely-folder.ts'
 
 /**
  * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.
@@ -45,7 +45,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
   // Whoever names globs knows what lies in the folder.
   const isChosen = (flags.include ?? flags.exclude ?? earlier?.selection?.include) !== undefined
-  if (isFolder && !isChosen) refuseToPublish({ directory, root }, isDescribed)
+  if (isFolder && !isChosen) refuseToCompress({ directory, root }, isDescribed)
   try {
     const pass = await finish(directory, {
       ...flags,

@@ -2,7 +2,7 @@ import { type AppType, appTypes, type Fallback, fallbacks, s } from '@serve-dist
 import type { ReportFlags } from './report-command.ts'
 import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
-import { needlessWithStore } from '../load/store-options.ts'
+import { ignoredWithStore } from '../load/store-options.ts'
 import { serveFields } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { hostList } from '../transport/allow-hosts.ts'
@@ -260,12 +260,12 @@ export const serveFlags: FlagTable<ServeFlags> = {
   verify: {
     help: 'compare the SHA-256 of every file with the manifest at the start, not only its size',
     group: memory,
-    unused: besideStore(needlessWithStore.verify),
+    unused: besideStore(ignoredWithStore.verify),
   },
   force: {
     help: 'start although the folder looks wrong',
     group: memory,
-    unused: besideStore(`${needlessWithStore.noManifest}, and ${needlessWithStore.unlisted}`),
+    unused: besideStore(`${ignoredWithStore.noManifest}, and ${ignoredWithStore.unlisted}`),
   },
   memoryBudget: {
     value: '<size>',

@@ -3,15 +3,15 @@ import type { GivenFlags } from './flags.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { printWarning } from '../load/load-options.ts'
 import type { StoreOptions } from '../load/store-options.ts'
-import type { StoreForOthers } from '../load/store-source.ts'
+import type { StoreForWorkers } from '../load/store-source.ts'
 
 /** The first process alone asks the store. */
-export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForOthers | undefined> {
+export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForWorkers | undefined> {
   const { envFile } = flags
   const place = toStoreOptions(flags)
   if (place === undefined) return undefined
   const source = await import('../load/open-source.ts')
-  return await source.openSharedStore(place, { onWarning: printWarning, ...omitUndefined({ envFile }) })
+  return await source.loadStoreForWorkers(place, { onWarning: printWarning, ...omitUndefined({ envFile }) })
 }
 
 /** The builds that the first process has of a store. */

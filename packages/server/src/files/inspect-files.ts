@@ -9,7 +9,7 @@ import {
   expectInside,
   inspectFile,
   type KnownDigests,
-  Mismatch,
+  FileMismatchError,
   type Verification,
 } from './inspect-file.ts'
 import { retireFile } from './kept-file.ts'
@@ -138,7 +138,7 @@ export function retireFiles(files: Iterable<StoredBytes>): void {
 }
 
 function describeProblem(error: unknown): Omit<FileProblem, 'path'> {
-  if (error instanceof Mismatch || error instanceof NotRegularError) {
+  if (error instanceof FileMismatchError || error instanceof NotRegularError) {
     return { text: error.message, isUnreadable: false }
   }
   if (isMissing(error)) return { text: 'is missing', isUnreadable: false }

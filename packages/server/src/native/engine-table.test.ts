@@ -1,7 +1,7 @@
 import { engineAsks } from '@serve-dist/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { keepFile, retireFile } from '../files/kept-file.ts'
+import { keepFileOpen, retireFile } from '../files/kept-file.ts'
 import { decide } from '../site/decide.ts'
 import type { Answer, Site } from '../site/site.ts'
 import {
@@ -139,8 +139,8 @@ describe('flattenSite', () => {
     const [smaller, film] = resourceAt(site, '/film.mp4').representations.map(({ bytes }) => bytes)
     if (smaller?.body !== undefined || film?.body !== undefined || !film || !smaller)
       throw new Error('in memory')
-    keepFile(film, -1, () => {})
-    keepFile(Object.assign(smaller, { size: 2 ** 32 }), -1, () => {})
+    keepFileOpen(film, -1, () => {})
+    keepFileOpen(Object.assign(smaller, { size: 2 ** 32 }), -1, () => {})
     expect(
       tableOf(site)
         .get('/film.mp4')

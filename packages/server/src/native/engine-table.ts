@@ -1,6 +1,6 @@
 import { engineAsks, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
 import { providerOf } from '../files/file-provider.ts'
-import { isOpen } from '../files/kept-file.ts'
+import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
@@ -162,7 +162,7 @@ function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
 
 /** Whether the engine may read a file: one that is kept open, and of which nobody counts how often it is used. */
 function isStreamed(bytes: StreamedBytes): boolean {
-  return isOpen(bytes) && providerOf(bytes) === undefined
+  return isKeptOpen(bytes) && providerOf(bytes) === undefined
 }
 
 function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): EngineFile {

@@ -2,7 +2,7 @@ import { type Fields, OperatorError, s } from '@serve-dist/manifest'
 import {
   type HandlerOptions,
   handlerSchema,
-  noFolder,
+  noFolderProblem,
   type ResolvedHandlerOptions,
 } from '../hosts/handler-options.ts'
 import { liveSiteSchema, type LiveSiteOptions, type ResolvedLiveSiteOptions } from '../load/load-options.ts'
@@ -155,7 +155,7 @@ function contradictionsOf(options: ServeOptions): readonly string[] {
   }
   return [
     ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
-    ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolder}`] : []),
+    ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolderProblem}`] : []),
   ]
 }
 

@@ -4,9 +4,9 @@ import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
-import { reportingOnce } from '../hosts/handler-options.ts'
+import { withReportsOnce } from '../hosts/handler-options.ts'
 import { ownQueue } from '../transport/drain-backlog.ts'
-import { oneAtATime } from '../files/one-at-a-time.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
@@ -121,7 +121,7 @@ export async function serveStaged(
   }
 
   // 3. Who answers: the table, then the application.
-  const handlerOptions = reportingOnce(resolved.handler)
+  const handlerOptions = withReportsOnce(resolved.handler)
   const handle = createHandler(live, handlerOptions)
   // What the application passes on gets the build's 404 page.
   const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
@@ -183,7 +183,7 @@ export async function serveStaged(
   }
   operations?.becomeReady(live)
 
-  const reload = oneAtATime(async () => {
+  const reload = coalesceRuns(async () => {
     await transport.reload?.()
     const outcome = await live.reload()
     operations?.noteReload(outcome)

@@ -3,10 +3,10 @@ import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { describeReload } from '../../live/describe-reload.ts'
 import { changedFiles } from '../../files/changed-files.ts'
-import { oneAtATime } from '../../files/one-at-a-time.ts'
+import { coalesceRuns } from '../../files/coalesce-runs.ts'
 import type { ReloadOutcome } from '../../live/reload-outcome.ts'
 import { longestTimeout } from '../../protocol/connection-limits.ts'
-import { problemsOf } from '../../live/problems-of.ts'
+import { problemLines } from '../../live/problem-lines.ts'
 import type { SharedMirror } from '../../mirror/share-mirror.ts'
 import { answerWorker } from './answer-worker.ts'
 import { reloadTogether } from './reload-together.ts'
@@ -80,8 +80,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   // The fastest as measured in docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
-  const reload = oneAtATime(async () => {
-    const problems = await store?.refresh().then(() => undefined, problemsOf)
+  const reload = coalesceRuns(async () => {
+    const problems = await store?.refresh().then(() => undefined, problemLines)
     const loaded = await reloadTogether(slots)
     // Other values of the environment count, whatever the store says.
     const isNew = loaded.status === 'swapped' && loaded.hasNewValues === true

@@ -25,7 +25,7 @@ export interface NamedDelta {
  * @param room - in bytes.
  * @returns `undefined` where nobody makes deltas of the build.
  */
-export async function holdDeltas(
+export async function readDeltasIntoMemory(
   mirror: CachedBuilds,
   { id, manifest }: Generation,
   room: number,
@@ -34,7 +34,7 @@ export async function holdDeltas(
   if (document === undefined) return undefined
   const files = new Set([...dictionariesOf(manifest).values()].map(({ file }) => file.sha256))
   const wanted = deltasIn(document).filter(({ file }) => files.has(file))
-  const chosen = withinRoom(wanted, room)
+  const chosen = selectWithinBudget(wanted, room)
   const bodies = await readBlobs(
     mirror,
     chosen.map(({ blob }) => blob),
@@ -54,7 +54,7 @@ function deltasIn({ files }: DeltasDocument): readonly NamedDelta[] {
 }
 
 /** The smallest deltas, as many as there is room for. */
-export function withinRoom<Delta extends NamedDelta>(
+export function selectWithinBudget<Delta extends NamedDelta>(
   deltas: readonly Delta[],
   room: number,
 ): readonly Delta[] {

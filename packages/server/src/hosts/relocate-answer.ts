@@ -7,7 +7,7 @@ import type { Answer } from '../site/site.ts'
  * An answer as it is to be sent where Express, Connect or Polka has taken the path of a mount off the
  * target: redirects, links and patterns are relative to the mount, and the mount itself, without its slash, is redirected.
  */
-export function underMount(answer: Answer, request: IncomingMessage): Answer {
+export function relocateAnswer(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
   const target = splitTarget(request.originalUrl)
   if (target === undefined) return answer

@@ -4,7 +4,7 @@
  *
  * @param task - which never rejects.
  */
-export function oneAtATime<Result>(task: () => Promise<Result>): () => Promise<Result> {
+export function coalesceRuns<Result>(task: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   let queued: Promise<Result> | undefined
 

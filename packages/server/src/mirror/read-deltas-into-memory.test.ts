@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StoredBytes } from '../site/site.ts'
-import { joinDeltas, withinRoom } from './hold-deltas.ts'
+import { joinDeltas, selectWithinBudget } from './read-deltas-into-memory.ts'
 
 const deltas = [
   { file: 'app', dictionary: 'old', coding: 'dcz', blob: { sha256: 'a', size: 30 } },
@@ -12,7 +12,7 @@ function bytesOf(size: number): StoredBytes {
   return { size, body: new Uint8Array(size) }
 }
 
-describe('withinRoom', () => {
+describe('selectWithinBudget', () => {
   test.each([
     [9, ''],
     [10, 'c'],
@@ -20,7 +20,7 @@ describe('withinRoom', () => {
     [60, 'c b a'],
   ])('keeps the smallest deltas in %d bytes', (room, kept) => {
     expect(
-      withinRoom(deltas, room)
+      selectWithinBudget(deltas, room)
         .map(({ blob }) => blob.sha256)
         .join(' '),
     ).toBe(kept)

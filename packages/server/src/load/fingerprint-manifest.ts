@@ -10,7 +10,7 @@ import { changeTimeOf, fingerprintOf } from '../files/open-regular-file.ts'
  *
  * @returns `undefined` when there is none.
  */
-export async function markManifest(directory: string): Promise<string | undefined> {
+export async function fingerprintManifest(directory: string): Promise<string | undefined> {
   try {
     const root = await realpath(directory)
     const stats = await stat(join(root, manifestPath), { bigint: true })
@@ -21,17 +21,20 @@ export async function markManifest(directory: string): Promise<string | undefine
   }
 }
 
-/** The same with {@link markEnvFile}. */
-export async function markBuild(directory: string, envFile: string | undefined): Promise<string | undefined> {
-  const manifest = await markManifest(directory)
-  return manifest && `${manifest}${await markEnvFile(envFile)}`
+/** The same with {@link fingerprintEnvFile}. */
+export async function fingerprintBuild(
+  directory: string,
+  envFile: string | undefined,
+): Promise<string | undefined> {
+  const manifest = await fingerprintManifest(directory)
+  return manifest && `${manifest}${await fingerprintEnvFile(envFile)}`
 }
 
 /**
  * What tells a file of variables from what stood or will stand there: where it really is, for a ConfigMap moves a link, its
  * size and times; `''` where there is none to be looked at.
  */
-export async function markEnvFile(envFile: string | undefined): Promise<string> {
+export async function fingerprintEnvFile(envFile: string | undefined): Promise<string> {
   if (envFile === undefined) return ''
   try {
     const path = await realpath(resolve(envFile))

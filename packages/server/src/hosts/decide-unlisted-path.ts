@@ -13,7 +13,11 @@ export interface HostOptions {
 }
 
 /** Whether a newer build may have what this one has not: a replica may be behind, and a tab ahead of it. */
-export function mayBeOfNewerBuild(site: Site, request: RequestFields, answer: Answer | undefined): boolean {
+export function mayBelongToNewerBuild(
+  site: Site,
+  request: RequestFields,
+  answer: Answer | undefined,
+): boolean {
   return (answer === undefined || answer.status === 404) && isSkewMiss(site, request)
 }
 
@@ -21,7 +25,7 @@ export function mayBeOfNewerBuild(site: Site, request: RequestFields, answer: An
  * 8. Decides about what the table does not have, as soon as it was looked for elsewhere: on the disk, where the operator
  * wants that, then in a newer build.
  */
-export async function decideLater(
+export async function decideUnlistedPath(
   holder: SiteHolder,
   request: RequestFields,
   { role, fallback, fileSystemFallback }: HostOptions,
@@ -35,7 +39,7 @@ export async function decideLater(
     if (found !== undefined) return found
   }
   const answer = decideNow()
-  if (holder.refreshForMissingAsset === undefined || !mayBeOfNewerBuild(holder.current, request, answer))
+  if (holder.refreshForMissingAsset === undefined || !mayBelongToNewerBuild(holder.current, request, answer))
     return answer
   await holder.refreshForMissingAsset()
   return decideNow()

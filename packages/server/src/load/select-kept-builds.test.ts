@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { keepFile } from '../files/kept-file.ts'
+import { keepFileOpen } from '../files/kept-file.ts'
 import { fakeBuild, type FakeFile } from '../../test/support/fake-site.ts'
-import { type EarlierBuild, keepEarlier, type KeepLimits } from './keep-earlier.ts'
+import { type EarlierBuild, selectKeptBuilds, type KeepLimits } from './select-kept-builds.ts'
 
 const day = 24 * 60 * 60 * 1000
 const now = 100 * day
@@ -23,7 +23,7 @@ function build(
   ])
   const made = fakeBuild(Object.fromEntries(files), { buildId: String(number).padStart(16, '0') })
   const open = made.manifest.files.filter((_file, index) => Object.values(sizes)[index] === 'open')
-  for (const file of open) keepFile(stored(made, file), -1, () => {})
+  for (const file of open) keepFileOpen(stored(made, file), -1, () => {})
   return { ...made, superseded: now - age }
 }
 
@@ -35,13 +35,13 @@ function stored(made: Pick<EarlierBuild, 'stored'>, file: EarlierBuild['manifest
 
 /** What is kept of builds, the newest first. */
 function keep(current: EarlierBuild, earlier: readonly EarlierBuild[], limits: Partial<KeepLimits> = {}) {
-  return keepEarlier(current, { immutable: [] }, earlier, { ...roomy, ...limits })
+  return selectKeptBuilds(current, { immutable: [] }, earlier, { ...roomy, ...limits })
 }
 
 const pathsOf = (builds: readonly EarlierBuild[]): string[] =>
   builds.flatMap(({ manifest }) => manifest.files.map(({ path }) => path))
 
-describe('keepEarlier', () => {
+describe('selectKeptBuilds', () => {
   test('keeps what was held or open, and nothing else', () => {
     const kept = keep(build(2, { 'a#': 1 }), [build(1, { 'a#': 1, 'b#': 'open', 'c#': 'closed' })])
     expect(pathsOf(kept)).toEqual(['a1', 'b1'])

@@ -7,7 +7,7 @@ import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/reso
  * @throws OperatorError that lists all that is wrong with its rules and its variables, or says that the build is too old:
  * a policy without the hashes of a page would block the page's own scripts.
  */
-export function usablePolicy(
+export function requireUsablePolicy(
   { directory, cure }: { readonly directory: string; readonly cure: string },
   manifest: Manifest,
   { needsEnvironment, ...sources }: PolicySources & { readonly needsEnvironment: boolean },

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 import { changedFiles } from '../files/changed-files.ts'
 import { watchedFolder } from '../load/watched-builds.ts'
-import { watchBuilds } from './watch-build.ts'
+import { watchBuilds } from './watch-builds.ts'
 
 /** Longer than the test takes: the watch looks when it is told to. */
 const interval = 10_000

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { notFound, optionsAnswer, redirectTo } from '../site/answers.ts'
-import { underMount } from './under-mount.ts'
+import { relocateAnswer } from './relocate-answer.ts'
 
 const redirect = redirectTo({ status: 308, location: '/docs/' }, '?a=b')
 
@@ -12,12 +12,12 @@ function handedOver(fields: object, method = 'GET'): IncomingMessage {
 }
 
 function locationOf(fields: object, answer = redirect): string | undefined {
-  const { fields: found } = underMount(answer, handedOver(fields))
+  const { fields: found } = relocateAnswer(answer, handedOver(fields))
   const index = found.indexOf('Location')
   return index === -1 ? undefined : found[index + 1]
 }
 
-describe('underMount', () => {
+describe('relocateAnswer', () => {
   test.each([
     ['Node', { url: '/docs?a=b' }, '/docs/?a=b'],
     ['Express at the root', { url: '/docs?a=b', originalUrl: '/docs?a=b', baseUrl: '' }, '/docs/?a=b'],
@@ -63,7 +63,7 @@ describe('underMount', () => {
       fields: ['Access-Control-Expose-Headers', 'Link', 'link', link],
       earlyHints: ['</a.css>; rel=preload; as=style'],
     }
-    const found = underMount(page, handedOver({ url: '/x', originalUrl: '/$1/x', baseUrl: '/$1' }))
+    const found = relocateAnswer(page, handedOver({ url: '/x', originalUrl: '/$1/x', baseUrl: '/$1' }))
     expect(found.fields).toEqual([
       'Access-Control-Expose-Headers',
       'Link',
@@ -71,9 +71,11 @@ describe('underMount', () => {
       link.replace('</a', () => '</$1/a'),
     ])
     expect(found.earlyHints).toEqual(['</$1/a.css>; rel=preload; as=style'])
-    expect(underMount(page, handedOver({ url: '/x', originalUrl: '/x', baseUrl: '' }))).toBe(page)
+    expect(relocateAnswer(page, handedOver({ url: '/x', originalUrl: '/x', baseUrl: '' }))).toBe(page)
     // The build's own base is there already.
-    expect(underMount(page, handedOver({ url: '/$1/x', originalUrl: '/$1/x', baseUrl: '/$1' }))).toBe(page)
+    expect(relocateAnswer(page, handedOver({ url: '/$1/x', originalUrl: '/$1/x', baseUrl: '/$1' }))).toBe(
+      page,
+    )
   })
 
   test('redirects the mount itself where it has a page, and nothing else', () => {
@@ -81,7 +83,7 @@ describe('underMount', () => {
     const page = { ...notFound, status: 200 }
     expect(locationOf(bare, page)).toBe('/sub/?q')
     expect(locationOf({ ...bare, originalUrl: '/sub/?q' }, page)).toBeUndefined()
-    expect(underMount(notFound, handedOver(bare))).toBe(notFound)
-    expect(underMount(optionsAnswer(), handedOver(bare, 'OPTIONS'))).toBe(optionsAnswer())
+    expect(relocateAnswer(notFound, handedOver(bare))).toBe(notFound)
+    expect(relocateAnswer(optionsAnswer(), handedOver(bare, 'OPTIONS'))).toBe(optionsAnswer())
   })
 })

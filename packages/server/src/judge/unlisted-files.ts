@@ -13,7 +13,7 @@ export interface UnlistedFiles {
 }
 
 /** One line about files that nobody will get, with what mends it; `undefined` where there are none. */
-export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): string | undefined {
+export function describeUnlistedFiles({ directory, root, unlisted }: UnlistedFiles): string | undefined {
   if (unlisted.length === 0) return undefined
   const rules = unlisted.filter((path) => servingFiles.has(path))
   const files = unlisted.filter((path) => !servingFiles.has(path))
@@ -21,7 +21,7 @@ export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): 
   const lost = [
     ...(rules.length > 0 ? [`the rules of ${rules.join(' and ')} do not count: not in the manifest`] : []),
     ...(files.length > 0
-      ? [`${what} not in the manifest and will not be served: ${firstNames(foremost(files))}`]
+      ? [`${what} not in the manifest and will not be served: ${firstNames(mostImportant(files))}`]
       : []),
   ]
   return `${root}: ${lost.join('; ')}; run: ${compressCommand(directory)} (--exclude leaves files out)`
@@ -33,7 +33,7 @@ export function describeUnlisted({ directory, root, unlisted }: UnlistedFiles): 
  *
  * @throws OperatorError
  */
-export function refuseLostPages({ directory, root, manifest, unlisted }: UnlistedFiles): void {
+export function refuseUnlistedPages({ directory, root, manifest, unlisted }: UnlistedFiles): void {
   const pages = unlisted.filter(isPage)
   const [first] = pages
   if (first === undefined) return
@@ -46,7 +46,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
       : `the manifest does not list ${index}, which lies in the folder`
   throw new OperatorError('SD_PAGES_UNLISTED', [
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
-    `  ${count(unlisted.length, 'file is', 'files are')} not listed: ${firstNames(foremost(unlisted))}`,
+    `  ${count(unlisted.length, 'file is', 'files are')} not listed: ${firstNames(mostImportant(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
     '  --force starts without these files.',
@@ -54,7 +54,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
 }
 
 /** Pages first, then what configures the server: nobody looks for these behind 20 images. */
-function foremost(paths: readonly string[]): string[] {
+function mostImportant(paths: readonly string[]): string[] {
   return paths.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 

@@ -1,9 +1,9 @@
 import { defaultRetention, isRetained } from '@serve-dist/manifest'
-import { isOpen } from '../files/kept-file.ts'
+import { isKeptOpen } from '../files/kept-file.ts'
 import { isKeptFile, type KeptBuild, type StoredBuild } from '../site/kept-build.ts'
 import type { ResolvedServing } from '../site/resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
-import { describeTimesAhead } from './times-ahead.ts'
+import { describeFutureTimes } from './describe-future-times.ts'
 
 /** A build that this process served before, with what is left of it. */
 export interface EarlierBuild extends KeptBuild {
@@ -33,7 +33,7 @@ const overhead = 2048
  * @param earlier - the newest first.
  * @returns builds with nothing but the files that are kept, so that what is let go leaves no trace.
  */
-export function keepEarlier(
+export function selectKeptBuilds(
   { manifest: current, stored }: StoredBuild,
   serving: Pick<ResolvedServing, 'immutable'>,
   earlier: readonly EarlierBuild[],
@@ -64,7 +64,7 @@ export function keepEarlier(
           return true
         })
       if (files.length === 0) return []
-      const isAhead = describeTimesAhead(build.manifest) !== undefined
+      const isAhead = describeFutureTimes(build.manifest) !== undefined
       const manifest = { ...build.manifest, ...(isAhead && { timesAreFixed: true as const }), files }
       return [{ manifest, stored: bytes, superseded: build.superseded }]
     })
@@ -84,12 +84,12 @@ function roomBeside(
   let open = openFiles
   for (const stored of current) {
     if (stored.body !== undefined) memory -= stored.size
-    else if (isOpen(stored)) open -= 1
+    else if (isKeptOpen(stored)) open -= 1
   }
   return {
     take(stored) {
       if (stored.body === undefined) {
-        if (open < 1 || !isOpen(stored)) return false
+        if (open < 1 || !isKeptOpen(stored)) return false
         open -= 1
       } else {
         if (memory < stored.size + overhead) return false

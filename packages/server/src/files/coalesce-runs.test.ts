@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { oneAtATime } from './one-at-a-time.ts'
+import { coalesceRuns } from './coalesce-runs.ts'
 
-describe('oneAtATime', () => {
+describe('coalesceRuns', () => {
   test('gives all who ask during a run the result of one more', async () => {
     const finish: (() => void)[] = []
     let runs = 0
-    const run = oneAtATime(async () => {
+    const run = coalesceRuns(async () => {
       runs += 1
       const number = runs
       await new Promise<void>((resolve) => finish.push(resolve))
