@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
 import { count } from '@serve-dist/foundation/text/count'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
   probeAgedPages,
@@ -58,7 +58,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   // 1. The plan.
   const plan = planRequests(site, options)
   const wanted = options.timeLimit ?? Math.round(60_000 + plan.requests * 1000 + plan.bytes / 100)
-  const timeLimit = Math.min(wanted, longestTimeout)
+  const timeLimit = Math.min(wanted, maximumTimeout)
   const signal = AbortSignal.timeout(timeLimit)
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), { once: true })

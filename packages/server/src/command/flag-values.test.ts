@@ -11,7 +11,7 @@ import {
   createFlagParser,
 } from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 
 const parseByteSize = createFlagParser(s.byteSize())
 
@@ -130,7 +130,7 @@ describe('parseDuration', () => {
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[msh]{0,2}$/)), (text) => {
         const outcome = attempt(parseDuration, text)
         const isDuration =
-          Number.isInteger(outcome) && Number(outcome) >= 0 && Number(outcome) <= longestTimeout
+          Number.isInteger(outcome) && Number(outcome) >= 0 && Number(outcome) <= maximumTimeout
         expect(outcome instanceof TypeError || isDuration).toBe(true)
       }),
     )

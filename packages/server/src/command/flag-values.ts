@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
 import { s, type Schema } from '@serve-dist/manifest'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
 // How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
@@ -26,7 +26,7 @@ const mostWorkers = 1024
 /** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
 export function parseDuration(text: string): number {
   const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i)
-  if (milliseconds <= longestTimeout) return milliseconds
+  if (milliseconds <= maximumTimeout) return milliseconds
   throw new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`)
 }
 

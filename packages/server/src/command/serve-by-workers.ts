@@ -6,7 +6,7 @@ import type { ChosenEngine } from '../native/choose-engine.ts'
 import { openSharedSocket } from '../native/listen-natively.ts'
 import { startPrimaryOperations } from '../serve/workers/start-primary-operations.ts'
 import type { RunningCommand } from './running-command.ts'
-import { askMetrics } from '../serve/workers/ask-worker.ts'
+import { requestMetrics } from '../serve/workers/request-from-worker.ts'
 import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
@@ -33,7 +33,7 @@ export async function serveByWorkers(
   // The workers report a host that cannot be used.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
-  const operations = await startPrimaryOperations(ops, askMetrics)
+  const operations = await startPrimaryOperations(ops, requestMetrics)
   let shared: SharedSocket | undefined
   const fail = async (error: unknown): Promise<never> => {
     shared?.close()

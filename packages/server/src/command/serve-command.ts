@@ -10,7 +10,7 @@ import { stopOnSignal } from './stop-on-signal.ts'
 import { toServeOptions } from './to-serve-options.ts'
 import { warnAboutDescriptors } from './warn-about-descriptors.ts'
 import { warnAboutMissingPages } from './warn-about-missing-pages.ts'
-import { givenSocket, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
+import { inheritedSocketDescriptor, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
 export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
@@ -43,7 +43,7 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
     // The primary has chosen for all.
     const engine = role.isNative ? 'native' : 'node'
     const options = { ...(await toServeOptions(directory, flags, role)), engine } as const
-    const socket = role.isNative ? givenSocket : undefined
+    const socket = role.isNative ? inheritedSocketDescriptor : undefined
     const source = await openPrimarySource(flags)
     return await serveStaged(await prepareStart(options, true), { mayListen, source, socket }, 1)
   })

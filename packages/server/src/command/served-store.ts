@@ -17,11 +17,11 @@ export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForWorke
 /** The builds that the first process has of a store. */
 export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSource | undefined> {
   if (store === undefined) return undefined
-  const [{ openSharedSource }, { openQuestions }] = await Promise.all([
+  const [{ openSharedSource }, { openStoreChannel }] = await Promise.all([
     import('../load/store-source.ts'),
-    import('../serve/workers/ask-primary.ts'),
+    import('../serve/workers/open-store-channel.ts'),
   ])
-  return await openSharedSource(openQuestions())
+  return await openSharedSource(openStoreChannel())
 }
 
 /** What the flags say of a store. */

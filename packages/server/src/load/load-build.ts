@@ -16,7 +16,7 @@ import {
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
-import { missingFallback } from '../site/missing-fallback.ts'
+import { describeMissingFallback } from '../site/describe-missing-fallback.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
 import {
   type ResolvedServing,
@@ -219,7 +219,7 @@ async function loadSiteOf(
     ...unusedHeadersFileRules(written.headersFile, manifest),
     ...summarizeProblems(problems),
     ahead,
-    missingFallback(site),
+    describeMissingFallback(site),
     ...(await describeFolder(described, site, options)),
     ...(policy === undefined ? [] : describePolicy(site, policy)),
   ])

@@ -6,7 +6,7 @@ import { streamedFromCache, inspectBlobs } from '../mirror/inspect-blobs.ts'
 import type { Generation } from '../mirror/cached-generation.ts'
 import { type CachedBuilds, type Mirror, openMirror } from '../mirror/open-mirror.ts'
 import { openSharedMirror } from '../mirror/open-shared-mirror.ts'
-import { type AskStore, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
+import { type SendStoreRequest, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
 import { upstreamOf } from '../mirror/upstream.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import type { StoreView } from '../site/store-view.ts'
@@ -63,7 +63,7 @@ export async function openStoreForWorkers(
 }
 
 /** The builds of a store that another process asks. */
-export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
+export async function openSharedSource(ask: SendStoreRequest): Promise<BuildSource> {
   return { ...sourceOf(await openSharedMirror(ask)), lookNow: () => ask({ kind: 'load' }) }
 }
 

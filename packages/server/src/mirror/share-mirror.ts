@@ -4,7 +4,7 @@ import { cacheGeneration, type Generation } from './cached-generation.ts'
 import { type Mirror, withCurrent } from './open-mirror.ts'
 
 /** What a process asks of the one that alone asks the store; both read the same cache. */
-export type StoreQuestion =
+export type StoreRequest =
   | { readonly kind: 'builds'; readonly isStart: boolean }
   /** Puts the manifest of a build in its place in the cache. */
   | { readonly kind: 'generation'; readonly id: string }
@@ -18,7 +18,7 @@ export type StoreQuestion =
   | { readonly kind: 'load' }
 
 /** Plain data. */
-export interface StoreAnswer {
+export interface StoreResponse {
   readonly place: string
   readonly cache: string
   /** The builds to be served, or for `listBuilds` those of the store; the current one first. */
@@ -28,11 +28,11 @@ export interface StoreAnswer {
 }
 
 /** @throws OperatorError where the store cannot be reached. */
-export type AskStore = (question: StoreQuestion) => Promise<StoreAnswer>
+export type SendStoreRequest = (question: StoreRequest) => Promise<StoreResponse>
 
 /** A mirror that other processes serve from. */
 export interface SharedMirror {
-  readonly answer: AskStore
+  readonly answer: SendStoreRequest
   /** As that of the mirror: who asks from now on gets what it finds. */
   refresh(): Promise<void>
   /** All serve what the mirror has: it is what a process that starts later gets, whatever is found and refused meanwhile. */
@@ -48,7 +48,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
     seen = await mirror.listBuilds()
   })
 
-  async function prepare(question: StoreQuestion): Promise<boolean> {
+  async function prepare(question: StoreRequest): Promise<boolean> {
     switch (question.kind) {
       case 'builds':
         return true
@@ -73,7 +73,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
     return found !== undefined
   }
 
-  function buildsFor(question: StoreQuestion): readonly Generation[] {
+  function buildsFor(question: StoreRequest): readonly Generation[] {
     if (question.kind === 'listBuilds') return seen
     if (question.kind !== 'builds' || !question.isStart) return mirror.generations
     const [current] = served

@@ -2,10 +2,15 @@ import type { EngineBinding } from '@serve-dist/engine'
 import { tmpdir } from 'node:os'
 import { StoredFileError } from '../files/stored-file.ts'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { controlFrameLimit, fieldsAtMost, resetLimit, streamsAtOnce } from '../protocol/http2-limits.ts'
+import {
+  controlFrameLimit,
+  maximumFields,
+  resetLimit,
+  maximumConcurrentStreams,
+} from '../protocol/http2-limits.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import { createHttpTransport } from '../transport/create-http-transport.ts'
-import { bareHead } from '../transport/track-connections.ts'
+import { formatRefusalHead } from '../transport/track-connections.ts'
 import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
@@ -59,12 +64,12 @@ export function createEngineTransport(
       threads,
       limits,
       http2Limits: {
-        streams: streamsAtOnce,
-        fields: fieldsAtMost,
+        streams: maximumConcurrentStreams,
+        fields: maximumFields,
         resets: resetLimit,
         controlFrames: controlFrameLimit,
       },
-      timeoutAnswer: new TextEncoder().encode(bareHead(408)),
+      timeoutAnswer: new TextEncoder().encode(formatRefusalHead(408)),
       bodyFolders: [tmpdir(), '/var/tmp'],
       ...(observer && { observe: { durationBuckets: observer.durationBuckets, log: observer.isLogged } }),
     },

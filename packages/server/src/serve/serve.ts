@@ -5,7 +5,7 @@ import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
 import { withReportsOnce } from '../hosts/handler-options.ts'
-import { ownQueue } from '../transport/drain-backlog.ts'
+import { allowQueueNarrowing } from '../transport/drain-backlog.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
@@ -79,11 +79,11 @@ export interface StagedServer extends RunningServer {
 }
 
 /** Settles when a worker may listen; its primary may read the metrics from now on. */
-export type MayListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
+export type WaitToListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
 
 /** What the primary decides for a server of a worker. */
-export interface WorkerPart {
-  readonly mayListen: MayListen
+export interface WorkerContext {
+  readonly mayListen: WaitToListen
   /** Its builds, where those are no matter of the options. */
   readonly source?: BuildSource | undefined
   /** The descriptor of the socket to listen on, where its primary has made it for the native engine. */
@@ -98,7 +98,7 @@ export interface WorkerPart {
  */
 export async function serveStaged(
   start: PreparedStart,
-  worker?: WorkerPart,
+  worker?: WorkerContext,
   threads?: number,
 ): Promise<StagedServer> {
   const { options: resolved, tls: pair } = start
@@ -178,8 +178,8 @@ export async function serveStaged(
         }).catch(hangUp)
   // A service manager's socket outlives us, and workers of another cluster may go on.
   if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
-    ownQueue(transport.server)
-    if (redirects !== undefined) ownQueue(redirects.transport.server)
+    allowQueueNarrowing(transport.server)
+    if (redirects !== undefined) allowQueueNarrowing(redirects.transport.server)
   }
   operations?.becomeReady(live)
 

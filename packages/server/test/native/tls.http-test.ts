@@ -13,7 +13,7 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import type { Site } from '../../src/site/site.ts'
 import type { RequestListener } from '../../src/transport/transport.ts'
-import { takeUpgrade } from '../../src/send/upgrade.ts'
+import { acceptUpgrade } from '../../src/send/upgrade.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
@@ -435,7 +435,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
         response.write('a part', () => response.destroy())
       },
       '/ws': (_request, response) => {
-        const taken = takeUpgrade(response)
+        const taken = acceptUpgrade(response)
         taken?.socket.write(
           'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
         )

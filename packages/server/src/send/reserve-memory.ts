@@ -2,12 +2,12 @@
 const budget = 32 * 1024 * 1024
 
 /** Bytes that each answer may hold, however many there are: ten thousand of them are 40 MiB. */
-export const leastShare = 4096
+export const minimumReservation = 4096
 
 let held = 0
 
 /** What one answer may hold. */
-export interface MemoryShare {
+export interface MemoryReservation {
   readonly bytes: number
   /** Gives all of it back, whoever calls it first. */
   readonly release: () => void
@@ -17,8 +17,8 @@ export interface MemoryShare {
  * Takes memory for an answer that is sent in pieces: as much as is wanted while little is held, and less for each of
  * many, so that clients which stall cost no more all together.
  */
-export function shareMemory(wanted: number): MemoryShare {
-  const bytes = Math.min(wanted, Math.max(leastShare, Math.floor((budget - held) / 16)))
+export function reserveMemory(wanted: number): MemoryReservation {
+  const bytes = Math.min(wanted, Math.max(minimumReservation, Math.floor((budget - held) / 16)))
   let taken = bytes
   held += taken
   const release = (): void => {

@@ -5,7 +5,7 @@ import { sendAnswer } from '../send/send-answer.ts'
 /**
  * Makes a listener that refuses every request. Over HTTP/1.1 it also closes the connection (RFC 9112 §9.6).
  */
-export function refuseWith(
+export function createRefusingListener(
   status: number,
   watcher: Pick<TransportWatcher, 'watch'> | undefined,
 ): RequestListener {

@@ -7,7 +7,7 @@ const shells = ['_shell.html', '__spa-fallback.html']
  * A line where somebody wants a single-page application, or a framework has written one, and no page answers for it:
  * every client route would be a 404.
  */
-export function missingFallback({
+export function describeMissingFallback({
   appType,
   files,
   fallback,

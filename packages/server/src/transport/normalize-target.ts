@@ -9,7 +9,7 @@ const slash = 0x2f
  *
  * @returns whether it could be done; otherwise the request is malformed.
  */
-export function settleTarget(request: IncomingMessage): boolean {
+export function normalizeTarget(request: IncomingMessage): boolean {
   const { url = '' } = request
   if (url.charCodeAt(0) === slash) return true
   if (url === '*') return request.method === 'OPTIONS'

@@ -4,7 +4,7 @@ import type { ConnectionLimits } from '../../protocol/connection-limits.ts'
 import type { StreamLimiter } from './limit-streams.ts'
 
 /** Ends sessions whose clients are silent. */
-export interface SilenceLimiter {
+export interface IdleSessionLimiter {
   add(session: ServerHttp2Session, socket: Socket): void
   /** Closes the sockets of sessions that are over. */
   sweep(): void
@@ -20,7 +20,7 @@ interface OpenSession {
  * Ends a session on which nothing happens, and closes the socket of each that is over: once a client has said GOAWAY, or
  * we have, Node waits for its end of the connection, for ever.
  */
-export function limitSilence(limits: ConnectionLimits, streams: StreamLimiter): SilenceLimiter {
+export function limitIdleSessions(limits: ConnectionLimits, streams: StreamLimiter): IdleSessionLimiter {
   const sessions = new Map<ServerHttp2Session, OpenSession>()
 
   const noteSilence = (session: ServerHttp2Session): void => {

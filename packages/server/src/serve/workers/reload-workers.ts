@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { askWorker } from './ask-worker.ts'
+import { requestFromWorker } from './request-from-worker.ts'
 import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../live/reload-outcome.ts'
 import { type ServedBuild, servedId } from '../../site/site.ts'
 import { sendToWorker, type WorkerSlot } from './worker-messages.ts'
@@ -12,12 +12,12 @@ const mostAttempts = 3
  * loads it beside the one that it serves, one after the other, so that only one of them is busy with it at a time.
  * Once the last has it, all swap; where one refuses it, they keep what they have loaded until they are told to drop it.
  */
-export async function reloadTogether(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
+export async function reloadWorkers(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
   // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
   await Promise.all(
     slots.map(async ({ worker, build }) => {
       if (worker !== undefined && build !== undefined) {
-        await askWorker(worker, 'serve-dist:certify', 'serve-dist:certified')
+        await requestFromWorker(worker, 'serve-dist:certify', 'serve-dist:certified')
       }
     }),
   )
@@ -65,7 +65,7 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
     for (const worker of loaded.keys()) if (!alive.has(worker)) loaded.delete(worker)
     if (next?.worker === undefined) return { loaded }
     asked.add(next.worker)
-    const answer = await askWorker(next.worker, 'serve-dist:prepare', 'serve-dist:prepared')
+    const answer = await requestFromWorker(next.worker, 'serve-dist:prepare', 'serve-dist:prepared')
     // One that has ended is replaced by one that loads what the folder has.
     if (answer === undefined) continue
     const { outcome } = answer
@@ -84,7 +84,7 @@ async function swapAll(
   const answers = slots.map(async (slot) => {
     if (slot.worker === undefined || loaded.get(slot.worker)?.status !== 'prepared') return
     slot.build = build
-    await askWorker(slot.worker, 'serve-dist:swap', 'serve-dist:swapped')
+    await requestFromWorker(slot.worker, 'serve-dist:swap', 'serve-dist:swapped')
   })
   await Promise.all(answers)
   const { replaces: replaced, ...outcome } = prepared

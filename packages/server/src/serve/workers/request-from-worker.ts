@@ -1,14 +1,14 @@
 import type { Worker } from 'node:cluster'
-import type { AskMetrics } from './read-worker-metrics.ts'
+import type { RequestMetrics } from './read-worker-metrics.ts'
 import { isWorkerMessage, type PrimaryOrder, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
 /** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
-const rollCall = 5000
+const idleReplyTimeout = 5000
 /**
  * The same once it has answered and works for us: parsing a manifest and building the table are one turn, 0.8 s for
  * 40,000 files on a machine that has more to do (docs/decisions/014-boot.md), and far longer within a tight quota.
  */
-const longestTurn = 60_000
+const busyReplyTimeout = 60_000
 
 type Answer<Type> = Extract<WorkerMessage, { type: Type }>
 
@@ -18,12 +18,12 @@ type Answer<Type> = Extract<WorkerMessage, { type: Type }>
  *
  * @returns its answer, or `undefined` where it has ended.
  */
-export async function askWorker<Type extends WorkerMessage['type']>(
+export async function requestFromWorker<Type extends WorkerMessage['type']>(
   worker: Worker,
   question: Exclude<PrimaryOrder['type'], 'serve-dist:ping'>,
   answer: Type,
 ): Promise<Answer<Type> | undefined> {
-  const patience = question === 'serve-dist:certify' ? rollCall : longestTurn
+  const patience = question === 'serve-dist:certify' ? idleReplyTimeout : busyReplyTimeout
   const stuck = new AbortController()
   let hasAnswered = false
   const note = (message: unknown): void => {
@@ -50,7 +50,7 @@ export async function askWorker<Type extends WorkerMessage['type']>(
 }
 
 /** Asks a worker for its metrics. One that is stuck stays: only a reload has to replace it. */
-export const askMetrics: AskMetrics = async (worker, signal) => {
+export const requestMetrics: RequestMetrics = async (worker, signal) => {
   const names = { question: 'serve-dist:metrics', answer: 'serve-dist:counted' } as const
   return (await awaitReply(worker, names, signal))?.content
 }

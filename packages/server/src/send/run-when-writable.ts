@@ -12,7 +12,7 @@ const waiting = new WeakMap<Socket, Set<Leave>>()
  *
  * @param leave - called instead when the client goes away before.
  */
-export function whenItsTurn(response: ServerResponse, act: () => void, leave: Leave = () => {}): void {
+export function runWhenWritable(response: ServerResponse, act: () => void, leave: Leave = () => {}): void {
   const { socket } = response.req
   if (response.socket !== null) act()
   else if (socket.destroyed) leave()

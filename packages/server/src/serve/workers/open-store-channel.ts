@@ -1,9 +1,9 @@
 import { OperatorError } from '@serve-dist/manifest'
-import type { AskStore } from '../../mirror/share-mirror.ts'
+import type { SendStoreRequest } from '../../mirror/share-mirror.ts'
 import { isPrimaryMessage, type PrimaryReply, sendToPrimary } from './worker-messages.ts'
 
 /** Lets a worker ask its primary about the store; what that cannot have, is an error here as it was there. */
-export function openQuestions(): AskStore {
+export function openStoreChannel(): SendStoreRequest {
   const waiting = new Map<number, (reply: PrimaryReply['reply']) => void>()
   let asked = 0
   process.on('message', (message: unknown) => {
