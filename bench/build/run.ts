@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { usableCores } from '@serve-dist/foundation/process/usable-cores'
+import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
 import { Command } from 'commander'
 import {
   selectByName,
@@ -43,7 +43,7 @@ const { contenders, trees, rounds } = new Command('bench:build')
 const always = contenders.length === 0 ? [] : ['vite', 'serve-dist']
 const chosen = selectByName(allContenders, [...new Set([...always, ...contenders])])
 // The codecs use only the usable cores, which may be fewer than the machine has.
-const machine = { ...readMachine(), cores: usableCores() }
+const machine = { ...readMachine(), cores: countUsableCores() }
 for (const tree of selectByName(allTrees, trees)) {
   const table = await measureTree(tree, chosen)
   print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores))}`)

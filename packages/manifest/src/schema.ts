@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch, formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 
 // The only file that imports valibot, so that it is bundled once and no published type names it
 // (docs/decisions/031-one-schema.md).
@@ -76,7 +76,7 @@ export function wholeNumber(what: string, most: number = Number.MAX_SAFE_INTEGER
 }
 
 export function oneOf<const Choice extends string | number>(choices: readonly Choice[]): Schema<Choice> {
-  return v.picklist(choices, expected(`one of ${choices.map(show).join(', ')}`))
+  return v.picklist(choices, expected(`one of ${choices.map(formatValue).join(', ')}`))
 }
 
 export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
@@ -116,7 +116,7 @@ export function objectOf<Type extends object>(
   // Of a missing field, the problem is the one that it has.
   const message = ({ input, path }: v.BaseIssue<unknown>): string => {
     const field = entries[String(path?.[0].key)]
-    return (field && v.safeParse(field, undefined).issues?.[0].message) ?? mismatch(what, input)
+    return (field && v.safeParse(field, undefined).issues?.[0].message) ?? describeMismatch(what, input)
   }
   const object =
     unknownKey === undefined ? v.object(entries, message) : closedObject(entries, message, unknownKey)
@@ -239,7 +239,7 @@ function ofValibot<Output>(schema: Schema<Output>): v.GenericSchema<unknown, Out
 }
 
 function expected(what: string): (issue: v.BaseIssue<unknown>) => string {
-  return ({ input }) => mismatch(what, input)
+  return ({ input }) => describeMismatch(what, input)
 }
 
 function pathItem(key: PropertyKey): v.UnknownPathItem {

@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
@@ -17,7 +17,7 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
   const right: string[] = []
   const site = await loadWithFindings(directory, options.load, findings)
   if (site !== undefined && findings.length === 0)
-    right.push(`${count(site.summary.files, 'file')} as a start wants them`)
+    right.push(`${pluralize(site.summary.files, 'file')} as a start wants them`)
   // Of a folder that no server would start with, names can be looked at still.
   const seen = [await checkSecrets(directory, site)]
   if (site !== undefined) {

@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
-import { count } from '@serve-dist/foundation/text/count'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
@@ -101,7 +101,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     )
     const asked = { ask, mount, policyByEnvironment }
     const files: ProbedFile[] = []
-    await forEachAtOnce(plan.targets.entries(), options.concurrency, async ([index, each]) => {
+    await forEachConcurrently(plan.targets.entries(), options.concurrency, async ([index, each]) => {
       files[index] = await probeFile(each, asked).catch((error: unknown) => {
         // Other requests may take half a minute.
         stop.abort()
@@ -167,7 +167,7 @@ function describePassedChecks(
     observations.some(({ code }) => codes.includes(code))
   const isStrange = has('failed', 'gone', 'other-bytes', 'other-build', 'broken-coding', 'not-decoded')
   return [
-    ...(isStrange ? [] : [`bytes of ${count(targets.length, 'file')}`]),
+    ...(isStrange ? [] : [`bytes of ${pluralize(targets.length, 'file')}`]),
     // Of other bytes nothing else was looked at.
     ...aspects.flatMap(([aspect, codes]) => (has('failed', 'other-build', ...codes) ? [] : aspect)),
     ...(has('missing-as-page', 'missing-kept') ? [] : ['404 for a missing script']),

@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Finding, formatNames } from './finding.ts'
@@ -54,6 +54,6 @@ function describeLostSavings(observations: readonly SiteObservation[]): string {
     [...byPath.values()].reduce((all, each) => all + each[name], 0)
   const [lost, least] = [sum('bytes'), sum('of')]
   if (lost === 0) return 'browsers lose nothing by it, other clients load more'
-  const files = byPath.size === 1 ? 'it' : `these ${count(byPath.size, 'file')}`
+  const files = byPath.size === 1 ? 'it' : `these ${pluralize(byPath.size, 'file')}`
   return `a browser loads ${formatBytes(least + lost)} of ${files} in place of ${formatBytes(least)}`
 }

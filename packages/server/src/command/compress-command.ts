@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import {
   isPageType,
   loadOptional,
@@ -81,7 +81,7 @@ export function describeNameSource(
   }: Pick<FinishReport, 'source' | 'recordedAt' | 'hashedNames' | 'manifest'>,
   now: Date = new Date(),
 ): string {
-  const known = `${count(hashedNames, 'hashed name')} known`
+  const known = `${pluralize(hashedNames, 'hashed name')} known`
   if (recordedAt !== undefined) {
     const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
     return `${known} from the build of ${localTime(new Date(recordedAt), now)}${where}`
@@ -115,7 +115,7 @@ export function describeLostManifest({ files }: Manifest): string | undefined {
   )
   const [first] = compressed
   if (first === undefined) return undefined
-  return `${count(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+  return `${pluralize(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
@@ -140,17 +140,17 @@ export function describeManifestChanges(
   return [
     ...(gone.length > 0
       ? [
-          `${firstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
+          `${joinFirstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
         ]
       : []),
     ...(changed.length > 0
       ? [
-          `${firstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
+          `${joinFirstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
         ]
       : []),
     ...(added.length > 0
       ? [
-          `${firstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
+          `${joinFirstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
         ]
       : []),
   ]

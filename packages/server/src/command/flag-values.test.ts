@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { s } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import {
@@ -49,7 +49,7 @@ describe('createFlagParser', () => {
     '9'.repeat(400),
   ])('refuses %j and shows what is expected', (text) => {
     expect(() => parseByteSize(text)).toThrow(
-      new TypeError(mismatch('a size such as 65536, 64k or 1.5 MB', text)),
+      new TypeError(describeMismatch('a size such as 65536, 64k or 1.5 MB', text)),
     )
   })
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { manifestPath } from '@serve-dist/manifest'
@@ -89,7 +89,7 @@ async function exportPublished({
 }
 
 function formatExport({ folder, files, kept, variants, size }: ExportSummary): string {
-  return `  exported to ${folder}: ${count(files, 'file')}, ${kept} of them of earlier builds, and ${count(variants, 'variant')}, ${formatBytes(size)}`
+  return `  exported to ${folder}: ${pluralize(files, 'file')}, ${kept} of them of earlier builds, and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
 }
 
 async function describeStopped(directory: string, opened: OpenedStore, signal: AbortSignal): Promise<string> {

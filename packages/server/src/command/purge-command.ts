@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Manifest } from '@serve-dist/manifest'
 import { formatTime } from './format-generations.ts'
@@ -25,10 +25,10 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
       const superseded = rows[0]?.superseded
       const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
       return [
-        `${tense} ${shortIds([id])(id)} from ${store.place}: ${count(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
+        `${tense} ${shortIds([id])(id)} from ${store.place}: ${pluralize(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
         hashedFiles === 0
           ? '  no tab breaks: other builds have all of its hashed files'
-          : `  ${count(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
+          : `  ${pluralize(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
       ].join('\n')
     })
   }

@@ -65,8 +65,8 @@ async function startServing(directory: string, flags: GivenFlags): Promise<Runni
 
 async function countWorkers({ workers }: GivenFlags): Promise<number | undefined> {
   if (workers !== 'auto') return workers
-  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
-  return usableCores()
+  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
+  return countUsableCores()
 }
 
 /** @param threads - of the native engine, where it answers; one for each core where nobody said how many. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { OperatorError } from '@serve-dist/manifest'
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import type { Command, CommanderError, Option } from 'commander'
 import { removedFlags } from './removed-options.ts'
 
@@ -13,7 +13,7 @@ import { removedFlags } from './removed-options.ts'
  */
 export function refuseUnknownCommand({ commands }: Command, [word = '']: readonly string[]): void {
   const names = commands.map((command) => command.name())
-  const nearest = names.includes(word) ? undefined : nearestName(word, names)
+  const nearest = names.includes(word) ? undefined : findNearestName(word, names)
   if (nearest === undefined || existsSync(word)) return
   throw new OperatorError(
     'SD_OPTION_INVALID',
@@ -57,7 +57,7 @@ function describeUnknownFlag(command: Command, flag: string): string {
     return describeServerFlag(ofServer, command)
   }
   if (replacement !== undefined) return `option '${flag}' was removed: ${replacement}`
-  const nearest = nearestName(
+  const nearest = findNearestName(
     flag.slice(2),
     command.options.flatMap(({ long }) => long?.slice(2) ?? []),
   )

@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { headersFile } from './headers-file.ts'
 import type { PageHost } from './page-host.ts'
 import { type ExportPlan, decodeUrlPath } from './plan-export.ts'
@@ -46,7 +46,7 @@ export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
       ...redirects.left,
       ...(large.length === 0
         ? []
-        : [`files above ${limits.fileSize} bytes are refused: ${firstNames(large)}`]),
+        : [`files above ${limits.fileSize} bytes are refused: ${joinFirstNames(large)}`]),
       ...(files.length > limits.files
         ? [`${files.length} files are more than the ${limits.files} that are allowed`]
         : []),

@@ -1,4 +1,4 @@
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { manifestPath, OperatorError, shellWord } from '@serve-dist/manifest'
 import { realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -141,6 +141,6 @@ function describeProblem(error: unknown): Omit<FileProblem, 'path'> {
   if (error instanceof FileMismatchError || error instanceof NotRegularError) {
     return { text: error.message, isUnreadable: false }
   }
-  if (isMissing(error)) return { text: 'is missing', isUnreadable: false }
+  if (isNotFoundError(error)) return { text: 'is missing', isUnreadable: false }
   return { text: `cannot be read (${reasonOf(error)})`, isUnreadable: true }
 }

@@ -1,4 +1,4 @@
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileLease, retireFile } from './kept-file.ts'
@@ -106,7 +106,7 @@ async function openExpected(stored: StreamedBytes, lease: FileLease | undefined)
 /** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
 function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   if (error instanceof NotRegularError) return 'changed'
-  return isMissing(error) ? 'gone' : 'unreadable'
+  return isNotFoundError(error) ? 'gone' : 'unreadable'
 }
 
 async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<BigIntStats> {

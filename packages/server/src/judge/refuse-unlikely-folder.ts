@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import {
   compressCommand,
   compressionMissing,
@@ -159,7 +159,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   })
   const [first] = compressed
   if (first === undefined) return
-  const found = count(compressed.length, 'file has', 'files have')
+  const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
     `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
     '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
@@ -176,7 +176,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
 /** `dist`, where the build is `dist/client`. */
 function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   if (builds.length === 0) return
-  const found = count(builds.length, 'folder below has', 'folders below have')
+  const found = pluralize(builds.length, 'folder below has', 'folders below have')
   refuseFolder(
     folder,
     `no manifest here, but ${found} one`,

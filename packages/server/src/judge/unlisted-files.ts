@@ -1,6 +1,6 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { servingFiles } from '../site/resolve-serving.ts'
 
 /** A folder with files that its manifest does not list. */
@@ -17,11 +17,11 @@ export function describeUnlistedFiles({ directory, root, unlisted }: UnlistedFil
   if (unlisted.length === 0) return undefined
   const rules = unlisted.filter((path) => servingFiles.has(path))
   const files = unlisted.filter((path) => !servingFiles.has(path))
-  const what = count(files.length, 'file is', 'files are')
+  const what = pluralize(files.length, 'file is', 'files are')
   const lost = [
     ...(rules.length > 0 ? [`the rules of ${rules.join(' and ')} do not count: not in the manifest`] : []),
     ...(files.length > 0
-      ? [`${what} not in the manifest and will not be served: ${firstNames(mostImportant(files))}`]
+      ? [`${what} not in the manifest and will not be served: ${joinFirstNames(mostImportant(files))}`]
       : []),
   ]
   return `${root}: ${lost.join('; ')}; run: ${compressCommand(directory)} (--exclude leaves files out)`
@@ -46,7 +46,7 @@ export function refuseUnlistedPages({ directory, root, manifest, unlisted }: Unl
       : `the manifest does not list ${index}, which lies in the folder`
   throw new OperatorError('SD_PAGES_UNLISTED', [
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
-    `  ${count(unlisted.length, 'file is', 'files are')} not listed: ${firstNames(mostImportant(unlisted))}`,
+    `  ${pluralize(unlisted.length, 'file is', 'files are')} not listed: ${joinFirstNames(mostImportant(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
     '  --force starts without these files.',

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
 import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { type DigestComparisons, hasDigest, rememberDigest } from '../files/compare-file.ts'
@@ -172,7 +172,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
-      await forEachAtOnce(blobs, fetchesAtOnce, async (blob) => {
+      await forEachConcurrently(blobs, fetchesAtOnce, async (blob) => {
         if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') return
         throw new OperatorError(
           'SD_STORE_INVALID',

@@ -1,5 +1,5 @@
 import { dictionariesOf } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
 import { createBodyReader } from '../files/read-body.ts'
 import type { StoredDelta, StoredDeltas } from '../site/kept-build.ts'
@@ -83,7 +83,7 @@ async function readBlobs(
   }
   const distinct = new Map(blobs.map((blob) => [blob.sha256, blob])).values()
   // The store does not answer, or the disk is full: so it is with the others.
-  await forEachAtOnce(distinct, fetchesAtOnce, readOne).catch(() => {})
+  await forEachConcurrently(distinct, fetchesAtOnce, readOne).catch(() => {})
   return bodies
 }
 

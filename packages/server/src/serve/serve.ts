@@ -220,8 +220,8 @@ export async function serveStaged(
 }
 
 async function countCores(): Promise<number> {
-  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
-  return usableCores()
+  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
+  return countUsableCores()
 }
 
 async function openOperations(options: OperationsOptions): Promise<Operations | undefined> {

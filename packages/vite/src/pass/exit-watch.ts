@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compressCommand, manifestPath, parseManifest } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import { lateWriterCure } from '../integrations/noted-integrations.ts'
@@ -38,7 +38,7 @@ function tellChanges(): void {
     const changes = changesIn(folder, finished.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
-    const what = changes.map(([how, paths]) => `${how}: ${firstNames(paths)}`).join('; ')
+    const what = changes.map(([how, paths]) => `${how}: ${joinFirstNames(paths)}`).join('; ')
     process.stderr.write(
       `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown, '@serve-dist/server'))}\n`,
     )

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { caseTwins } from './case-twins.ts'
+import { groupCaseCollisions } from './group-case-collisions.ts'
 
-describe('caseTwins', () => {
+describe('groupCaseCollisions', () => {
   test.each([
     [['a.js', 'b.js', 'a.css'], []],
     [['App.js', 'app.js', 'x/App.js'], [['App.js', 'app.js']]],
     [['É.js', 'e\u0301.js'], [['É.js', 'e\u0301.js']]],
     [['A/b.js', 'a/B.js', 'a/b.js'], [['A/b.js', 'a/B.js', 'a/b.js']]],
   ])('of %j are %j', (paths, twins) => {
-    expect(caseTwins(paths)).toEqual(twins)
+    expect(groupCaseCollisions(paths)).toEqual(twins)
   })
 })

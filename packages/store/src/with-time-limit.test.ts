@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { withinTime } from './within-time.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
 const step = { place: 's3://bucket', verb: 'read', key: 'current.json' } as const
 const failing = async (): Promise<never> => await Promise.reject(new Error('why'))
 const never = async (): Promise<never> => await new Promise(() => {})
 
-describe('withinTime', () => {
+describe('withTimeLimit', () => {
   test('answers what the work does, and hands on its error', async () => {
-    expect(await withinTime(step, { milliseconds: 1000 }, async () => 'done')).toBe('done')
-    await expect(withinTime(step, { milliseconds: 1000 }, failing)).rejects.toThrow('why')
+    expect(await withTimeLimit(step, { milliseconds: 1000 }, async () => 'done')).toBe('done')
+    await expect(withTimeLimit(step, { milliseconds: 1000 }, failing)).rejects.toThrow('why')
   })
 
   test('ends work that does not, and tells it', async () => {
@@ -17,7 +17,7 @@ describe('withinTime', () => {
       told = signal
       return await never()
     }
-    await expect(withinTime(step, { milliseconds: 20 }, work)).rejects.toMatchObject({
+    await expect(withTimeLimit(step, { milliseconds: 20 }, work)).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
       message: 's3://bucket: cannot read current.json (it did not end within 0 seconds)',
     })
@@ -26,10 +26,10 @@ describe('withinTime', () => {
 
   test('ends when it is told to', async () => {
     const signal = AbortSignal.timeout(20)
-    const thrown = await withinTime(step, { milliseconds: 1000, signal }, never).catch(
+    const thrown = await withTimeLimit(step, { milliseconds: 1000, signal }, never).catch(
       (error: unknown) => error,
     )
     expect(thrown).toBe(signal.reason)
-    await expect(withinTime(step, { milliseconds: 1000, signal }, never)).rejects.toBe(signal.reason)
+    await expect(withTimeLimit(step, { milliseconds: 1000, signal }, never)).rejects.toBe(signal.reason)
   })
 })

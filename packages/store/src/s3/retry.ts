@@ -6,7 +6,7 @@ const tries = 7
 const longest = 30_000
 
 /** Waits between the tries of one piece of work. */
-export interface Patience {
+export interface RetryDelay {
   /**
    * Ends when the work may be tried again.
    *
@@ -18,7 +18,7 @@ export interface Patience {
 }
 
 /** Waits twice as long after each failure, from a tenth of a second on, half of it by chance. */
-export function createPatience(): Patience {
+export function createRetryDelay(): RetryDelay {
   let began = performance.now()
   let failures = 0
   return {
@@ -37,8 +37,8 @@ export function createPatience(): Patience {
 }
 
 /** Does something until it succeeds, or until trying again does not help. */
-export async function tryAgain<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  const patience = createPatience()
+export async function retry<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const patience = createRetryDelay()
   for (;;) {
     try {
       return await work()

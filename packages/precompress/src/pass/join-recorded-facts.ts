@@ -7,7 +7,7 @@ import type { RecordedFacts } from './precompress.ts'
 import { endsAs, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 
 /** Where else something is known of a folder. */
-export interface RecallOptions {
+export interface JoinOptions {
   readonly base: string
   /** The manifest that the folder had. */
   readonly earlier: Manifest | undefined
@@ -16,17 +16,17 @@ export interface RecallOptions {
 }
 
 /** What nobody can tell from the files alone. */
-interface RecalledBuild {
+interface JoinedFacts {
   readonly options: Pick<PrecompressOptions, 'isHashed' | 'linksOf'>
   readonly known: RecordedFacts
 }
 
 /** Joins what the builds of a folder wrote down with what its earlier manifest says. */
-export async function recallBuild(
+export async function joinRecordedFacts(
   folder: string,
   found: FoundRecords,
-  { base, earlier, promises }: RecallOptions,
-): Promise<RecalledBuild> {
+  { base, earlier, promises }: JoinOptions,
+): Promise<JoinedFacts> {
   const { isHashed, stemOf } = await knowNames(folder, found, { earlier, promises })
   return {
     options: { isHashed, linksOf: linksFrom(folder, base, found, earlier) },

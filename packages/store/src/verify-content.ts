@@ -14,7 +14,7 @@ export function digestOfKey(key: string): string | undefined {
  * Opens a content. That it has other bytes than its size and the digest in its key say is an error, at the latest in the
  * place of its end: who writes it must not take it for whole before.
  */
-export function provenContent(key: string, content: Content): Readable {
+export function verifyContent(key: string, content: Content): Readable {
   const { size } = content instanceof Uint8Array ? { size: content.length } : content
   let source: Readable | undefined
   const promised = digestOfKey(key)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { contentCodings, manifestPath, recordPath, stateDirectory } from '@serve-dist/manifest'
-import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
 import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { escapeGlob } from '../folder/escape-glob.ts'
 import type { FoundRecords } from '../record/find-records.ts'
@@ -12,7 +12,7 @@ const deniedMaps = ['', ...contentCodings.map(({ extension }) => extension)].map
 )
 
 /** What nobody may be sent of what other builds wrote inside this folder: a server's code, and what they leave out. */
-export async function leftOutBelow(
+export async function findExcludedGlobs(
   folder: string,
   { main, names, serverFolders }: FoundRecords,
 ): Promise<{ readonly globs: readonly string[]; readonly reason: string }[]> {
@@ -33,7 +33,7 @@ export async function leftOutBelow(
     const { selection = {}, serving } = manifest ?? readRecord(join(folder, path)) ?? {}
     const globs = [
       ...(selection.exclude ?? []),
-      ...(selection.include ?? []).filter(isNegative).map((glob) => glob.slice(1)),
+      ...(selection.include ?? []).filter(isNegatedPattern).map((glob) => glob.slice(1)),
       ...(serving?.sourceMaps === 'deny' ? deniedMaps : []),
     ].map((glob) => `${escapeGlob(path)}/${glob}`)
     left.push({ globs, reason: `${path}/ is a build of its own: what it leaves out is left out here too` })

@@ -7,7 +7,7 @@ import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { describeFile } from '../folder/describe-file.ts'
 import { precompress } from '../pass/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
-import { refuseChanged } from './refuse-changed.ts'
+import { refuseChangedFiles } from './refuse-changed-files.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { problemsOf } from '../../test/support/problems-of.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
@@ -123,7 +123,7 @@ describe('precompress, of a folder that others change meanwhile,', () => {
   })
 })
 
-describe('refuseChanged', () => {
+describe('refuseChangedFiles', () => {
   test('gives others their turn among thousands of files', async () => {
     const folder = await makeFolder({ 'a.txt': 'a' })
     const file = await describeFile(folder, 'a.txt')
@@ -136,7 +136,7 @@ describe('refuseChanged', () => {
       if (!isOver) setImmediate(count)
     }
     setImmediate(count)
-    await refuseChanged(folder, files, { ...none, variants: new Map() })
+    await refuseChangedFiles(folder, files, { ...none, variants: new Map() })
     isOver = true
     expect(turns).toBeGreaterThan(5)
   })

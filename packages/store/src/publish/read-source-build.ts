@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compressCommand, type Manifest, OperatorError, variantPath } from '@serve-dist/manifest'
 import { readBuildManifest } from '@serve-dist/manifest/read-build-manifest'
-import { count } from '@serve-dist/foundation/text/count'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { NamedBlob } from '../layout.ts'
 
 /** A blob, and the file that has it. */
@@ -38,18 +38,18 @@ export async function readSourceBuild(directory: string): Promise<Build> {
     for (const variant of variants) files.push({ ...variant, path: variantPath(path, variant.coding) })
   }
   const problems: string[] = []
-  await forEachAtOnce(files, statsAtOnce, async ({ path, size }) => {
+  await forEachConcurrently(files, statsAtOnce, async ({ path, size }) => {
     const problem = await sizeProblem(join(directory, path), size)
     if (problem !== undefined) problems.push(`${path}: ${problem}`)
   })
-  if (problems.length > 0) throw notAsBuilt(directory, problems)
+  if (problems.length > 0) throw buildMismatchError(directory, problems)
   const blobs = new Map(files.map((file) => [file.sha256, file]))
   return { directory, manifest, blobs: [...blobs.values()] }
 }
 
 /** Files are not those that the manifest describes. */
-export function notAsBuilt(directory: string, problems: readonly string[]): OperatorError {
-  const what = count(problems.length, 'file is', 'files are')
+export function buildMismatchError(directory: string, problems: readonly string[]): OperatorError {
+  const what = pluralize(problems.length, 'file is', 'files are')
   return new OperatorError('SD_MANIFEST_MISMATCH', [
     `${directory}: ${what} not what the manifest says, so nothing was published`,
     `  Publish the folder as a whole, and let this be the last step of the build: ${compressCommand(directory)}`,
@@ -63,6 +63,6 @@ async function sizeProblem(file: string, size: number): Promise<string | undefin
     if (!stats.isFile()) return 'is no regular file'
     return stats.size === size ? undefined : `has ${stats.size} bytes, the manifest says ${size}`
   } catch (error) {
-    return isMissing(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`
+    return isNotFoundError(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`
   }
 }

@@ -2,7 +2,7 @@
  * Does `work` on every item, at most so many at once. After a failure no further item is begun, and the failure is thrown
  * once those that run have ended.
  */
-export async function forEachAtOnce<Item>(
+export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   limit: number,
   work: (item: Item) => Promise<void>,

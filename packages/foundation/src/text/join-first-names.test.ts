@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstNames } from './first-names.ts'
+import { joinFirstNames } from './join-first-names.ts'
 
 test.each([
   [[], ''],
@@ -7,5 +7,5 @@ test.each([
   [['a', 'b', 'c'], 'a, b, c'],
   [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
 ])('names the first three of %j', (names, expected) => {
-  expect(firstNames(names)).toBe(expected)
+  expect(joinFirstNames(names)).toBe(expected)
 })

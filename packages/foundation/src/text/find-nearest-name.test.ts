@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { nearestName } from './nearest-name.ts'
+import { findNearestName } from './find-nearest-name.ts'
 
-describe('nearestName', () => {
+describe('findNearestName', () => {
   const names = ['headers', 'redirects', 'prefer', 'cacheControl', 'port', 'ssr', 'cors', 'minimumSize']
   test.each([
     ['header', 'headers'],
@@ -12,18 +12,18 @@ describe('nearestName', () => {
     ['prot', 'port'],
     ['minimunSiz', 'minimumSize'],
   ])('finds for %s: %s', (wanted, name) => {
-    expect(nearestName(wanted, names)).toBe(name)
+    expect(findNearestName(wanted, names)).toBe(name)
   })
 
   test.each(['cert', 'ssl', 'base', 'outDir', 'x', ''])('finds nothing for %j', (wanted) => {
-    expect(nearestName(wanted, names)).toBeUndefined()
+    expect(findNearestName(wanted, names)).toBeUndefined()
   })
 
   test('takes the first of equals', () => {
-    expect(nearestName('xbcd', ['abcd', 'bbcd'])).toBe('abcd')
+    expect(findNearestName('xbcd', ['abcd', 'bbcd'])).toBe('abcd')
   })
 
   test('knows no name among none', () => {
-    expect(nearestName('port', [])).toBeUndefined()
+    expect(findNearestName('port', [])).toBeUndefined()
   })
 })

@@ -8,7 +8,7 @@ import type { StoreBackend } from './backend.ts'
  *
  * @throws OperatorError `SD_STORE_UNCONDITIONAL`.
  */
-export async function expectConditions(
+export async function requireConditionalWrites(
   store: StoreBackend,
   { isDryRun, isSinglePublisher, signal }: Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /** The known name that was meant, in whatever case: less than a third of its letters differ. `undefined` without one. */
-export function nearestName(wanted: string, names: readonly string[]): string | undefined {
+export function findNearestName(wanted: string, names: readonly string[]): string | undefined {
   const found = names.map((name) => ({
     name,
     changes: countChanges(wanted.toLowerCase(), name.toLowerCase()),

@@ -7,7 +7,7 @@ import { AbandonedError } from '../encode/open-encoder.ts'
 import type { Progress } from '../precompress-options.ts'
 
 /** What came of all files of a pass. */
-export interface Compressed {
+export interface CompressionResult {
   readonly files: readonly CompressedFile[]
   /** Places of variants that others hold. */
   readonly taken: readonly string[]
@@ -16,7 +16,7 @@ export interface Compressed {
 }
 
 /** Counts files as they are done and keeps what came of them. */
-export interface Tally {
+export interface ResultCollector {
   /** Counts a part of a file: a large one is minutes of work. */
   readonly countShare: (file: FileTask, share: number) => void
   /** Counts a file, and keeps what came of it. */
@@ -30,16 +30,19 @@ export interface Tally {
    *
    * @throws what was wrong with no single file, else a {@link OperatorError} that lists every file that failed.
    */
-  total(): Compressed
+  total(): CompressionResult
 }
 
-export interface TallyOptions {
+export interface ResultCollectorOptions {
   readonly onProgress: (progress: Progress) => void
   /** Called at each failure. */
   readonly onFailure: () => void
 }
 
-export function createTally(files: readonly FileTask[], { onProgress, onFailure }: TallyOptions): Tally {
+export function createResultCollector(
+  files: readonly FileTask[],
+  { onProgress, onFailure }: ResultCollectorOptions,
+): ResultCollector {
   const done: CompressedFile[] = []
   const taken: string[] = []
   const problems = new Map<string, unknown>()

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { cpuQuota, usableCores } from './usable-cores.ts'
+import { readCpuQuota, countUsableCores } from './count-usable-cores.ts'
 
 /** Captured from machines: what `/proc/self/cgroup` says, and the files of the groups. */
 const captured: Record<string, { quota: number; files: Record<string, string> }> = {
@@ -52,16 +52,16 @@ const captured: Record<string, { quota: number; files: Record<string, string> }>
   },
 }
 
-describe('cpuQuota', () => {
+describe('readCpuQuota', () => {
   test.each(Object.entries(captured))('of %s', (_name, { quota, files }) => {
-    expect(cpuQuota((path) => files[path])).toBe(quota)
+    expect(readCpuQuota((path) => files[path])).toBe(quota)
   })
 })
 
-describe('usableCores', () => {
+describe('countUsableCores', () => {
   test('is a whole number, at least one, at most what the machine has', () => {
-    expect(Number.isInteger(usableCores())).toBe(true)
-    expect(usableCores()).toBeGreaterThanOrEqual(1)
-    expect(usableCores()).toBeLessThanOrEqual(availableParallelism())
+    expect(Number.isInteger(countUsableCores())).toBe(true)
+    expect(countUsableCores()).toBeGreaterThanOrEqual(1)
+    expect(countUsableCores()).toBeLessThanOrEqual(availableParallelism())
   })
 })

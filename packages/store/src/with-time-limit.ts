@@ -8,7 +8,7 @@ export interface TimeLimit {
 }
 
 /** Milliseconds that so many bytes may take: what is slower than 16 KB a second after a minute hangs. */
-export function timeFor(bytes: number): number {
+export function timeLimitFor(bytes: number): number {
   return 60_000 + bytes / 16
 }
 
@@ -18,7 +18,7 @@ export function timeFor(bytes: number): number {
  *
  * @throws OperatorError `SD_STORE_UNAVAILABLE`, or the reason of the signal.
  */
-export async function withinTime<T>(
+export async function withTimeLimit<T>(
   step: FailedStep,
   { milliseconds, signal }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { OperatorError, variantPath } from '@serve-dist/manifest'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { CompressedFile } from './build-manifest.ts'
 import { digestOfFile, isUnchanged, stampOf } from '../folder/describe-file.ts'
 import type { FolderState } from './read-earlier-build.ts'
@@ -13,7 +13,7 @@ import type { FolderState } from './read-earlier-build.ts'
  *
  * @throws OperatorError that names every such file.
  */
-export async function refuseChanged(
+export async function refuseChangedFiles(
   folder: string,
   files: readonly CompressedFile[],
   earlier: FolderState,
@@ -74,6 +74,6 @@ function stampAt(folder: string, path: string): string | undefined {
     return found && stampOf(found)
   } catch (error) {
     // Something else stands in the way now.
-    return isMissing(error) ? undefined : reasonOf(error)
+    return isNotFoundError(error) ? undefined : reasonOf(error)
   }
 }

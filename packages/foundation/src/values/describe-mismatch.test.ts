@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mismatch } from './mismatch.ts'
+import { describeMismatch } from './describe-mismatch.ts'
 
 test.each([
   ['a list of globs', '*.js', 'expected a list of globs, found a string; write ["*.js"]'],
@@ -9,5 +9,5 @@ test.each([
   ['a number', undefined, 'expected a number, found nothing'],
   ['a text', () => {}, 'expected a text, found a function'],
 ])('expects %s, and shows what was found: %j', (expected, value, message) => {
-  expect(mismatch(expected, value)).toBe(message)
+  expect(describeMismatch(expected, value)).toBe(message)
 })

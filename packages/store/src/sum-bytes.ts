@@ -1,5 +1,5 @@
 /** Of all together. */
-export function bytesOf(blobs: Iterable<{ readonly size: number }>): number {
+export function sumBytes(blobs: Iterable<{ readonly size: number }>): number {
   let bytes = 0
   for (const { size } of blobs) bytes += size
   return bytes

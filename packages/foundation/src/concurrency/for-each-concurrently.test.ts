@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { forEachAtOnce } from './for-each-at-once.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 
-describe('forEachAtOnce', () => {
+describe('forEachConcurrently', () => {
   test('begins each item once, in order, and never exceeds the limit', async () => {
     const items = Array.from({ length: 30 }, (_each, index) => index)
     const begun: number[] = []
     let [running, most] = [0, 0]
-    await forEachAtOnce(items, 4, async (item) => {
+    await forEachConcurrently(items, 4, async (item) => {
       begun.push(item)
       running += 1
       most = Math.max(most, running)
@@ -20,7 +20,7 @@ describe('forEachAtOnce', () => {
 
   test('after a failure begins nothing more, waits for what runs, and throws it', async () => {
     const ended: number[] = []
-    const done = forEachAtOnce([0, 1, 2, 3], 2, async (item) => {
+    const done = forEachConcurrently([0, 1, 2, 3], 2, async (item) => {
       if (item === 0) throw new Error('zero')
       await setImmediate()
       ended.push(item)

@@ -9,15 +9,15 @@ export type ReadText = (path: string) => string | undefined
  * How many cores this process may keep busy: those that it may run on (affinity mask, cpuset), or as many as
  * the CPU quota of its control groups pays for, rounded up, where that is less.
  */
-export function usableCores(): number {
-  return Math.min(availableParallelism(), Math.max(1, Math.ceil(cpuQuota(readText))))
+export function countUsableCores(): number {
+  return Math.min(availableParallelism(), Math.max(1, Math.ceil(readCpuQuota(readText))))
 }
 
 /**
  * The CPU time per time that the control groups of this process grant: the least of all its ancestors', and
  * `Infinity` where none sets a limit or there are no control groups. Reads versions 1 and 2.
  */
-export function cpuQuota(read: ReadText): number {
+export function readCpuQuota(read: ReadText): number {
   const memberships = (read('/proc/self/cgroup') ?? '').split('\n').map((line) => line.split(':'))
   const quotas = memberships.flatMap(([, controllers = '', ...path]) => {
     // A line's path may hold colons; one above the namespace's root begins with `/..`.

@@ -1,12 +1,12 @@
 /** What is wrong with a value, in the same words everywhere; a text where a list is expected is shown as that list. */
-export function mismatch(expected: string, value: unknown): string {
+export function describeMismatch(expected: string, value: unknown): string {
   const isLoneItem = expected.startsWith('a list') && typeof value === 'string'
-  const found = isLoneItem ? `a string; write [${JSON.stringify(value)}]` : show(value)
+  const found = isLoneItem ? `a string; write [${JSON.stringify(value)}]` : formatValue(value)
   return `expected ${expected}, found ${found}`
 }
 
 /** A value as it is quoted in a message; programs hand over what no JSON can hold, too. */
-export function show(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
   if (typeof value === 'bigint') return `${value}n`

@@ -7,7 +7,7 @@ import {
   type ManifestFile,
 } from '@serve-dist/manifest'
 import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
-import { smallestForm } from '../deltas/worthwhile-deltas.ts'
+import { smallestSentSize } from '../deltas/worthwhile-deltas.ts'
 
 /** What a browser had before. */
 interface Earlier {
@@ -19,7 +19,7 @@ interface Earlier {
 }
 
 /** What of a build a browser has not yet; source maps it does not load. */
-export function downloadOf({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
+export function computeDownload({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
   const dictionaries = dictionariesOf(replaced ?? { base: '/', files: [] })
   const changes = files
     .filter(({ path, sha256, runtime }) => runtime !== true && !isSourceMap(path) && !had.has(sha256))
@@ -41,7 +41,7 @@ function describe(file: ManifestFile, { dcz, dcb }: DeltaVariants = {}): Changed
   const delta = isBrotli ? dcb : dcz
   return {
     path: file.path,
-    bytes: smallestForm(file),
+    bytes: smallestSentSize(file),
     ...(zstd !== undefined && { zstd }),
     ...(br !== undefined && { br }),
     ...(delta !== undefined && { delta: delta.size, coding: isBrotli ? 'dcb' : 'dcz' }),
