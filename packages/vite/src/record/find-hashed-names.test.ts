@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type AskedNames,
+  type RequestedNames,
   type BundledFile,
-  createAskedNames,
+  createRequestedNames,
   type EmittedAsset,
-  hashedNames,
-} from './hashed-names.ts'
+  findHashedNames,
+} from './find-hashed-names.ts'
 
 const pattern = 'assets/[name]-[hash].[ext]'
-const nothingAsked = createAskedNames()
+const nothingAsked = createRequestedNames()
 
 function chunk(preliminaryFileName: string, fileName: string): BundledFile {
   return { type: 'chunk', preliminaryFileName, fileName }
@@ -19,8 +19,8 @@ function asset(fileName: string, ...names: string[]): BundledFile {
 }
 
 /** The record of assets that were emitted under these names, each with a content of its own. */
-function askedFor(assetFileNames: string, ...names: string[]): AskedNames {
-  const asked = createAskedNames()
+function askedFor(assetFileNames: string, ...names: string[]): RequestedNames {
+  const asked = createRequestedNames()
   const record = asked.record(assetFileNames)
   for (const [index, name] of names.entries()) record({ names: [name], source: `content ${index}` })
   return asked
@@ -38,7 +38,7 @@ describe('hashedNames of chunks', () => {
     ['assets/!~{00000000a}~.js', 'assets/DtFeYo_oDtFeYo.js', 'assets/[hash].js'],
     ['a(b)-!~{001}~.js', 'a(b)-Dvjc6kbW.js', 'a(b)-[hash].js'],
   ])('%s became %s, of the stem %s', (preliminary, final, stem) => {
-    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map([[final, stem]]))
+    expect(findHashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map([[final, stem]]))
   })
 
   test.each([
@@ -48,7 +48,7 @@ describe('hashedNames of chunks', () => {
     ['!~{001}~.js', 'sw.js'],
     ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js.txt'],
   ])('%s became %s without a hash', (preliminary, final) => {
-    expect(hashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map())
+    expect(findHashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map())
   })
 })
 
@@ -69,7 +69,7 @@ describe('hashedNames of assets', () => {
     ['assets/[name]-[hash].[ext]', 'assets/a+b (1)-CE2fndev.txt', 'a+b (1).txt', 'assets/a+b (1)-[hash].txt'],
     ['assets/[name]-[hash].[ext]', 'assets/x.min-CE2fndev.js', 'x.min.js', 'assets/x.min-[hash].js'],
   ])('%s made %s', (assetFileNames, fileName, name, stem) => {
-    expect(hashedNames([asset(fileName, name)], {}, askedFor(assetFileNames, name))).toEqual(
+    expect(findHashedNames([asset(fileName, name)], {}, askedFor(assetFileNames, name))).toEqual(
       new Map([[fileName, stem]]),
     )
   })
@@ -88,32 +88,32 @@ describe('hashedNames of assets', () => {
     ['a folder too many', pattern, asset('x/assets/logo-Czd1YBCc.svg', 'logo.svg')],
   ])('%s proves nothing', (_, assetFileNames, file) => {
     const asked = askedFor(assetFileNames, ...(file.names ?? []), 'logo.svg')
-    expect(hashedNames([file], {}, asked)).toEqual(new Map())
+    expect(findHashedNames([file], {}, asked)).toEqual(new Map())
   })
 
   test('are none where nothing was asked', () => {
     const chosen = asset('assets/logo-original.svg', 'logo.svg')
-    expect(hashedNames([chosen], {}, nothingAsked)).toEqual(new Map())
-    expect(hashedNames([chosen], {}, askedFor(pattern, 'other.svg'))).toEqual(new Map())
+    expect(findHashedNames([chosen], {}, nothingAsked)).toEqual(new Map())
+    expect(findHashedNames([chosen], {}, askedFor(pattern, 'other.svg'))).toEqual(new Map())
   })
 
   test('are as many as were asked for under a name', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-CE2fndev.svg', 'a.svg')]
-    expect(hashedNames(files, {}, askedFor(pattern, 'a.svg', 'a.svg')).size).toBe(2)
-    expect(hashedNames(files, {}, askedFor(pattern, 'a.svg')).size).toBe(0)
+    expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg', 'a.svg')).size).toBe(2)
+    expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg')).size).toBe(0)
   })
 
   test('count one content once, given as a text or as bytes', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-CE2fndev.svg', 'a.svg')]
-    const asked = createAskedNames()
+    const asked = createRequestedNames()
     const record = asked.record(pattern)
     for (const source of ['one', new TextEncoder().encode('one')]) record({ names: ['a.svg'], source })
-    expect(hashedNames(files, {}, asked).size).toBe(0)
+    expect(findHashedNames(files, {}, asked).size).toBe(0)
   })
 
   test('are told from a chosen one of another form', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-abcdefgh.min.svg', 'a.svg')]
-    expect(hashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(
+    expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(
       new Map([['assets/a-Czd1YBCc.svg', 'assets/a-[hash].svg']]),
     )
   })
@@ -121,41 +121,41 @@ describe('hashedNames of assets', () => {
   test('have the characters of a hash', () => {
     const file = asset('assets/logo-Czd1YBCc.svg', 'logo.svg')
     const asked = askedFor(pattern, 'logo.svg')
-    expect(hashedNames([file], { hashCharacters: 'hex' }, asked).size).toBe(0)
-    expect(hashedNames([file], { hashCharacters: 'base64' }, asked).size).toBe(1)
+    expect(findHashedNames([file], { hashCharacters: 'hex' }, asked).size).toBe(0)
+    expect(findHashedNames([file], { hashCharacters: 'base64' }, asked).size).toBe(1)
     const hex = asset('assets/logo-00ff12ab.svg', 'logo.svg')
-    expect(hashedNames([hex], { hashCharacters: 'hex' }, asked).size).toBe(1)
+    expect(findHashedNames([hex], { hashCharacters: 'hex' }, asked).size).toBe(1)
   })
 
   test('may have been changed by the output options', () => {
     const file = asset('assets/LOGO-Czd1YBCc.SVG', 'logo.svg')
     const asked = askedFor(pattern, 'logo.svg')
-    expect(hashedNames([file], { sanitizeFileName: upperCased }, asked).size).toBe(1)
-    expect(hashedNames([file], {}, asked).size).toBe(0)
+    expect(findHashedNames([file], { sanitizeFileName: upperCased }, asked).size).toBe(1)
+    expect(findHashedNames([file], {}, asked).size).toBe(0)
   })
 
   test('come from any of the names that one asset was emitted under', () => {
     const file = asset('assets/a-Czd1YBCc.txt', 'b.txt', 'a.txt')
-    expect(hashedNames([file], {}, askedFor(pattern, 'a.txt')).size).toBe(1)
+    expect(findHashedNames([file], {}, askedFor(pattern, 'a.txt')).size).toBe(1)
   })
 })
 
 const logo: EmittedAsset = { names: ['logo.svg', 'mark.svg'], source: 'logo' }
 
-describe('createAskedNames', () => {
+describe('createRequestedNames', () => {
   test("calls the user's function as the bundler would", () => {
     const output = { calls: [] as unknown[] }
     function byUser(this: unknown, ...parameters: [EmittedAsset]): string {
       output.calls.push([this, ...parameters])
       return '[name].[ext]'
     }
-    const assetFileNames = createAskedNames().record(byUser)
+    const assetFileNames = createRequestedNames().record(byUser)
     expect(assetFileNames.call(output, logo)).toBe('[name].[ext]')
     expect(output.calls).toEqual([[output, logo]])
   })
 
   test('keeps nothing when that function fails', () => {
-    const asked = createAskedNames()
+    const asked = createRequestedNames()
     const failing = asked.record(() => {
       throw new Error('by the user')
     })

@@ -1,6 +1,6 @@
 import { parseAst } from 'vite'
 import { expect, test } from 'vitest'
-import { namedImports } from './named-imports.ts'
+import { findNamedImports } from './find-named-imports.ts'
 
 const from = "from 'virtual:serve-dist/env'"
 
@@ -15,5 +15,5 @@ test.each([
   [`import 'virtual:serve-dist/env'; import('virtual:serve-dist/env')`, []],
   ["import { STAGE } from './stage.js'; export { STAGE }; export const a = 1", []],
 ])('namedImports of %s', (code, names) => {
-  expect(namedImports(parseAst(code))).toEqual(names)
+  expect(findNamedImports(parseAst(code))).toEqual(names)
 })

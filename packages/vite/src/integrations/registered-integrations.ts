@@ -2,18 +2,18 @@
 const keyOf = (name: string): symbol => Symbol.for(`@serve-dist/vite/${name}`)
 
 /** Notes that an integration of which a build's plugins do not tell stands in the framework's configuration. */
-export function noteIntegration(name: 'react-router' | 'vite-ssg'): void {
+export function registerIntegration(name: 'react-router' | 'vite-ssg'): void {
   Reflect.set(globalThis, keyOf(name), true)
 }
 
-/** Whether `noteIntegration` heard of it. */
-export function isIntegrated(name: string): boolean {
+/** Whether `registerIntegration` heard of it. */
+export function isIntegrationRegistered(name: string): boolean {
   return Reflect.has(globalThis, keyOf(name))
 }
 
 /** What to do about files that somebody wrote after the pass. vite-ssg has no plugin: it tells its pages of itself. */
-export function lateWriterCure(command: string): string {
-  return process.env['VITE_SSG'] === 'true' && !isIntegrated('vite-ssg')
+export function describeLateWriterFix(command: string): string {
+  return process.env['VITE_SSG'] === 'true' && !isIntegrationRegistered('vite-ssg')
     ? `vite-ssg writes its pages after Vite's build: take serveDist() from "@serve-dist/vite/vite-ssg"`
     : `run this when all is written: ${command} (and give serveDist({ pass: false }) where your build ends with it)`
 }

@@ -2,7 +2,7 @@ import { environmentImport } from './environment-import.ts'
 import { textOf } from './worker-starts.ts'
 
 /** The names by which a module imports or passes on values of the environment, which has a default export alone. */
-export function namedImports(program: unknown): string[] {
+export function findNamedImports(program: unknown): string[] {
   const { body }: { readonly body?: unknown } = Object(program)
   const statements: readonly unknown[] = Array.isArray(body) ? body : []
   return statements.map(Object).flatMap(({ source, specifiers = [] }) =>

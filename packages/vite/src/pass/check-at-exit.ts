@@ -4,50 +4,52 @@ import { compressCommand, manifestPath, parseManifest } from '@serve-dist/manife
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
-import { lateWriterCure } from '../integrations/noted-integrations.ts'
+import { describeLateWriterFix } from '../integrations/registered-integrations.ts'
 import type { PassRequest } from './pass-request.ts'
 
 /** The passes of this process that came to their end, by folder. */
-const finished = new Map<string, PassRequest>()
+const finishedPasses = new Map<string, PassRequest>()
 /** The roots of the builds in this process: another one may have made the pass over a folder of theirs. */
-const roots = new Set<string>()
+const projectRoots = new Set<string>()
 
 /** Compares the folder with its manifest when the process ends: whoever wrote later is told. */
-export function rememberPass(pass: PassRequest): void {
-  finished.set(pass.folder, pass)
-  watchRoot(pass.root)
+export function checkFolderAtExit(pass: PassRequest): void {
+  finishedPasses.set(pass.folder, pass)
+  checkProjectAtExit(pass.root)
 }
 
 /** Looks at the folders of earlier builds of this project too when the process ends. */
-export function watchRoot(root: string): void {
-  if (roots.size === 0) process.once('exit', tellChanges)
-  roots.add(root)
+export function checkProjectAtExit(root: string): void {
+  if (projectRoots.size === 0) process.once('exit', reportChanges)
+  projectRoots.add(root)
 }
 
 /** The passes of this process over folders of a project that were written to since. */
-export function outdatedPasses(root: string): PassRequest[] {
-  return [...finished.values()].filter((pass) => pass.root === root && changesIn(pass.folder).length > 0)
+export function findOutdatedPasses(root: string): PassRequest[] {
+  return [...finishedPasses.values()].filter(
+    (pass) => pass.root === root && findChanges(pass.folder).length > 0,
+  )
 }
 
-function tellChanges(): void {
-  const known = readCachedRecords([...roots]).filter(
-    ({ root, record }) => roots.has(root) && record.role === 'client',
+function reportChanges(): void {
+  const known = readCachedRecords([...projectRoots]).filter(
+    ({ root, record }) => projectRoots.has(root) && record.role === 'client',
   )
-  for (const folder of new Set([...finished.keys(), ...known.map((stored) => stored.folder)])) {
+  for (const folder of new Set([...finishedPasses.keys(), ...known.map((stored) => stored.folder)])) {
     // What happened to another build's folder before this process began is not this build's.
-    const changes = changesIn(folder, finished.has(folder) ? 0 : performance.timeOrigin)
+    const changes = findChanges(folder, finishedPasses.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${joinFirstNames(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${lateWriterCure(compressCommand(shown, '@serve-dist/server'))}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${describeLateWriterFix(compressCommand(shown, '@serve-dist/server'))}\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }
 }
 
 /** In which ways a folder differs from its manifest. */
-function changesIn(folder: string, since = 0): [how: string, paths: readonly string[]][] {
+function findChanges(folder: string, since = 0): [how: string, paths: readonly string[]][] {
   const isLater = (path: string): boolean =>
     (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since
   try {

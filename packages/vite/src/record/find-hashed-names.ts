@@ -30,7 +30,7 @@ export interface EmittedAsset {
 type AssetFileNames<Asset extends EmittedAsset> = string | ((asset: Asset) => string)
 
 /** What a bundler asked of `assetFileNames`, which it does for no file whose name a plugin chose. */
-export interface AskedNames {
+export interface RequestedNames {
   /** The digests of the contents that were asked for under a name, by the pattern that was the answer. */
   patternsOf(name: string): ReadonlyMap<string, ReadonlySet<string>>
   /** The same names, with a record of what was asked. */
@@ -52,10 +52,10 @@ const patternPlaceholder = /\[(name|extname|ext|hash)(?::(\d+))?\]/
  * the place of the hash. The name alone proves nothing: a chunk must come from a preliminary name with a placeholder,
  * an asset from a pattern with `[hash]` that was asked for.
  */
-export function hashedNames(
+export function findHashedNames(
   files: readonly BundledFile[],
   rules: NamingRules,
-  asked: AskedNames,
+  asked: RequestedNames,
 ): Map<string, string> {
   const chunks = files.filter(({ type }) => type === 'chunk').flatMap((chunk) => hashedChunk(chunk, rules))
   const assets = files.filter(({ type }) => type === 'asset')
@@ -63,7 +63,7 @@ export function hashedNames(
 }
 
 /** Starts a record of names that nobody has asked for yet. */
-export function createAskedNames(): AskedNames {
+export function createRequestedNames(): RequestedNames {
   const patterns = new Map<string, Map<string, Set<string>>>()
 
   const note = ({ names, source }: EmittedAsset, pattern: string): void => {
@@ -118,7 +118,11 @@ function hashedChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
   return new RegExp(`^${form.join('')}$`, 'u').test(fileName) ? [[fileName, stem]] : []
 }
 
-function hashedAssets(assets: readonly BundledFile[], rules: NamingRules, asked: AskedNames): NameAndStem[] {
+function hashedAssets(
+  assets: readonly BundledFile[],
+  rules: NamingRules,
+  asked: RequestedNames,
+): NameAndStem[] {
   const fileNames = new Map<string, string[]>()
   for (const { names = [], fileName } of assets) {
     for (const name of new Set(names)) fileNames.set(name, [...(fileNames.get(name) ?? []), fileName])
