@@ -16,7 +16,7 @@ import {
   type RunOptions,
 } from '../serve/run-options.ts'
 import { engineDocument } from './document.ts'
-import { isAbout, isDecided } from './judge.ts'
+import { needsServer, isDecided } from './evaluate-target.ts'
 import { parts } from './plan.ts'
 import { targets } from './targets.ts'
 
@@ -65,6 +65,6 @@ function chooserOf(workload: string): RoundsInput['chooseServers'] {
   let undecided = targets.filter(({ workloads: names }) => names.includes(workload))
   return (round, rows) => {
     undecided = undecided.filter((target) => !isDecided(rows, target, workload))
-    return (server) => round <= options.peerRounds || undecided.some((target) => isAbout(target, server))
+    return (server) => round <= options.peerRounds || undecided.some((target) => needsServer(target, server))
   }
 }

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
 import { listenLocally, type LocalServer } from '../src/listen-locally.ts'
-import { openGuardedPage } from '../src/open-guarded-page.ts'
+import { openPolicyWatchedPage } from '../src/open-policy-watched-page.ts'
 import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
 
 // What the tests of stages ask a page for, seen without a policy: there a probe that cannot fail would show.
@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
   })
 
   test('reaches both APIs and runs every injected script in a page without a policy', async () => {
-    const { page, violations, ask, inject } = await openGuardedPage(browser)
+    const { page, violations, ask, inject } = await openPolicyWatchedPage(browser)
     await page.goto(site.url.href)
     expect([await ask(own), await ask(other)]).toEqual(['own', 'other'])
     expect(await inject(other)).toEqual(['inline', 'attribute', 'another origin'])
@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
   })
 
   test('tells what a policy blocks', async () => {
-    const { page, violations, ask, inject } = await openGuardedPage(browser)
+    const { page, violations, ask, inject } = await openPolicyWatchedPage(browser)
     await page.goto(new URL('guarded', site.url).href)
     await expect.poll(() => violations).toContainEqual(expect.stringMatching(/^style-src-elem inline/))
     expect([await ask(own), await ask(other)]).toEqual(['own', 'blocked'])

@@ -12,7 +12,7 @@ import {
   resourceAt,
 } from '../../test/support/fake-site.ts'
 import { readEngineTable, type TableResource } from '../../test/support/read-engine-table.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
 
 const files: FakeFiles = {
@@ -70,7 +70,7 @@ describe('flattenSite', () => {
       const table = readEngineTable(flat)
       fc.assert(
         fc.property(fc.constantFrom(...table), acceptEncoding, ([target, resource], accepted) => {
-          const request = requestOf({ method: 'GET', target, acceptEncoding: accepted })
+          const request = createRequestFields({ method: 'GET', target, acceptEncoding: accepted })
           const answer = decide(site, request, 'none')
           const choice = flat.choicesFor(accepted)[resource.layout] ?? engineAsks
           const chosen = resource.representations[choice]
@@ -112,7 +112,7 @@ describe('flattenSite', () => {
     const site = fakeSite({ ...files, 'line\nbreak.txt': 'odd' }, { base: '/app/' })
     expect(site.table.get('/app')?.kind).toBe('redirect')
     expect(
-      decide(site, requestOf({ method: 'GET', target: '/app/line%0Abreak.txt?a' }), 'none')?.status,
+      decide(site, createRequestFields({ method: 'GET', target: '/app/line%0Abreak.txt?a' }), 'none')?.status,
     ).toBe(400)
     expect(tableOf(site).get('/app')).toBeUndefined()
     expect(tableOf(site).get('/app/line%0Abreak.txt')).toBeUndefined()

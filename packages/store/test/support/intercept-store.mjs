@@ -5,7 +5,7 @@
  * @param {(verb: string) => unknown} step
  * @returns {import('@serve-dist/store').StoreBackend}
  */
-export function aroundVerbs(store, step) {
+export function interceptStore(store, step) {
   return {
     ...store,
     async read(key, more) {

@@ -1,27 +1,27 @@
-// node mortal-publish.mjs <folder> <where> <options>: publishes, and kills itself, really, at the point whose number
+// node publish-until-killed.mjs <folder> <where> <options>: publishes, and kills itself, really, at the point whose number
 // KILL_AT says: before a verb of the store, in the middle of a body, or after a verb. Without KILL_AT it counts, and prints
 // that. With KILL_IN_LOCK it dies when the history of a folder is renamed, for which the lock is held.
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
-import { aroundVerbs } from './around-verbs.mjs'
+import { interceptStore } from './intercept-store.mjs'
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY)
-let points = 0
+let countedPoints = 0
 
-function die() {
+function killProcess() {
   process.kill(process.pid, 'SIGKILL')
 }
 
-function point() {
-  points += 1
-  if (points > killAt) die()
+function killAtPoint() {
+  countedPoints += 1
+  if (countedPoints > killAt) killProcess()
 }
 
 if (process.env['KILL_IN_LOCK'] !== undefined) {
   const { rename } = promises
   promises.rename = async (from, to) => {
-    if (String(to).endsWith('current.json')) die()
+    if (String(to).endsWith('current.json')) killProcess()
     await rename(from, to)
   }
   syncBuiltinESMExports()
@@ -41,7 +41,7 @@ function inHalves(content) {
             const half = Math.floor(chunk.length / 2)
             yield chunk.subarray(0, half)
             await new Promise((resolve) => setImmediate(resolve))
-            point()
+            killAtPoint()
             yield chunk.subarray(half)
           }
         })(),
@@ -57,7 +57,7 @@ const inPieces = {
   ...store,
   put: async (key, content, more) => await store.put(key, inHalves(content), more),
 }
-await publish(directory, aroundVerbs(inPieces, point), JSON.parse(options))
+await publish(directory, interceptStore(inPieces, killAtPoint), JSON.parse(options))
 // A store that did not make it try again has fewer points than the one that was counted.
-if (Number.isFinite(killAt)) die()
-console.log(points)
+if (Number.isFinite(killAt)) killProcess()
+console.log(countedPoints)

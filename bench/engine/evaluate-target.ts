@@ -1,13 +1,13 @@
 import type { Row, Sample } from '../serve/report/report.ts'
 import { median } from '../serve/statistics.ts'
 import { shareOfMark, type Target, valueOf } from './targets.ts'
-import { estimate, isSettled, resolutionOf } from './verdict.ts'
+import { estimateMedian, isSettled, resolutionOf } from './verdict.ts'
 
 /** The end of the name of a server that takes a second turn in each round. */
-export const again = '-again'
+export const secondTurnSuffix = '-again'
 
 /** The result of the rounds of one workload for a target. */
-export interface Judged {
+export interface TargetResult {
   /** A value for each round, of the mark's kind. */
   readonly values: readonly number[]
   /** These values as shares of the largest that the target allows. */
@@ -19,7 +19,7 @@ export interface Judged {
 }
 
 /** Compares the rows of a run with a target. */
-export function judge(rows: readonly Row[], target: Target, workload: string): Judged {
+export function evaluateTarget(rows: readonly Row[], target: Target, workload: string): TargetResult {
   const { server, beside, quantity } = target
   const own = quantities(rows, { workload, server, quantity })
   const others = beside === undefined ? [] : quantities(rows, { workload, server: beside, quantity })
@@ -40,25 +40,25 @@ export function judge(rows: readonly Row[], target: Target, workload: string): J
 }
 
 /** Tells whether a target needs the rounds of a server: the engine, its peer, and the second turn of the engine. */
-export function isAbout({ server, beside }: Target, name: string): boolean {
+export function needsServer({ server, beside }: Target, name: string): boolean {
   if (beside === undefined) return name === server
-  return [server, beside, server + again].includes(name)
+  return [server, beside, server + secondTurnSuffix].includes(name)
 }
 
 /** Tells whether no further round would change the verdict of a target. */
 export function isDecided(rows: readonly Row[], target: Target, workload: string): boolean {
-  const { shares, resolution, voids } = judge(rows, target, workload)
+  const { shares, resolution, voids } = evaluateTarget(rows, target, workload)
   return voids.length > 0 || isSettled(shares, resolution)
 }
 
 /** Returns the difference between the two turns of a server. */
 function differenceFromItself(rows: readonly Row[], workload: string, quantity: keyof Sample): number {
-  const twice = rows.filter((row) => row.workload === workload && row.server.endsWith(again))
+  const twice = rows.filter((row) => row.workload === workload && row.server.endsWith(secondTurnSuffix))
   const differences = twice.flatMap(({ server }) => {
     const second = quantities(rows, { workload, server, quantity })
-    const first = quantities(rows, { workload, server: server.slice(0, -again.length), quantity })
+    const first = quantities(rows, { workload, server: server.slice(0, -secondTurnSuffix.length), quantity })
     const ratios = pair(second, first).map(([value, other]) => value / other)
-    return ratios.length === 0 ? [] : [resolutionOf(estimate(ratios))]
+    return ratios.length === 0 ? [] : [resolutionOf(estimateMedian(ratios))]
   })
   return differences.length === 0 ? Number.NaN : Math.max(...differences)
 }
@@ -66,7 +66,7 @@ function differenceFromItself(rows: readonly Row[], workload: string, quantity: 
 /** Returns how far the interval reaches from the median of the values. */
 function spreadOf(values: readonly number[]): number {
   const middle = median(values)
-  return resolutionOf(estimate(values.map((value) => value / middle)))
+  return resolutionOf(estimateMedian(values.map((value) => value / middle)))
 }
 
 /** Returns the delay of the load generator as a share of the mark, because a latency includes it. */

@@ -1,4 +1,4 @@
-// node try-verb.mjs <folder> <verb>: tries it on blobs/x, and prints what came of it.
+// node call-store-method.mjs <folder> <verb>: tries it on blobs/x, and prints what came of it.
 import { openStore } from '@serve-dist/store'
 
 const [folder = '', verb] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Run by fork(): does what it is told with a store, and asks before and after each verb whether it may go on.
 import { openStore, prune, publish, purge, rollback } from '@serve-dist/store'
-import { aroundVerbs } from './around-verbs.mjs'
+import { interceptStore } from './intercept-store.mjs'
 
 /** @typedef {{ run: 'publish' | 'prune' | 'purge' | 'rollback', where: string, what?: any, options?: any }} Command */
 
@@ -17,8 +17,8 @@ async function step(verb) {
 }
 
 /** @param {Command} command */
-async function obey({ run, where, what, options }) {
-  const stepping = aroundVerbs(await openStore(where), step)
+async function runCommand({ run, where, what, options }) {
+  const stepping = interceptStore(await openStore(where), step)
   if (run === 'publish') return await publish(what, stepping, options)
   if (run === 'prune') return await prune(stepping, what, options)
   if (run === 'purge') return await purge(stepping, what, options)
@@ -31,7 +31,7 @@ process.on('message', (/** @type {Command | { go: number }} */ message) => {
     waiting.delete(message.go)
     return
   }
-  obey(message).then(
+  runCommand(message).then(
     (summary) => process.send?.({ done: 'well', summary }),
     (error) => process.send?.({ done: error.code ?? String(error.stack), message: error.message }),
   )

@@ -8,7 +8,7 @@ import { startCommand } from './start-command.ts'
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
 /** What every example answers that serves its build, and an API beside it. */
-export const answersOfHostExample: Readonly<Record<string, unknown>> = {
+export const expectedHostAnswers: Readonly<Record<string, unknown>> = {
   page: { status: 200, type: 'text/html; charset=utf-8' },
   asset: {
     status: 200,
@@ -21,7 +21,7 @@ export const answersOfHostExample: Readonly<Record<string, unknown>> = {
 }
 
 /** Builds an example, starts its server, and answers what it says. */
-export async function askHostExample(
+export async function requestHostExample(
   name: string,
   program: string,
   args: readonly string[],

@@ -17,7 +17,7 @@ export interface MemoryGroup {
 }
 
 /** Makes one for a test; `undefined` where that is not allowed, as to others than root. */
-export async function memoryGroup(bytes: number): Promise<MemoryGroup | undefined> {
+export async function createMemoryGroup(bytes: number): Promise<MemoryGroup | undefined> {
   for (const { root, limit, events } of hierarchies) {
     const folder = join(root, `serve-dist-${process.pid}`)
     const made = await mkdir(folder).then(

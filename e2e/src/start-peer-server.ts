@@ -5,7 +5,7 @@ import { librariesOf } from '../../scripts/find-program.mjs'
 import { sendRequest } from './send-request.ts'
 
 /** A server of somebody else. */
-export interface ForeignServer {
+export interface PeerServer {
   readonly url: URL
   readonly port: number
   /** Applies the configuration again. */
@@ -14,11 +14,11 @@ export interface ForeignServer {
 }
 
 /** Starts a program, and waits until it answers under the URL. */
-export async function startForeignServer(
+export async function startPeerServer(
   [program, ...args]: readonly [string, ...string[]],
   url: URL,
   environment: Readonly<Record<string, string>> = {},
-): Promise<ForeignServer> {
+): Promise<PeerServer> {
   const child = spawn(program, args, {
     env: { ...process.env, LD_LIBRARY_PATH: librariesOf(program), ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],

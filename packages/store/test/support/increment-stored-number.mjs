@@ -1,4 +1,4 @@
-// node count-up.mjs <folder> <times>: adds one to the number in current.json so often, and prints each that it wrote.
+// node increment-stored-number.mjs <folder> <times>: adds one to the number in current.json so often, and prints each that it wrote.
 import { text } from 'node:stream/consumers'
 import { openStore } from '@serve-dist/store'
 

@@ -1,4 +1,4 @@
-// node try-codec.mjs [seed]: tries the codec of deltas in the Node that runs it, against what `node:zlib` decodes, and prints
+// node check-delta-codec.mjs [seed]: tries the codec of deltas in the Node that runs it, against what `node:zlib` decodes, and prints
 // which codings it has.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ const decoders = { dcz: zlib.zstdDecompressSync, dcb: zlib.brotliDecompressSync 
  * @param {Uint8Array} dictionary
  * @param {Uint8Array} bytes
  */
-function check(coding, dictionary, bytes) {
+function checkDelta(coding, dictionary, bytes) {
   const delta = Buffer.from(encodeDelta(coding, { dictionary, bytes }) ?? '')
   const head = heads[coding] + createHash('sha256').update(dictionary).digest('hex')
   assert.equal(delta.subarray(0, head.length / 2).toString('hex'), head)
@@ -36,7 +36,7 @@ for (const coding of codings) {
     fc.property(words, edits, (old, changes) => {
       const next = old.slice()
       for (const [at, gone, added] of changes) next.splice(at, gone, added)
-      check(coding, text(old), text(next))
+      checkDelta(coding, text(old), text(next))
     }),
     { seed: Number(process.argv[2] ?? Date.now()), numRuns: 50 },
   )
@@ -45,19 +45,19 @@ for (const coding of codings) {
       fc.uint8Array({ minLength: 256, maxLength: 2000 }),
       fc.uint8Array({ minLength: 1 }),
       (old, next) => {
-        check(coding, old, next)
+        checkDelta(coding, old, next)
       },
     ),
   )
   // All of the largest dictionary is in reach, with a window that browsers take.
   const large = randomBytes(8 * mebibyte)
-  const body = check(coding, large, large)
+  const body = checkDelta(coding, large, large)
   assert.ok(body.length < 1024, `${coding} of a copy has ${body.length} bytes`)
   assert.ok(windowOf(coding, body) <= (coding === 'dcz' ? 10 : 16) * mebibyte)
 }
 const tables = Buffer.concat([Buffer.from('37a430ec', 'hex'), randomBytes(1000)])
 assert.equal(encodeDelta('dcz', { dictionary: tables, bytes: tables }), undefined)
-if (codings.includes('dcb')) check('dcb', tables, tables)
+if (codings.includes('dcb')) checkDelta('dcb', tables, tables)
 console.log(codings.join())
 
 /**

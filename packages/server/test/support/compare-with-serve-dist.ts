@@ -3,7 +3,7 @@ import { decide, decideNotFound, fallbackFor } from '../../src/site/decide.ts'
 import type { Answer, Site } from '../../src/site/site.ts'
 import type { RawResponse } from './parse-response.ts'
 import { rawRequest } from './raw-request.ts'
-import { requestOf } from './request-of.ts'
+import { createRequestFields } from './create-request-fields.ts'
 
 /** Fields that hosts make of files and connections in ways of their own. */
 const ownFields = new Set([
@@ -27,7 +27,7 @@ const asked = [
 ] as const
 
 /** What a host answers otherwise than we do, one line each: `<path> <what>`. */
-export async function compareWithOurs(
+export async function compareWithServeDist(
   site: Site,
   port: number,
   targets: readonly string[],
@@ -36,7 +36,7 @@ export async function compareWithOurs(
   const fallback = fallbackFor(site, 'standalone', undefined)
   for (const target of targets) {
     for (const more of asked) {
-      const request = requestOf({ target, ...more })
+      const request = createRequestFields({ target, ...more })
       const ours = decide(site, request, fallback) ?? decideNotFound(site, request, fallback)
       const fields = {
         ...('acceptEncoding' in more && { 'Accept-Encoding': more.acceptEncoding }),

@@ -34,7 +34,7 @@ export interface ReturningVisitor {
 }
 
 /** Opens a browser for a new user of examples/spa at a URL, for the running test. */
-export async function newVisitor(browser: Browser, url: URL): Promise<ReturningVisitor> {
+export async function openReturningVisitor(browser: Browser, url: URL): Promise<ReturningVisitor> {
   const { page, complaints } = await openPage(browser)
   return {
     async visit() {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { benchDirectory } from '../bench-directory.ts'
 
 /** Removes the folders of this machine from a text for a report. */
-export function withoutPaths(text: string): string {
+export function removePaths(text: string): string {
   const repository = resolve(benchDirectory, '..')
   return text
     .replaceAll('file://', '')

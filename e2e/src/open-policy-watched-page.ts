@@ -3,7 +3,7 @@ import { openPage, type OpenedPage } from './open-page.ts'
 import type { StageApi } from './start-stage-api.ts'
 
 /** A page whose `Content-Security-Policy` is watched. */
-export interface GuardedPage extends OpenedPage {
+export interface PolicyWatchedPage extends OpenedPage {
   /** What its policy blocked or reported so far, such as `connect-src http://127.0.0.1:4000/`. */
   readonly violations: readonly string[]
   /** What an API answers to a `fetch` of the page; `'blocked'` where the page cannot reach it. */
@@ -13,7 +13,7 @@ export interface GuardedPage extends OpenedPage {
 }
 
 /** Opens a page that is not sent anywhere yet, for the running test. */
-export async function openGuardedPage(browser: Browser): Promise<GuardedPage> {
+export async function openPolicyWatchedPage(browser: Browser): Promise<PolicyWatchedPage> {
   const { page, complaints } = await openPage(browser)
   const violations: string[] = []
   await page.exposeFunction('reportViolation', (violation: string) => violations.push(violation))

@@ -4,7 +4,7 @@ import { precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import type { FixtureFiles } from './build-fixture.ts'
 
 /** Builds over what is there, as `emptyOutDir` does: the files of before are gone. */
-export async function deployInto(
+export async function replaceBuildIn(
   directory: string,
   files: FixtureFiles,
   options: PrecompressOptions = {},

@@ -3,7 +3,7 @@ import { sendRequest } from './send-request.ts'
 import { urlOfFile } from './url-of-file.ts'
 
 /** The paths of a build's files that two servers answer differently: by status, entity tag or a byte. */
-export async function differingFiles(manifest: Manifest, first: URL, second: URL): Promise<string[]> {
+export async function findDifferingFiles(manifest: Manifest, first: URL, second: URL): Promise<string[]> {
   const paths = manifest.files.map((file) => file.path)
   const differing = await Promise.all(
     paths.map(async (path) => {
