@@ -6,7 +6,7 @@ const commands = ['compress', 'check', 'explain']
 /** A file that is there, wherever the tests run. */
 const thereIs = 'package.json'
 
-describe('readWords', () => {
+describe('normalizeArguments', () => {
   test.each([
     ['--host dist', '--host=* dist'],
     ['dist --host', 'dist --host=*'],

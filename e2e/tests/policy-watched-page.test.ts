@@ -7,7 +7,7 @@ import { openPolicyWatchedPage } from '../src/open-policy-watched-page.ts'
 import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
 
 // What the tests of stages ask a page for, seen without a policy: there a probe that cannot fail would show.
-describe.skipIf(chromiumPath === undefined)('openGuardedPage', () => {
+describe.skipIf(chromiumPath === undefined)('openPolicyWatchedPage', () => {
   let own: StageApi
   let other: StageApi
   let browser: Browser
