@@ -19,11 +19,11 @@ const codings = ['br', 'gzip']
 const extensions = ['.br', '.gz']
 
 /** In bytes: smaller files get no variants. */
-export const smallestFile = 1024
+export const minimumFileSize = 1024
 
 /** The settings of the other plugins. */
-const alike = { codings, minimumSize: smallestFile }
-const ours = { package: '@serve-dist/vite', extensions, options: alike }
+const sharedOptions = { codings, minimumSize: minimumFileSize }
+const ours = { package: '@serve-dist/vite', extensions, options: sharedOptions }
 
 /** All with gzip 9 and brotli 11, for the same files. */
 export const contenders: readonly Contender[] = [
@@ -31,12 +31,12 @@ export const contenders: readonly Contender[] = [
   { name: 'serve-dist', ...ours, fillsCache: true },
   { name: 'serve-dist-warm', ...ours, isWarm: true },
   { name: 'serve-dist-changed', ...ours, isWarm: true, isChanged: true },
-  { name: 'serve-dist-hasty', ...ours, options: { ...alike, durable: false } },
+  { name: 'serve-dist-hasty', ...ours, options: { ...sharedOptions, durable: false } },
   {
     name: 'serve-dist-zstd',
     package: '@serve-dist/vite',
     extensions: ['.br', '.gz', '.zst'],
-    options: { minimumSize: smallestFile },
+    options: { minimumSize: minimumFileSize },
   },
   { name: 'compression2', package: 'vite-plugin-compression2', extensions },
   { name: 'rollup-gzip', package: 'rollup-plugin-gzip', extensions },

@@ -42,7 +42,7 @@ export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): 
 }
 
 /** Lists the files below a folder, as sorted relative paths with `/`. */
-export async function filesIn(folder: string): Promise<string[]> {
+export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())
@@ -62,7 +62,7 @@ async function fillEditor(folder: string): Promise<void> {
 /** Cuts files out of the editor's scripts, each from another offset. Long files repeat them with changes. */
 async function cut(folder: string, count: number, size: number): Promise<void> {
   const source = await prepareTree({ name: 'editor', fill: fillEditor })
-  const scripts = (await filesIn(source)).filter((path) => path.endsWith('.js'))
+  const scripts = (await listFiles(source)).filter((path) => path.endsWith('.js'))
   const text = Buffer.concat(
     await Promise.all(scripts.map(async (path) => await readFile(join(source, path)))),
   )

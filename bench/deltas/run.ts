@@ -15,7 +15,7 @@ import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { ownCommand } from '../serve/bench-directory.ts'
-import { choose, namesOf } from '../serve/option-values.ts'
+import { selectByName, createNamesParser } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { type Application, applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
@@ -45,7 +45,7 @@ interface Options {
 }
 
 const options = new Command('bench:deltas')
-  .option('--applications <names>', 'separated by commas (default: all)', namesOf(applications), [])
+  .option('--applications <names>', 'separated by commas (default: all)', createNamesParser(applications), [])
   .option('--node <path>', 'program of Node 24.6 or newer: builds, publishes, serves', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .option('--chromium <path>', 'program of Chromium 130 or newer', '/usr/bin/chromium')
@@ -56,7 +56,7 @@ const headings = ['', 'changed', 'eligible', 'br', 'zstd', 'with deltas', '÷ br
 const lines = [[...headings, 'all that changed: br', 'with deltas', 'first page, heads included']]
 const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
 try {
-  for (const application of choose(applications, options.applications)) await measure(application)
+  for (const application of selectByName(applications, options.applications)) await measure(application)
 } finally {
   await rm(scratch, { recursive: true })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { estimate, isSettled, resolutionOf, verdictOf } from './verdict.ts'
+import { estimateMedian, isSettled, resolutionOf, verdictOf } from './verdict.ts'
 
 function rounds(count: number, share: number): number[] {
   return Array.from({ length: count }, () => share)
@@ -10,15 +10,15 @@ function between(count: number, first: number, last: number): number[] {
   return Array.from({ length: count }, (_, index) => first + ((last - first) * index) / (count - 1))
 }
 
-describe('estimate', () => {
+describe('estimateMedian', () => {
   test('takes all values of a few, and of thirty those from the tenth to the twenty-first', () => {
-    expect(estimate([3, 1, 2])).toEqual({ median: 2, low: 1, high: 3 })
-    expect(estimate(between(30, 1, 30))).toEqual({ median: 15.5, low: 10, high: 21 })
+    expect(estimateMedian([3, 1, 2])).toEqual({ median: 2, low: 1, high: 3 })
+    expect(estimateMedian(between(30, 1, 30))).toEqual({ median: 15.5, low: 10, high: 21 })
   })
 
   test('takes more of them where it may be wrong less often', () => {
-    expect(estimate(between(10, 1, 10))).toEqual({ median: 5.5, low: 2, high: 9 })
-    expect(estimate(between(10, 1, 10), 0.01)).toEqual({ median: 5.5, low: 1, high: 10 })
+    expect(estimateMedian(between(10, 1, 10))).toEqual({ median: 5.5, low: 2, high: 9 })
+    expect(estimateMedian(between(10, 1, 10), 0.01)).toEqual({ median: 5.5, low: 1, high: 10 })
   })
 })
 

@@ -18,7 +18,7 @@ const leastRounds = 5
  *
  * @param doubt - the share of intervals that may be wrong.
  */
-export function estimate(values: readonly number[], doubt = 0.05): Estimate {
+export function estimateMedian(values: readonly number[], doubt = 0.05): Estimate {
   const sorted = values.toSorted((a, b) => a - b)
   const skipped = skippedRanks(sorted.length, doubt / 2)
   return {
@@ -50,15 +50,15 @@ export function verdictOf(shares: readonly number[], resolution: number): Verdic
 }
 
 /** The numbers of rounds after which a run may end early; fixed, because each look is one more chance to be wrong. */
-export const looks: readonly number[] = [10, 15, 20, 25]
+export const interimRounds: readonly number[] = [10, 15, 20, 25]
 
 /**
  * Tells whether further rounds would change nothing: the whole interval is 10 % or more from 1, on one side, and farther
  * than the server is from itself. The looks and the end share the doubt (Bonferroni): 5 % in all.
  */
 export function isSettled(shares: readonly number[], resolution: number): boolean {
-  if (!looks.includes(shares.length)) return false
-  const { low, high } = estimate(shares, 0.05 / (looks.length + 1))
+  if (!interimRounds.includes(shares.length)) return false
+  const { low, high } = estimateMedian(shares, 0.05 / (interimRounds.length + 1))
   const nearest = low > 1 ? low - 1 : 1 - high
   return nearest >= little && nearest > resolution
 }

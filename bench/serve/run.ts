@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
 import { workloads } from './load/workloads.ts'
 import { measureParts } from './measure/measure-parts.ts'
-import { choose, commandLine } from './option-values.ts'
+import { selectByName, formatCommandLine } from './option-values.ts'
 import { servers } from './peers/servers.ts'
 import { print } from './progress.ts'
 import { compareBaseline, findFailures, formatComparisons } from './report/compare-baseline.ts'
@@ -64,9 +64,9 @@ if (failures.length > 0) {
 }
 
 async function measureAll(): Promise<Report> {
-  const chosen = choose(servers, options.servers)
-  const parts = choose(workloads, options.workloads).map((workload) => ({ workload, servers: chosen }))
-  const input = { command: commandLine('bench:serve'), parts, rounds: options.rounds, save }
+  const chosen = selectByName(servers, options.servers)
+  const parts = selectByName(workloads, options.workloads).map((workload) => ({ workload, servers: chosen }))
+  const input = { command: formatCommandLine('bench:serve'), parts, rounds: options.rounds, save }
   return measureParts(input, measureOptionsOf(options))
 }
 

@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
 import { ownCommand } from '../serve/bench-directory.ts'
-import { positive } from '../serve/option-values.ts'
+import { parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
 import { measureStarts, ratioOf } from './measure-start.ts'
@@ -26,7 +26,7 @@ interface Options {
 const options = new Command('bench:boot')
   .option('--node <path>', 'program of Node', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
-  .option('--rounds <n>', 'rounds', positive, 7)
+  .option('--rounds <n>', 'rounds', parsePositiveInteger, 7)
   .option('--gate', `exit code 1 above ${mark} times the reading of a build with its variants`)
   .parse()
   .opts<Options>()

@@ -10,7 +10,7 @@ import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
 import { ownCommand } from '../serve/bench-directory.ts'
 import { cutScript } from '../serve/load/fixtures.ts'
-import { list, positive } from '../serve/option-values.ts'
+import { parseList, parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
 import { measureStarts } from '../start/measure-start.ts'
@@ -27,10 +27,10 @@ const options = new Command('bench:store')
   .option(
     '--stores <places>',
     'stores, separated by commas; a run writes below them, and leaves its builds in a bucket',
-    list,
+    parseList,
     [join(scratch, 'store')],
   )
-  .option('--rounds <n>', 'rounds, each in an empty store', positive, 5)
+  .option('--rounds <n>', 'rounds, each in an empty store', parsePositiveInteger, 5)
   .option('--node <path>', 'program of Node that serves', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .parse()

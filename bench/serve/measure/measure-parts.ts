@@ -2,7 +2,7 @@ import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer, ServerDefinition } from '../peers/server-definition.ts'
 import { showProgress } from '../progress.ts'
 import { readMachine, type Report, saveReport } from '../report/report.ts'
-import { withoutPaths } from '../report/without-paths.ts'
+import { removePaths } from '../report/remove-paths.ts'
 import { runProcess } from '../run-process.ts'
 import { type MeasureOptions, startAndCheck } from './measure.ts'
 import { type RoundsInput, runRounds } from './run-rounds.ts'
@@ -77,7 +77,7 @@ async function findServers(
   const missing: Record<string, string> = {}
   for (const definition of definitions) {
     const server = await definition.find()
-    if (typeof server === 'string') missing[definition.name] = withoutPaths(server)
+    if (typeof server === 'string') missing[definition.name] = removePaths(server)
     else servers.set(definition.name, server)
   }
   return { servers, missing }

@@ -2,7 +2,7 @@ import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
 import { showProgress } from '../progress.ts'
 import type { Row } from '../report/report.ts'
-import { withoutPaths } from '../report/without-paths.ts'
+import { removePaths } from '../report/remove-paths.ts'
 import { VoidRow } from './check-server.ts'
 import { type CheckedAndStarted, type Measured, type MeasureOptions, startAndCheck } from './measure.ts'
 
@@ -78,6 +78,6 @@ async function addTo(row: Row, measureIt: () => Promise<Measured>): Promise<Row>
   } catch (error) {
     if (!(error instanceof VoidRow)) throw error
     // Numbers of earlier rounds mean nothing either.
-    return { ...row, samples: [], void: withoutPaths(error.message) }
+    return { ...row, samples: [], void: removePaths(error.message) }
   }
 }

@@ -2,7 +2,7 @@ import { type AppType, appTypes, type Fallback, fallbacks, s } from '@serve-dist
 import type { ReportFlags } from './report-command.ts'
 import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
-import { needlessWithStore } from '../load/store-options.ts'
+import { ignoredWithStore } from '../load/store-options.ts'
 import { serveFields } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { hostList } from '../transport/allow-hosts.ts'
@@ -18,7 +18,7 @@ import {
   parseSocket,
   parseStorePlace,
   parseWorkers,
-  readBy,
+  createFlagParser,
   type ResolvedAddress,
   type SocketPlace,
 } from './flag-values.ts'
@@ -114,7 +114,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     isCommon: true,
     environment: 'HOST',
     default: s.defaultOf(serveFields.host),
-    read: readBy(serveFields.host),
+    read: createFlagParser(serveFields.host),
     // The listener that redirects plain HTTP listens on this address, too.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
   },
@@ -162,7 +162,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'ALLOW_HOST',
     defaultText: 'all hosts',
     isRepeatable: true,
-    read: (text) => readBy(hostList)(text.split(',').map((name) => name.trim())),
+    read: (text) => createFlagParser(hostList)(text.split(',').map((name) => name.trim())),
   },
   fallback: {
     value: '<mode>',
@@ -253,19 +253,19 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'proxies that may name the client for the log: how many, or addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
-    read: (text) => String(readBy(operationsFields.trustProxy)(text)),
+    read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
     unused: ({ accessLog }) =>
       accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
   },
   verify: {
     help: 'compare the SHA-256 of every file with the manifest at the start, not only its size',
     group: memory,
-    unused: besideStore(needlessWithStore.verify),
+    unused: besideStore(ignoredWithStore.verify),
   },
   force: {
     help: 'start although the folder looks wrong',
     group: memory,
-    unused: besideStore(`${needlessWithStore.noManifest}, and ${needlessWithStore.unlisted}`),
+    unused: besideStore(`${ignoredWithStore.noManifest}, and ${ignoredWithStore.unlisted}`),
   },
   memoryBudget: {
     value: '<size>',
@@ -273,7 +273,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: memory,
     default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',
-    read: readBy(loadFields.memoryBudget),
+    read: createFlagParser(loadFields.memoryBudget),
   },
   store: {
     value: '<where>',
@@ -312,7 +312,7 @@ export const compressFlags: FlagTable<CompressFlags> = {
     help: 'path under which the folder will be served, such as /app/',
     group: 'Options',
     defaultText: 'as before, else /',
-    read: readBy(s.basePath),
+    read: createFlagParser(s.basePath),
   },
   appType: {
     help: 'how unknown paths will be answered',
@@ -541,5 +541,5 @@ function withoutStore(flags: GivenFlags): string | undefined {
 }
 
 function readGlob(text: string): readonly string[] {
-  return [readBy(s.glob)(text)]
+  return [createFlagParser(s.glob)(text)]
 }

@@ -20,8 +20,13 @@ import {
   unusedFlags,
 } from './flags.ts'
 import type { ReportFlags } from './report-command.ts'
-import { readWords } from './read-words.ts'
-import { explain, refuse, refuseMisspelt, serverFlagsBefore } from './refuse-words.ts'
+import { normalizeArguments } from './normalize-arguments.ts'
+import {
+  describeCommanderError,
+  throwUsageError,
+  refuseUnknownCommand,
+  findMisplacedServerFlags,
+} from './usage-errors.ts'
 import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
 import { publishFlags } from './store-flags.ts'
@@ -42,10 +47,10 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   for (const { environment } of Object.values<Flag>({ ...serveFlags, ...publishFlags })) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
-  const words = readWords(argv.slice(2), commandNames)
+  const words = normalizeArguments(argv.slice(2), commandNames)
   try {
     const program = createProgram(words)
-    refuseMisspelt(program, words)
+    refuseUnknownCommand(program, words)
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (error instanceof HelpShown) return
@@ -110,11 +115,11 @@ function createProgram(words: readonly string[]): Command {
           : 'folder is an empty text; name the folder that the build wrote'
         problems.push(`the ${cure}`)
       }
-      if (command !== program) problems.push(...serverFlagsBefore(program, command))
+      if (command !== program) problems.push(...findMisplacedServerFlags(program, command))
       if ([program.name(), 'check', 'explain'].includes(command.name())) {
         problems.push(...findRemovedVariables(process.env))
       }
-      refuse(command, problems)
+      throwUsageError(command, problems)
       if (command === program) return
       // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.
       process.removeAllListeners('SIGHUP')
@@ -177,7 +182,7 @@ function createProgram(words: readonly string[]): Command {
   for (const command of [program, ...program.commands]) {
     command.exitOverride((error) => {
       if (error.exitCode === 0) throw new HelpShown()
-      return refuse(command, [...problems, explain(command, error)])
+      return throwUsageError(command, [...problems, describeCommanderError(command, error)])
     })
   }
   return program

@@ -1,6 +1,6 @@
 import type { FlagTable } from './flags.ts'
 import { s } from '@serve-dist/manifest'
-import { parseAge, parseCount, parseStorePlace, readBy } from './flag-values.ts'
+import { parseAge, parseCount, parseStorePlace, createFlagParser } from './flag-values.ts'
 
 // The flags of the commands that look at a store, or change it. Without a value, the store's own defaults count.
 
@@ -78,7 +78,7 @@ export const publishFlags: FlagTable<PublishFlags> = {
     help: 'most that all builds may weigh together; the current one and the one before stay anyhow',
     group,
     defaultText: '1g',
-    read: readBy(s.byteSize()),
+    read: createFlagParser(s.byteSize()),
   },
   noDeltas: { help: 'make no deltas: servers answer as to browsers that do not know them', group },
   force: { help: 'become current though somebody else has published meanwhile', group },
