@@ -14,10 +14,10 @@ use serve_dist_core::{Hosts, Table, TableError, TableParts};
 
 use crate::copier::{Copier, FileParts};
 use crate::credentials::read_credentials;
+use crate::event_sink::create_event_sink;
 use crate::failure::code_of;
 use crate::http2::Rate;
 use crate::listen::{Address, Listener, Sharers};
-use crate::notify::notify;
 use crate::observe::{Notes, Observations};
 use crate::shared::{Limits, Shared};
 
@@ -222,7 +222,7 @@ impl Engine {
             resets: rate_of(http2_limits.resets),
             questions: rate_of(http2_limits.control_frames),
         };
-        let tell = notify(env, &listener)?;
+        let event_sink = create_event_sink(env, &listener)?;
         let copier = Arc::new(Copier::new(
             body_folders.into_iter().map(PathBuf::from).collect(),
         ));
@@ -230,7 +230,7 @@ impl Engine {
             limits,
             timeout_answer.to_vec(),
             observe.map(|observe| Observations::new(&observe.duration_buckets, observe.log)),
-            tell,
+            event_sink,
         ));
         // Before the environment frees the memory that answers are sent from. An engine that is gone needs no stop.
         let weak = (Arc::downgrade(&shared), Arc::downgrade(&copier));

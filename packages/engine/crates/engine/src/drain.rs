@@ -1,10 +1,10 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::deal::Door;
+use crate::accept::Acceptor;
 use crate::listen::BACKLOG;
 use crate::thread::{Connection, Phase, Thread};
-use crate::worker::is_of_client;
+use crate::worker::is_client_error;
 
 /// How long a client that has just connected has for its first request: it would see a failure.
 pub const NEW_CONNECTION: Duration = Duration::from_secs(1);
@@ -14,17 +14,17 @@ const NODES_TURN: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Accepts what the system has queued, where it is this thread that accepts, then nobody; ends when the last connection is closed.
-pub async fn drain(thread: &Rc<Thread>, door: Option<Door>, grace_period: Duration) {
+pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period: Duration) {
     thread.draining.set(true);
-    if let Some(door) = door {
-        door.listener().get_ref().narrow();
+    if let Some(acceptor) = acceptor {
+        acceptor.listener().get_ref().narrow();
         for _ in 0..BACKLOG {
-            match door.accept_one(thread) {
-                Err(error) if !is_of_client(&error) => break,
+            match acceptor.accept_one(thread) {
+                Err(error) if !is_client_error(&error) => break,
                 _ => {}
             }
         }
-        door.close(grace_period);
+        acceptor.close(grace_period);
     }
     if tokio::time::timeout(grace_period, close_idle(thread))
         .await

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot::Sender;
 
-use crate::deal::Counted;
+use crate::accept::ConnectionPermit;
 use crate::tls::{Facts, Protocol};
 
 /// What JavaScript hears of.
@@ -45,8 +45,8 @@ pub struct Handed {
     /// Of its connection, where that is encrypted.
     pub encryption: Option<Facts>,
     /// Descriptors on their way to JavaScript count as a connection, though their client may be gone.
-    pub counted: Option<Arc<Counted>>,
+    pub permit: Option<Arc<ConnectionPermit>>,
 }
 
 /// Takes events to JavaScript; says whether somebody is there who will hear of it.
-pub type Tell = Box<dyn Fn(Event) -> bool + Send + Sync>;
+pub type EventSink = Box<dyn Fn(Event) -> bool + Send + Sync>;

@@ -1,13 +1,13 @@
 //! HTTP/2: streams that the table answers, and all others over one session with Node for each client that needs one.
 
 mod bodies;
+mod body_chunk;
 mod exchange;
 mod frames;
 mod heads;
 mod node;
-mod piece;
-mod quiet;
-mod waiting;
+mod self_wake_filter;
+mod stream_quota;
 mod wire;
 
 use std::future::poll_fn;
@@ -28,21 +28,21 @@ use tokio::task::JoinSet;
 use crate::drain::NEW_CONNECTION;
 use crate::failure::code_of;
 use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
+use crate::http2::body_chunk::{BodyChunk, Payload};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
 use crate::http2::node::{Node, Sender};
-use crate::http2::piece::{Payload, Piece};
-use crate::http2::quiet::Quiet;
+use crate::http2::self_wake_filter::SelfWakeFilter;
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
-use crate::link::BREATHS;
+use crate::link::LINK_ATTEMPTS;
 use crate::stream::Stream;
 use crate::thread::{Complaint, Connection, Phase, Thread};
-use crate::worker::BREATH;
+use crate::worker::RETRY_DELAY;
 
 pub use crate::http2::frames::Rate;
 pub use crate::http2::heads::Heads;
-pub use crate::http2::waiting::Waiting;
+pub use crate::http2::stream_quota::StreamQuota;
 
 /// Bytes of an upload that wait for Node: as many as Node lets wait.
 const UPLOAD_WINDOW: u32 = 65_535;
@@ -91,14 +91,14 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         return Ok(true);
     };
     let ping_pong = session.ping_pong();
-    let quiet = Quiet::new();
+    let wake_filter = SelfWakeFilter::new();
     let mut streams = Streams {
         thread,
         connection,
         session,
         ping_pong,
         flow,
-        quiet: quiet.clone(),
+        wake_filter: wake_filter.clone(),
         bodies: Bodies::default(),
         exchanges: JoinSet::new(),
         nodes: Vec::new(),
@@ -109,17 +109,17 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         held: None,
         is_over: false,
     };
-    poll_fn(|cx| quiet.poll(cx, |cx| streams.poll(cx))).await
+    poll_fn(|cx| wake_filter.poll(cx, |cx| streams.poll(cx))).await
 }
 
 /// The streams of a session.
 struct Streams<'a> {
     thread: &'a Rc<Thread>,
     connection: &'a Connection,
-    session: Session<Wire<&'a Stream>, Piece>,
+    session: Session<Wire<&'a Stream>, BodyChunk>,
     ping_pong: Option<PingPong>,
     flow: Rc<Flow>,
-    quiet: Arc<Quiet>,
+    wake_filter: Arc<SelfWakeFilter>,
     bodies: Bodies,
     /// Those that Node answers.
     exchanges: JoinSet<Option<Unsent>>,
@@ -137,12 +137,12 @@ struct Streams<'a> {
 }
 
 /// A request, and what answers it.
-type Asked = (Request<RecvStream>, SendResponse<Piece>);
+type Asked = (Request<RecvStream>, SendResponse<BodyChunk>);
 
 /// A request for which there were no descriptors yet.
 struct Unsent {
     request: Request<RecvStream>,
-    respond: SendResponse<Piece>,
+    respond: SendResponse<BodyChunk>,
     attempts: u32,
 }
 
@@ -196,7 +196,7 @@ impl Streams<'_> {
             }
             while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
                 let left = self.exchanges.len();
-                self.thread.shared.relayed.remove(left + 1, left);
+                self.thread.shared.relayed_streams.remove(left + 1, left);
                 match ended.map_err(tokio::task::JoinError::try_into_panic) {
                     Err(Ok(panic)) => resume_unwind(panic),
                     Ok(Some(unsent)) => self.pass_on(cx, unsent),
@@ -216,7 +216,7 @@ impl Streams<'_> {
 
     /// What has woken the task until now is dealt with here, or behind it.
     fn poll_accept(&mut self, cx: &mut Context) -> Poll<Option<Result<Asked, h2::Error>>> {
-        self.quiet.deal();
+        self.wake_filter.acknowledge();
         self.session.poll_accept(cx)
     }
 
@@ -225,7 +225,7 @@ impl Streams<'_> {
         &mut self,
         cx: &mut Context,
         request: Request<RecvStream>,
-        mut respond: SendResponse<Piece>,
+        mut respond: SendResponse<BodyChunk>,
     ) {
         if count_fields(&request) > self.thread.shared.limits.fields {
             return self.refuse(&mut respond, Reason::ENHANCE_YOUR_CALM);
@@ -233,7 +233,12 @@ impl Streams<'_> {
         if request.body().is_end_stream() && self.answer(&request, &mut respond) {
             return;
         }
-        if self.thread.shared.relayed.refuses(self.exchanges.len()) {
+        if self
+            .thread
+            .shared
+            .relayed_streams
+            .refuses(self.exchanges.len())
+        {
             return self.refuse(&mut respond, Reason::REFUSED_STREAM);
         }
         let attempts = 0;
@@ -248,7 +253,7 @@ impl Streams<'_> {
     }
 
     /// Resets a stream of which nothing was done: if it is refused, the client may ask again (RFC 9113 §8.7).
-    fn refuse(&self, respond: &mut SendResponse<Piece>, reason: Reason) {
+    fn refuse(&self, respond: &mut SendResponse<BodyChunk>, reason: Reason) {
         respond.send_reset(reason);
         self.flow.note_reset();
     }
@@ -269,18 +274,18 @@ impl Streams<'_> {
             }
             Err(error) => error,
         };
-        if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < BREATHS {
+        if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < LINK_ATTEMPTS {
             unsent.attempts += 1;
             self.thread.note_shortage();
             self.spawn(async {
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(RETRY_DELAY).await;
                 Some(unsent)
             });
             return;
         }
         self.thread.complain(Complaint::NoWayToNode, &error);
         self.thread
-            .tell_refusal(self.connection, 502, code_of(&error));
+            .emit_refusal(self.connection, 502, code_of(&error));
         let mut unreachable = Response::new(());
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
         // A client that has gone needs none.
@@ -288,7 +293,7 @@ impl Streams<'_> {
     }
 
     fn spawn(&mut self, exchange: impl Future<Output = Option<Unsent>> + 'static) {
-        self.thread.shared.relayed.add(self.exchanges.len());
+        self.thread.shared.relayed_streams.add(self.exchanges.len());
         self.exchanges.spawn_local(exchange);
     }
 
@@ -304,7 +309,11 @@ impl Streams<'_> {
     }
 
     /// Answers from the table; false where it has no answer.
-    fn answer(&mut self, request: &Request<RecvStream>, respond: &mut SendResponse<Piece>) -> bool {
+    fn answer(
+        &mut self,
+        request: &Request<RecvStream>,
+        respond: &mut SendResponse<BodyChunk>,
+    ) -> bool {
         let answers = self.thread.shared.answers.load();
         let Some(table) = &answers.table else {
             return false;
@@ -330,7 +339,7 @@ impl Streams<'_> {
         let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
             return false;
         };
-        if self.thread.waiting.refuses(self.flow.answers()) {
+        if self.thread.stream_quota.refuses(self.flow.answers()) {
             self.refuse(respond, Reason::REFUSED_STREAM);
             return true;
         }
@@ -421,13 +430,12 @@ impl Streams<'_> {
     /// Gives up what this session has beyond its share, where others need it. What h2 holds of it cannot be taken back: false
     /// where the client has taken nothing of that for a while.
     fn make_room(&mut self, now: Duration) -> bool {
-        let waiting = &self.thread.waiting;
-        self.bodies
-            .reset_newest(waiting.surplus(self.flow.answers()));
+        let quota = &self.thread.stream_quota;
+        self.bodies.reset_newest(quota.surplus(self.flow.answers()));
         let patience = 2 * self.thread.shared.limits.checking_interval;
         let blocked = self.flow.blocked_since();
         let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= patience);
-        !is_stalled || waiting.surplus(self.flow.answers()) == 0
+        !is_stalled || quota.surplus(self.flow.answers()) == 0
     }
 
     /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected
@@ -478,7 +486,10 @@ impl Streams<'_> {
 
 impl Drop for Streams<'_> {
     fn drop(&mut self) {
-        self.thread.shared.relayed.remove(self.exchanges.len(), 0);
+        self.thread
+            .shared
+            .relayed_streams
+            .remove(self.exchanges.len(), 0);
     }
 }
 

@@ -4,24 +4,25 @@
 //! JavaScript sees.
 #![deny(unsafe_code)]
 
+mod accept;
 mod alarm;
 mod binding;
 mod body_file;
 mod complaint;
 mod copier;
 mod credentials;
-mod deal;
 mod drain;
 mod event;
+mod event_sink;
 mod failure;
 mod http2;
 mod limits;
 mod link;
 mod listen;
-mod notify;
 mod observe;
 mod pump;
 mod relay;
+mod restart_on_panic;
 mod send;
 mod serve;
 mod shared;
@@ -34,5 +35,4 @@ mod testing;
 mod tests;
 mod thread;
 mod tls;
-mod unbroken;
 mod worker;

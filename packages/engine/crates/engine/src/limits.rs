@@ -22,7 +22,7 @@ pub async fn sweep(thread: &Thread) {
         let answers = thread.shared.answers.load();
         thread.heads.borrow_mut().follow(answers.table.as_ref());
         let idle_time = idle_time_of_links(&thread.shared);
-        let is_crowded = thread.waiting.is_over() || idle_time < LINK_IDLE;
+        let is_crowded = thread.stream_quota.is_over() || idle_time < LINK_IDLE;
         for connection in thread.all() {
             check(thread, &connection);
             if is_crowded && connection.phase.get() == Phase::Streams {
@@ -53,7 +53,7 @@ fn check(thread: &Thread, connection: &Connection) {
         phase @ (Phase::Fresh | Phase::Head) if waited >= limits.headers => {
             // A connection without a byte, as browsers open them ahead, is no request.
             if phase == Phase::Head {
-                thread.tell_refusal(connection, 408, "ERR_HTTP_REQUEST_TIMEOUT");
+                thread.emit_refusal(connection, 408, "ERR_HTTP_REQUEST_TIMEOUT");
             }
             // There is room for it, as nothing else is under way.
             let _ = connection.stream.try_write(&thread.shared.timeout_answer);

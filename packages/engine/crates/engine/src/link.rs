@@ -10,10 +10,10 @@ use crate::limits::LINK_IDLE;
 use crate::stream::Stream;
 use crate::thread::{Connection, Thread};
 use crate::tls::Session;
-use crate::worker::BREATH;
+use crate::worker::RETRY_DELAY;
 
 /// How often a request for Node is tried while there are no descriptors for it: two seconds.
-pub const BREATHS: u32 = 40;
+pub const LINK_ATTEMPTS: u32 = 40;
 
 /// A connection's way to Node: our end of a socket pair.
 pub struct Link {
@@ -48,7 +48,7 @@ impl Link {
 
     /// As `of`; where the system has no descriptors left, waits for some for a while.
     pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        for _ in 0..BREATHS {
+        for _ in 0..LINK_ATTEMPTS {
             // Others have just found that there are none: one failure in a breath is enough.
             if thread.may_open_link() || connection.link.borrow().is_some() {
                 match Self::of(connection, thread) {
@@ -58,7 +58,7 @@ impl Link {
                     found => return found,
                 }
             }
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
         Self::of(connection, thread)
     }
@@ -140,9 +140,9 @@ fn give(connection: &Connection, thread: &Thread, (id, end): (u64, OwnedFd)) -> 
         peer: connection.peer,
         protocol: connection.stream.protocol(),
         encryption: connection.stream.session().map(Session::facts),
-        counted: connection.counted.clone(),
+        permit: connection.permit.clone(),
     };
-    let is_heard = thread.shared.tell(Event::Handed(handed));
+    let is_heard = thread.shared.emit(Event::Handed(handed));
     is_heard
         .then_some(())
         .ok_or_else(|| io::ErrorKind::NotConnected.into())
@@ -153,7 +153,7 @@ impl Drop for Link {
         self.thread.links.borrow_mut().remove(&self.id);
         self.thread.shared.forget_link(self.id);
         if self.busy.get() {
-            self.thread.shared.tell(Event::Closed(self.id));
+            self.thread.shared.emit(Event::Closed(self.id));
         }
     }
 }

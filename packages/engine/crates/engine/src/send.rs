@@ -168,7 +168,7 @@ async fn stream_file(
             let is_last = at + piece.len() as u64 == length;
             if piece.is_empty() || (is_last && !file.is_as_before()) {
                 let path = file.path().to_owned();
-                thread.shared.tell(Event::Changed(path));
+                thread.shared.emit(Event::Changed(path));
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let taken = connection.stream.try_write(piece)?;

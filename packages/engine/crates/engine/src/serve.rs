@@ -92,7 +92,7 @@ async fn serve_requests(
                     After::Ended => return Ok(true),
                     After::Over => return Ok(false),
                     After::Failed(error) => {
-                        thread.tell_refusal(connection, 502, error);
+                        thread.emit_refusal(connection, 502, error);
                         connection.stream.try_write(UNREACHABLE)?;
                         return Ok(true);
                     }

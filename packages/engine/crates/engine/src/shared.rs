@@ -12,13 +12,13 @@ use rustls::ServerConfig;
 use serve_dist_core::{Hosts, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use crate::accept::{Arrival, WorkerHandle};
 use crate::copier::Bodies;
-use crate::deal::{Arrival, Seat};
-use crate::event::{Event, Tell};
-use crate::http2::{Rate, Waiting};
+use crate::event::{Event, EventSink};
+use crate::http2::{Rate, StreamQuota};
 use crate::listen::Listener;
 use crate::observe::{Notes, Observations};
-use crate::worker::work;
+use crate::worker::run_worker;
 
 /// How long descriptors are left to who has found none for a way to Node: it tries again sooner.
 const SHORTAGE: Duration = Duration::from_millis(100);
@@ -86,7 +86,7 @@ pub struct Shared {
     /// What holds for each connection.
     pub limits: Limits,
     /// Streams that Node is to answer. It refuses and ends some by rules of its own, but none while JavaScript blocks.
-    pub relayed: Waiting,
+    pub relayed_streams: StreamQuota,
     /// What a client gets whose head did not come in time.
     pub timeout_answer: Vec<u8>,
     /// What operators see of answers; `None` where nobody looks.
@@ -103,7 +103,7 @@ pub struct Shared {
     pub shortage: Recently,
     /// There were none for a client.
     pub crowd: Recently,
-    tell: ArcSwapOption<Tell>,
+    event_sink: ArcSwapOption<EventSink>,
     threads: Mutex<Threads>,
     changing: Mutex<()>,
 }
@@ -124,13 +124,13 @@ impl Shared {
         limits: Limits,
         timeout_answer: Vec<u8>,
         observations: Option<Observations>,
-        tell: Tell,
+        event_sink: EventSink,
     ) -> Self {
         Self {
             answers: ArcSwap::default(),
             encryption: ArcSwapOption::empty(),
             limits,
-            relayed: Waiting::new(2 * limits.maximum_streams),
+            relayed_streams: StreamQuota::new(2 * limits.maximum_streams),
             timeout_answer,
             observations,
             connections: AtomicUsize::new(0),
@@ -139,7 +139,7 @@ impl Shared {
             links: Mutex::default(),
             shortage: Recently::new(SHORTAGE),
             crowd: Recently::new(CROWD),
-            tell: ArcSwapOption::from_pointee(tell),
+            event_sink: ArcSwapOption::from_pointee(event_sink),
             threads: Mutex::default(),
             changing: Mutex::default(),
         }
@@ -151,9 +151,11 @@ impl Shared {
     }
 
     /// Says something to JavaScript, and whether anybody will hear it.
-    pub fn tell(&self, event: Event) -> bool {
-        let tell = self.tell.load();
-        tell.as_ref().is_some_and(|tell| tell(event))
+    pub fn emit(&self, event: Event) -> bool {
+        let event_sink = self.event_sink.load();
+        event_sink
+            .as_ref()
+            .is_some_and(|event_sink| event_sink(event))
     }
 
     /// Begins to accept connections on so many threads, and holds something until the last of them has ended.
@@ -167,15 +169,15 @@ impl Shared {
         if threads.running > 0 {
             return Err(Errno::ALREADY.into());
         }
-        let (seats, receivers): (Vec<_>, Vec<_>) = (0..count)
+        let (workers, receivers): (Vec<_>, Vec<_>) = (0..count)
             .map(|_| {
                 let (commands, receiver) = unbounded_channel();
                 let open = Arc::default();
-                (Seat { commands, open }, receiver)
+                (WorkerHandle { commands, open }, receiver)
             })
             .unzip();
         let (begun, all_begun) = channel();
-        let mut entrance = Some((listener, seats.clone()));
+        let mut acceptor_parts = Some((listener, workers.clone()));
         let mut handles = Vec::new();
         // The first one last: where another cannot begin, nobody accepts.
         for (number, commands) in (0..count)
@@ -184,14 +186,16 @@ impl Shared {
             .into_iter()
             .rev()
         {
-            let entrance = entrance.take_if(|_| number == 0);
+            let acceptor_parts = acceptor_parts.take_if(|_| number == 0);
             let (shared, said) = (self.clone(), begun.clone());
             let spawned = Builder::new()
                 .name(format!("serve-dist {number}"))
                 .spawn(move || {
                     let _ended = Ended(shared.clone());
                     let begin = || said.send(Ok(())).unwrap_or_default();
-                    if let Err(error) = work(shared, entrance, commands, (number, count), begin) {
+                    if let Err(error) =
+                        run_worker(shared, acceptor_parts, commands, (number, count), begin)
+                    {
                         // Nobody waits for it where another could not begin.
                         let _ = said.send(Err(error));
                     }
@@ -202,7 +206,7 @@ impl Shared {
             }
         }
         *threads = Threads {
-            commands: seats.into_iter().map(|seat| seat.commands).collect(),
+            commands: workers.into_iter().map(|worker| worker.commands).collect(),
             running: handles.len(),
             handles,
             held: Some(held),
@@ -293,7 +297,7 @@ impl Shared {
     /// Lets go of the build and its files, and of JavaScript's functions: these hold the engine, and it holds them.
     fn release(&self) {
         self.change(|answers| *answers = Answers::default());
-        self.tell.store(None);
+        self.event_sink.store(None);
     }
 
     /// Changes what requests are answered from. Who changes something waits for others who do: nothing is lost.
@@ -327,8 +331,8 @@ impl Drop for Ended {
         let (held, when_ended) = (threads.held.take(), std::mem::take(&mut threads.when_ended));
         drop(threads);
         self.0.release();
-        for tell in when_ended {
-            tell();
+        for notify in when_ended {
+            notify();
         }
         drop(held);
     }

@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::deal::Counted;
-use crate::event::{Event, Handed, Tell};
+use crate::accept::ConnectionPermit;
+use crate::event::{Event, EventSink, Handed};
 use crate::http2::Rate;
 use crate::limits::sweep;
 use crate::observe::{Notes, Observations};
@@ -107,18 +107,25 @@ pub fn on_observed_thread(
     test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>),
 ) {
     let (sender, events) = channel();
-    let tell: Tell = Box::new(move |event| sender.send(event).is_ok());
+    let event_sink: EventSink = Box::new(move |event| sender.send(event).is_ok());
     let observed = (limits, observations.into());
-    run(observed, tell, async |thread| test(thread, &events).await);
+    run(observed, event_sink, async |thread| {
+        test(thread, &events).await
+    });
 }
 
 pub fn run(
     (limits, observations): (Limits, Option<Observations>),
-    tell: Tell,
+    event_sink: EventSink,
     test: impl AsyncFnOnce(&Rc<Thread>),
 ) {
     let timeout_answer = b"HTTP/1.1 408 \r\n\r\n".to_vec();
-    let shared = Arc::new(Shared::new(limits, timeout_answer, observations, tell));
+    let shared = Arc::new(Shared::new(
+        limits,
+        timeout_answer,
+        observations,
+        event_sink,
+    ));
     shared.answers.store(Arc::new(answers()));
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -137,8 +144,8 @@ pub fn run(
 /// A client of the thread, which sends this.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
     let (ours, theirs) = Stream::pair().expect("there are descriptors");
-    let counted = Counted::new(&thread.shared, &Arc::default()).expect("there is room");
-    thread.open(ours, None, counted);
+    let permit = ConnectionPermit::new(&thread.shared, &Arc::default()).expect("there is room");
+    thread.open(ours, None, permit);
     let mut client = stream(theirs);
     client
         .write_all(request.as_bytes())

@@ -15,13 +15,13 @@ use crate::copier::Copier;
 use crate::event::{Event, Handed};
 use crate::limits::RESTED;
 use crate::listen::{Address, Listener};
+use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Answers, Limits, Shared};
 use crate::testing::{
     BODY, HEAD, HIT, LAST_HIT, LIMITS, LONG, MISS, SHORT, answer, answers, client, handed,
     on_thread, read, read_all, run,
 };
 use crate::thread::{Connection, Phase, Thread};
-use crate::unbroken::unbroken;
 
 #[test]
 fn sends_a_large_body_whole_though_the_client_reads_late() {
@@ -350,7 +350,7 @@ fn tells_node_of_a_panic_amid_its_answer_and_leaves_other_answers_of_node_alone(
 fn begins_anew_after_a_panic_in_what_all_connections_need() {
     on_thread(LIMITS, async |thread, _| {
         let turns = Cell::new(0);
-        let last = unbroken(&thread.shared, async || {
+        let last = restart_on_panic(&thread.shared, async || {
             turns.set(turns.get() + 1);
             tokio::task::yield_now().await;
             assert!(turns.get() > 2, "as the test wants");
@@ -566,8 +566,8 @@ fn says_close_and_closes_while_it_drains() {
 #[test]
 fn gives_answers_their_time_though_it_is_to_stop_twice() {
     let (sender, events) = channel();
-    let tell = Box::new(move |event| sender.send(event).is_ok());
-    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, tell));
+    let event_sink = Box::new(move |event| sender.send(event).is_ok());
+    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, event_sink));
     shared.answers.store(Arc::new(answers()));
     let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("there is a port");

@@ -11,17 +11,17 @@ use serve_dist_core::Clock;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::accept::{Arrival, ConnectionPermit};
 use crate::alarm::Alarm;
 use crate::complaint::Complaints;
-use crate::deal::{Arrival, Counted};
 use crate::event::{Event, Refused};
-use crate::http2::{Heads, Waiting};
+use crate::http2::{Heads, StreamQuota};
 use crate::limits::discard_idle_links;
 use crate::link::Link;
 use crate::observe::{Note, Observations, Observer, UnderWay};
 use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::worker::BREATH;
+use crate::worker::RETRY_DELAY;
 
 pub use crate::complaint::Complaint;
 
@@ -39,7 +39,7 @@ pub struct Thread {
     /// The heads of answers over HTTP/2.
     pub heads: RefCell<Heads>,
     /// Answers over HTTP/2 that wait for their clients.
-    pub waiting: Waiting,
+    pub stream_quota: StreamQuota,
     /// The last lines of heads.
     pub clock: RefCell<Clock>,
     /// Who follows answers, if anybody does.
@@ -86,7 +86,7 @@ pub enum Phase {
 /// A client's connection.
 pub struct Connection {
     /// Its place among the open ones.
-    pub counted: Option<Arc<Counted>>,
+    pub permit: Option<Arc<ConnectionPermit>>,
     /// Its socket.
     pub stream: Stream,
     /// The client; `None` for a unix socket.
@@ -113,7 +113,7 @@ impl Thread {
             shared.limits.maximum_streams.div_ceil(threads.max(1))
         });
         Self {
-            waiting: Waiting::new(share),
+            stream_quota: StreamQuota::new(share),
             buffer: RefCell::new(vec![0; READ_BUFFER].into()),
             out: RefCell::default(),
             heads: RefCell::default(),
@@ -154,19 +154,24 @@ impl Thread {
         let Arrival {
             socket,
             peer,
-            counted,
+            permit,
         } = arrival;
         let stream = match &*self.shared.encryption.load() {
             None => Stream::new(socket),
             Some(config) => Stream::encrypted(socket, config.clone()),
         };
         let stream = stream.inspect_err(|_| self.shared.note_dropped())?;
-        self.open(stream, peer, counted);
+        self.open(stream, peer, permit);
         Ok(())
     }
 
     /// Serves a connection on this thread until it ends, in whatever way.
-    pub fn open(self: &Rc<Self>, stream: Stream, peer: Option<SocketAddr>, counted: Counted) {
+    pub fn open(
+        self: &Rc<Self>,
+        stream: Stream,
+        peer: Option<SocketAddr>,
+        permit: ConnectionPermit,
+    ) {
         let id = self.next_id();
         let phase = if stream.session().is_some() {
             Phase::Handshake
@@ -174,7 +179,7 @@ impl Thread {
             Phase::Fresh
         };
         let mut connection = Connection::new(stream, peer);
-        connection.counted = Some(Arc::new(counted));
+        connection.permit = Some(Arc::new(permit));
         let connection = Rc::new(connection);
         connection.phase.set(phase);
         connection.since.set(self.look_at_clock());
@@ -198,7 +203,9 @@ impl Thread {
 
     /// Whether a way to Node may be opened: not in the breath after there were no descriptors for one.
     pub fn may_open_link(&self) -> bool {
-        self.short.get().is_none_or(|then| then.elapsed() >= BREATH)
+        self.short
+            .get()
+            .is_none_or(|then| then.elapsed() >= RETRY_DELAY)
     }
 
     /// There are no descriptors for a way to Node: idle ones are given up, and the next that come free are for it.
@@ -211,8 +218,8 @@ impl Thread {
     }
 
     /// Tells JavaScript of a request that gets an answer of ours which is no build's.
-    pub fn tell_refusal(&self, connection: &Connection, status: u16, error: &'static str) {
-        self.shared.tell(Event::Refused(Refused {
+    pub fn emit_refusal(&self, connection: &Connection, status: u16, error: &'static str) {
+        self.shared.emit(Event::Refused(Refused {
             status,
             error,
             peer: connection.peer,
@@ -229,7 +236,7 @@ impl Connection {
     /// One of which nothing is known.
     pub fn new(stream: Stream, peer: Option<SocketAddr>) -> Self {
         Self {
-            counted: None,
+            permit: None,
             stream,
             peer,
             phase: Cell::new(Phase::Fresh),

@@ -6,21 +6,21 @@ use std::time::Duration;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::deal::{Door, Seat};
+use crate::accept::{Acceptor, WorkerHandle};
 use crate::drain::drain;
 use crate::limits::{discard_idle_links, discard_rested_links, sweep};
 use crate::listen::Listener;
+use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Command, Shared};
 use crate::thread::{Complaint, Thread, unix_time};
-use crate::unbroken::unbroken;
 
 /// How long a thread that has no descriptors left waits for connections to be closed.
-pub const BREATH: Duration = Duration::from_millis(50);
+pub const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A thread of the engine, from its begin to its end: one loop that accepts and answers. An error is that it cannot begin.
-pub fn work(
+pub fn run_worker(
     shared: Arc<Shared>,
-    entrance: Option<(Listener, Vec<Seat>)>,
+    acceptor_parts: Option<(Listener, Vec<WorkerHandle>)>,
     commands: UnboundedReceiver<Command>,
     (number, threads): (u64, u64),
     begin: impl FnOnce(),
@@ -34,38 +34,45 @@ pub fn work(
         let thread = Rc::new(Thread::new(shared, number, threads));
         let (clock, sweeper) = (thread.clone(), thread.clone());
         tokio::task::spawn_local(async move {
-            unbroken(&clock.shared, || keep_time(&clock)).await;
+            restart_on_panic(&clock.shared, || update_clock(&clock)).await;
         });
         tokio::task::spawn_local(async move {
-            unbroken(&sweeper.shared, || sweep(&sweeper)).await;
+            restart_on_panic(&sweeper.shared, || sweep(&sweeper)).await;
         });
-        let door = entrance
-            .map(|(listener, seats)| Door::new(listener, seats))
+        let acceptor = acceptor_parts
+            .map(|(listener, workers)| Acceptor::new(listener, workers))
             .transpose()?;
         begin();
-        run(&thread, door, commands).await;
+        run(&thread, acceptor, commands).await;
         Ok(())
     })
 }
 
-async fn run(thread: &Rc<Thread>, door: Option<Door>, mut commands: UnboundedReceiver<Command>) {
+async fn run(
+    thread: &Rc<Thread>,
+    acceptor: Option<Acceptor>,
+    mut commands: UnboundedReceiver<Command>,
+) {
     let grace_period = tokio::select! {
         biased;
-        command = unbroken(&thread.shared, async || obey(thread, &mut commands).await) => command,
-        () = unbroken(&thread.shared, || accept_all(thread, door.as_ref())) => None,
+        command = restart_on_panic(&thread.shared, async || run_commands(thread, &mut commands).await) => command,
+        () = restart_on_panic(&thread.shared, || accept_all(thread, acceptor.as_ref())) => None,
     };
     if let Some(grace_period) = grace_period {
         tokio::select! {
             biased;
             // It is stopping already: only an end at once ends that.
-            () = async { while obey(thread, &mut commands).await.is_some() {} } => {}
-            () = drain(thread, door, grace_period) => {}
+            () = async { while run_commands(thread, &mut commands).await.is_some() {} } => {}
+            () = drain(thread, acceptor, grace_period) => {}
         }
     }
 }
 
 /// Does what JavaScript says until the thread is to stop; the time is what it may still take for it.
-async fn obey(thread: &Rc<Thread>, commands: &mut UnboundedReceiver<Command>) -> Option<Duration> {
+async fn run_commands(
+    thread: &Rc<Thread>,
+    commands: &mut UnboundedReceiver<Command>,
+) -> Option<Duration> {
     loop {
         match commands.recv().await {
             Some(Command::Done(id, bytes)) => {
@@ -86,8 +93,8 @@ async fn obey(thread: &Rc<Thread>, commands: &mut UnboundedReceiver<Command>) ->
     }
 }
 
-async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
-    let Some(door) = door else {
+async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
+    let Some(acceptor) = acceptor else {
         return std::future::pending().await;
     };
     loop {
@@ -95,34 +102,34 @@ async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
         tokio::task::coop::consume_budget().await;
         while thread.shared.shortage.is_recent() {
             discard_idle_links(thread);
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
-        let Ok(mut guard) = door.listener().readable().await else {
+        let Ok(mut guard) = acceptor.listener().readable().await else {
             return;
         };
-        door.give_way(thread).await;
-        match door.accept_one(thread) {
+        acceptor.give_way(thread).await;
+        match acceptor.accept_one(thread) {
             // Those who have the same queue have their turn, too.
-            Ok(()) if door.listener().get_ref().is_shared() => tokio::task::yield_now().await,
+            Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                door.note_empty();
+                acceptor.note_empty();
                 guard.clear_ready();
             }
-            Err(error) if is_of_client(&error) => {}
+            Err(error) if is_client_error(&error) => {}
             // No descriptors or no memory are left.
             Err(error) => {
                 thread.complain(Complaint::NoRoomForClients, &error);
                 thread.shared.crowd.note();
                 discard_rested_links(thread);
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }
 }
 
 /// The client has gone while it was in the queue.
-pub fn is_of_client(error: &io::Error) -> bool {
+pub fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
     [
         ConnectionAborted,
@@ -134,7 +141,7 @@ pub fn is_of_client(error: &io::Error) -> bool {
 }
 
 /// Sets the date of answers at the begin of each second.
-async fn keep_time(thread: &Thread) {
+async fn update_clock(thread: &Thread) {
     loop {
         let now = unix_time();
         thread.clock.borrow_mut().set(now.as_secs());

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use h2::{Reason, SendStream};
 
-use super::piece::{Payload, Piece};
+use super::body_chunk::{BodyChunk, Payload};
 
 /// A body that its client has not taken whole yet.
 struct Body {
-    to: SendStream<Piece>,
+    to: SendStream<BodyChunk>,
     payload: Rc<Payload>,
     /// How much of it h2 has.
     given: usize,
@@ -31,14 +31,14 @@ impl Bodies {
     /// Sends what the client has room for; the rest is sent when it has.
     pub fn send(
         &mut self,
-        (mut to, payload): (SendStream<Piece>, Rc<Payload>),
+        (mut to, payload): (SendStream<BodyChunk>, Rc<Payload>),
         (now, sent): (Duration, u64),
     ) {
         let length = payload.len();
         to.reserve_capacity(length);
         if to.capacity() >= length {
             // A stream that was reset meanwhile needs none.
-            let _ = to.send_data(Piece::Known(payload, 0, length), true);
+            let _ = to.send_data(BodyChunk::Table(payload, 0, length), true);
         } else {
             self.all.push(Body {
                 to,
@@ -118,8 +118,8 @@ impl Body {
                 let start = self.given;
                 self.given += count;
                 let is_last = self.given == length;
-                let piece = Piece::Known(self.payload.clone(), start, self.given);
-                if self.to.send_data(piece, is_last).is_err() || is_last {
+                let chunk = BodyChunk::Table(self.payload.clone(), start, self.given);
+                if self.to.send_data(chunk, is_last).is_err() || is_last {
                     return false;
                 }
             }

@@ -13,8 +13,8 @@ use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
 use super::bodies::LEAST_PROGRESS;
+use super::body_chunk::BodyChunk;
 use super::node::Sender;
-use super::piece::Piece;
 use super::wire::Flow;
 
 /// Why a body has not come whole; without a reason, the whole session has ended.
@@ -56,7 +56,7 @@ impl Drop for End<'_> {
 /// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
 pub async fn exchange(
     request: Request<RecvStream>,
-    mut respond: SendResponse<Piece>,
+    mut respond: SendResponse<BodyChunk>,
     (node, node_flow): Sender,
     flow: Rc<Flow>,
 ) {
@@ -155,7 +155,7 @@ fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
 /// Answers the client as Node does.
 async fn answer(
     mut from_node: ResponseFuture,
-    respond: &mut SendResponse<Piece>,
+    respond: &mut SendResponse<BodyChunk>,
     (flow, end): (&Flow, &End<'_>),
 ) -> Result<(), Broken> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
@@ -173,7 +173,7 @@ async fn answer(
 fn poll_response(
     cx: &mut Context,
     from_node: &mut ResponseFuture,
-    respond: &mut SendResponse<Piece>,
+    respond: &mut SendResponse<BodyChunk>,
 ) -> Poll<Result<Response<RecvStream>, Broken>> {
     if let Poll::Ready(reset) = respond.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
@@ -190,18 +190,18 @@ fn poll_response(
 /// Moves a body and its trailers, and holds no more of it than one piece.
 async fn pipe(
     from: &mut RecvStream,
-    to: &mut SendStream<Piece>,
+    to: &mut SendStream<BodyChunk>,
     answer: Option<(&Flow, &End<'_>)>,
 ) -> Result<(), Broken> {
     let (flow, end) = answer.unzip();
-    while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, (to, end))).await? {
-        while !piece.is_empty() {
-            to.reserve_capacity(piece.len());
+    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, (to, end))).await? {
+        while !chunk.is_empty() {
+            to.reserve_capacity(chunk.len());
             let room = wait_for_room(to, flow).await?;
-            let part = piece.split_to(room.min(piece.len()));
+            let part = chunk.split_to(room.min(chunk.len()));
             let count = part.len();
-            let is_last = piece.is_empty() && from.is_end_stream();
-            send(to.send_data(Piece::Relayed(part), is_last))?;
+            let is_last = chunk.is_empty() && from.is_end_stream();
+            send(to.send_data(BodyChunk::Relayed(part), is_last))?;
             // So much was taken from there.
             let _ = from.flow_control().release_capacity(count);
             if is_last {
@@ -212,7 +212,7 @@ async fn pipe(
     match poll_fn(|cx| from.poll_trailers(cx)).await {
         Ok(Some(trailers)) => send(to.send_trailers(trailers)),
         Err(error) if !is_end(&error, end) => Err(broken_at_source(&error)),
-        _ => send(to.send_data(Piece::Relayed(Bytes::new()), true)),
+        _ => send(to.send_data(BodyChunk::Relayed(Bytes::new()), true)),
     }
 }
 
@@ -221,22 +221,25 @@ fn send(result: Result<(), Error>) -> Result<(), Broken> {
 }
 
 /// Waits for more of a body; `None` at its end.
-fn poll_piece(
+fn poll_chunk(
     cx: &mut Context,
     from: &mut RecvStream,
-    (to, end): (&mut SendStream<Piece>, Option<&End>),
+    (to, end): (&mut SendStream<BodyChunk>, Option<&End>),
 ) -> Poll<Result<Option<Bytes>, Broken>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
     }
     match ready!(from.poll_data(cx)).transpose() {
         Err(error) if !is_end(&error, end) => Poll::Ready(Err(broken_at_source(&error))),
-        piece => Poll::Ready(Ok(piece.unwrap_or(None))),
+        chunk => Poll::Ready(Ok(chunk.unwrap_or(None))),
     }
 }
 
 /// Waits until some of what was reserved may be sent; Node has limits of its own.
-async fn wait_for_room(to: &mut SendStream<Piece>, flow: Option<&Flow>) -> Result<usize, Broken> {
+async fn wait_for_room(
+    to: &mut SendStream<BodyChunk>,
+    flow: Option<&Flow>,
+) -> Result<usize, Broken> {
     let Some(flow) = flow else {
         return poll_fn(|cx| poll_room(cx, to)).await;
     };
@@ -255,7 +258,7 @@ async fn wait_for_room(to: &mut SendStream<Piece>, flow: Option<&Flow>) -> Resul
 }
 
 /// Waits until some of what was reserved may be sent.
-fn poll_room(cx: &mut Context, to: &mut SendStream<Piece>) -> Poll<Result<usize, Broken>> {
+fn poll_room(cx: &mut Context, to: &mut SendStream<BodyChunk>) -> Poll<Result<usize, Broken>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(Broken::Sink(reset.ok())));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use h2::client::{Builder, Connection, SendRequest};
 
-use super::piece::Piece;
+use super::body_chunk::BodyChunk;
 use super::wire::{Flow, Wire};
 use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
 use crate::link::hand;
@@ -17,13 +17,13 @@ use crate::thread::{self, Thread};
 const WINDOW: u32 = 32 * 1024;
 
 /// Sends a request to Node.
-pub type Sender = (SendRequest<Piece>, Rc<Flow>);
+pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
 
 /// A session of HTTP/2 with Node, for the streams of one client.
 pub struct Node {
-    send: SendRequest<Piece>,
+    send: SendRequest<BodyChunk>,
     flow: Rc<Flow>,
-    connection: Pin<Box<Connection<Wire<Box<Stream>>, Piece>>>,
+    connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
     /// When its last stream ended.
     pub idle_since: Duration,
 }

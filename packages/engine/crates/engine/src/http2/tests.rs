@@ -128,8 +128,8 @@ async fn get(send: &mut SendRequest<Bytes>, path: &str) -> Result<Response<RecvS
 /// All of a body and its trailers.
 async fn read(mut body: RecvStream) -> Result<(usize, Option<HeaderMap>), h2::Error> {
     let mut length = 0;
-    while let Some(piece) = body.data().await {
-        let count = piece?.len();
+    while let Some(chunk) = body.data().await {
+        let count = chunk?.len();
         length += count;
         let _ = body.flow_control().release_capacity(count);
     }
@@ -429,7 +429,7 @@ fn shares_the_answers_that_wait_among_sessions() {
             let error = read(body).await.expect_err("it is cancelled");
             assert_eq!(reason(&error), Some(Reason::CANCEL));
         }
-        assert!(!thread.waiting.is_over());
+        assert!(!thread.stream_quota.is_over());
         // Its share is all of it again.
         drop((bodies, greedy));
         while thread.connections.borrow().len() > 1 {
@@ -496,9 +496,9 @@ fn lets_go_of_an_answer_that_its_client_cancels() {
     on_thread(limits, async |thread, _events| {
         let mut send = connect(thread, 0).await;
         let waiting = get(&mut send, "/a").await.expect("it is answered");
-        assert!(thread.waiting.refuses(1));
+        assert!(thread.stream_quota.refuses(1));
         drop(waiting);
-        while thread.waiting.refuses(1) {
+        while thread.stream_quota.refuses(1) {
             tokio::task::yield_now().await;
         }
     });
@@ -528,12 +528,12 @@ fn refuses_streams_while_node_has_too_many() {
             tokio::task::yield_now().await;
         }
         let one_more = ask(&mut modest);
-        while !thread.shared.relayed.refuses(2) {
+        while !thread.shared.relayed_streams.refuses(2) {
             tokio::task::yield_now().await;
         }
         drop((other, one_more, modest));
         all_closed(thread).await;
-        assert!(!thread.shared.relayed.refuses(2));
+        assert!(!thread.shared.relayed_streams.refuses(2));
     });
 }
 
@@ -547,14 +547,14 @@ fn counts_answers_that_h2_holds_for_a_client_that_reads_nothing() {
         shorten_body(thread);
         let mut raw = raw(thread);
         raw.write_all(&greedy(8)).await.expect("it is read");
-        while !thread.waiting.refuses(4) {
+        while !thread.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
         }
         let mut bytes = Vec::new();
         while count_of(3, &bytes) == 0 {
             raw.read_buf(&mut bytes).await.expect("it is refused");
         }
-        while thread.waiting.refuses(4) {
+        while thread.stream_quota.refuses(4) {
             raw.read_buf(&mut bytes).await.expect("it is answered");
         }
     });
@@ -600,7 +600,7 @@ fn ends_a_session_that_reads_nothing_where_others_need_what_h2_holds_for_it() {
         shorten_body(thread);
         let mut raw = raw(thread);
         raw.write_all(&greedy(8)).await.expect("it is read");
-        while !thread.waiting.refuses(4) {
+        while !thread.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
         }
         let mut modest = connect(thread, 0).await;
@@ -608,7 +608,7 @@ fn ends_a_session_that_reads_nothing_where_others_need_what_h2_holds_for_it() {
         while thread.connections.borrow().len() > 1 {
             tokio::task::yield_now().await;
         }
-        assert!(!thread.waiting.is_over());
+        assert!(!thread.stream_quota.is_over());
         drop(response);
     });
 }
@@ -685,8 +685,8 @@ fn goes_on_with_a_session_whose_uploads_were_reset_amid_them() {
         // What was on its way.
         for round in 0..5 {
             for number in 0..300 {
-                let piece = frame(0, 0, 2 * number + 1, &[0; 256]);
-                raw.write_all(&piece).await.expect("it is read");
+                let chunk = frame(0, 0, 2 * number + 1, &[0; 256]);
+                raw.write_all(&chunk).await.expect("it is read");
             }
             let ping = frame(6, 0, 0, &[0; 8]);
             raw.write_all(&ping).await.expect("it is read");

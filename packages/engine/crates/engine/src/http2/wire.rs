@@ -105,13 +105,13 @@ impl Flow {
     /// One more does.
     pub fn begin_answer(&self) {
         let before = self.answers.replace(self.answers() + 1);
-        self.thread.waiting.add(before);
+        self.thread.stream_quota.add(before);
     }
 
     /// One less does.
     pub fn drop_answer(&self) {
         let before = self.answers.replace(self.answers() - 1);
-        self.thread.waiting.remove(before, before - 1);
+        self.thread.stream_quota.remove(before, before - 1);
     }
 
     /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.

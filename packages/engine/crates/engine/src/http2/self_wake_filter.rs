@@ -4,13 +4,13 @@ use std::task::{Context, Poll, Wake, Waker};
 
 /// Wakes a task, but not for what happens in its own poll and is dealt with there: h2 wakes whoever polls a session for each
 /// answer that it is given.
-pub struct Quiet {
+pub struct SelfWakeFilter {
     task: Mutex<Waker>,
     is_polled: AtomicBool,
     is_woken: AtomicBool,
 }
 
-impl Quiet {
+impl SelfWakeFilter {
     /// Of no task yet.
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
@@ -37,7 +37,7 @@ impl Quiet {
     }
 
     /// All that has woken the task in this poll is looked at after this.
-    pub fn deal(&self) {
+    pub fn acknowledge(&self) {
         self.is_woken.store(false, SeqCst);
     }
 
@@ -46,7 +46,7 @@ impl Quiet {
     }
 }
 
-impl Wake for Quiet {
+impl Wake for SelfWakeFilter {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -80,18 +80,18 @@ mod tests {
         let counter = Arc::new(Counter::default());
         let waker = Waker::from(counter.clone());
         let cx = Context::from_waker(&waker);
-        let quiet = Quiet::new();
+        let filter = SelfWakeFilter::new();
         let mut kept = None;
-        for (is_woken, is_dealt_with, expected) in
+        for (is_woken, is_acknowledged, expected) in
             [(false, false, 0), (true, true, 0), (true, false, 1)]
         {
-            let _ = quiet.poll(&cx, |cx| {
+            let _ = filter.poll(&cx, |cx| {
                 if is_woken {
                     cx.waker().wake_by_ref();
                     cx.waker().wake_by_ref();
                 }
-                if is_dealt_with {
-                    quiet.deal();
+                if is_acknowledged {
+                    filter.acknowledge();
                 }
                 kept = Some(cx.waker().clone());
                 Poll::<()>::Pending

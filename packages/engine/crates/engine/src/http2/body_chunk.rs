@@ -16,9 +16,9 @@ pub struct Payload {
 }
 
 /// Bytes of a body that h2 sends; nothing of them is copied.
-pub enum Piece {
+pub enum BodyChunk {
     /// Of an answer of the table, from here to there.
-    Known(Rc<Payload>, usize, usize),
+    Table(Rc<Payload>, usize, usize),
     /// Of a body that is relayed.
     Relayed(Bytes),
 }
@@ -60,21 +60,21 @@ impl Drop for Payload {
     }
 }
 
-impl Buf for Piece {
+impl Buf for BodyChunk {
     fn remaining(&self) -> usize {
         self.chunk().len()
     }
 
     fn chunk(&self) -> &[u8] {
         match self {
-            Self::Known(payload, start, end) => &payload.bytes[*start..*end],
+            Self::Table(payload, start, end) => &payload.bytes[*start..*end],
             Self::Relayed(bytes) => bytes,
         }
     }
 
     fn advance(&mut self, count: usize) {
         match self {
-            Self::Known(payload, start, _) => {
+            Self::Table(payload, start, _) => {
                 *start += count;
                 payload.note_sent(count);
             }

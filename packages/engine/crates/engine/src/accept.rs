@@ -29,7 +29,7 @@ const MOST_LEFT: u32 = 16;
 
 /// A thread, as the one sees it that accepts.
 #[derive(Clone)]
-pub struct Seat {
+pub struct WorkerHandle {
     /// What is said to it.
     pub commands: UnboundedSender<Command>,
     /// Its connections that are open, or on their way to it.
@@ -43,27 +43,27 @@ pub struct Arrival {
     /// The client; `None` for a unix socket.
     pub peer: Option<SocketAddr>,
     /// Its place among the open ones.
-    pub counted: Counted,
+    pub permit: ConnectionPermit,
 }
 
 /// A connection that counts as open while this lives.
-pub struct Counted {
+pub struct ConnectionPermit {
     shared: Arc<Shared>,
     of_thread: Arc<AtomicUsize>,
 }
 
 /// Where the first thread of the engine accepts connections, for itself and the others.
-pub struct Door {
+pub struct Acceptor {
     listener: AsyncFd<Listener>,
     /// Its own is the first.
-    seats: Vec<Seat>,
+    workers: Vec<WorkerHandle>,
     last: Cell<usize>,
     /// Connections that others have left, and how many they will have the next time.
     left_over: Cell<u32>,
     next_left: Cell<u32>,
 }
 
-impl Counted {
+impl ConnectionPermit {
     /// `None` where as many are open as may be.
     pub fn new(shared: &Arc<Shared>, of_thread: &Arc<AtomicUsize>) -> Option<Self> {
         if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
@@ -78,19 +78,19 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.shared.connections.fetch_sub(1, Ordering::Relaxed);
         self.of_thread.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Door {
+impl Acceptor {
     /// To be called on the loop that accepts.
-    pub fn new(listener: Listener, seats: Vec<Seat>) -> io::Result<Self> {
+    pub fn new(listener: Listener, workers: Vec<WorkerHandle>) -> io::Result<Self> {
         Ok(Self {
             listener: watch(listener, Interest::READABLE)?,
-            seats,
+            workers,
             last: Cell::default(),
             left_over: Cell::default(),
             next_left: Cell::new(1),
@@ -111,11 +111,11 @@ impl Door {
         if let Some(left) = self.left_over.get().checked_sub(1) {
             return self.left_over.set(left);
         }
-        let (waiting, answer) = channel();
-        thread.shared.tell(Event::Asked(waiting));
+        let (reply, replied) = channel();
+        thread.shared.emit(Event::Asked(reply));
         tokio::select! {
             biased;
-            _ = answer => self.next_left.set(1),
+            _ = replied => self.next_left.set(1),
             is_left = self.is_left() => if is_left {
                 let count = self.next_left.get();
                 self.next_left.set((count * 2).min(MOST_LEFT));
@@ -146,38 +146,38 @@ impl Door {
     pub fn accept_one(&self, thread: &Rc<Thread>) -> io::Result<()> {
         let (socket, peer) = self.listener.get_ref().accept()?;
         let place = self.place();
-        let Some(counted) = Counted::new(&thread.shared, &self.seats[place].open) else {
+        let Some(permit) = ConnectionPermit::new(&thread.shared, &self.workers[place].open) else {
             thread.shared.note_dropped();
             return Ok(());
         };
         let arrival = Arrival {
             socket,
             peer,
-            counted,
+            permit,
         };
         if place == 0 {
             return thread.receive(arrival);
         }
         // A thread that has ended meanwhile drops it.
-        let _ = self.seats[place].commands.send(Command::Serve(arrival));
+        let _ = self.workers[place].commands.send(Command::Serve(arrival));
         Ok(())
     }
 
     /// Accepts nothing more: the others stop after what was given to them.
     pub fn close(self, grace_period: Duration) {
         drop(self.listener);
-        for seat in &self.seats[1..] {
-            let _ = seat.commands.send(Command::Drain(grace_period));
+        for worker in &self.workers[1..] {
+            let _ = worker.commands.send(Command::Drain(grace_period));
         }
     }
 
     /// The thread that has the fewest connections; among equal ones, the next in turn.
     fn place(&self) -> usize {
-        let count = self.seats.len();
+        let count = self.workers.len();
         let after_last = (1..=count).map(|step| (self.last.get() + step) % count);
         let place = after_last
             .min_by_key(|&place| {
-                let Seat { commands, open } = &self.seats[place];
+                let WorkerHandle { commands, open } = &self.workers[place];
                 (commands.is_closed(), open.load(Ordering::Relaxed))
             })
             .unwrap_or(0);
@@ -201,11 +201,11 @@ mod tests {
     use crate::testing::{LIMITS, LONG, on_thread};
 
     /// A door, its port, and what the second and the third of three threads hear.
-    fn door() -> (Door, u16, [UnboundedReceiver<Command>; 3]) {
-        door_of(Sharers::default())
+    fn acceptor() -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
+        acceptor_sharing(Sharers::default())
     }
 
-    fn door_of(sharers: Sharers) -> (Door, u16, [UnboundedReceiver<Command>; 3]) {
+    fn acceptor_sharing(sharers: Sharers) -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
         let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let socket = Listener::bind(Address::Tcp { host, port: 0 }).expect("there is a port");
         let descriptor = socket.as_raw_fd();
@@ -220,12 +220,12 @@ mod tests {
             unbounded_channel(),
             unbounded_channel(),
         ];
-        let seats = channels.iter().map(|(commands, _)| Seat {
+        let workers = channels.iter().map(|(commands, _)| WorkerHandle {
             commands: commands.clone(),
             open: Arc::default(),
         });
-        let door = Door::new(listener, seats.collect()).expect("it can be watched");
-        (door, port, channels.map(|(_, receiver)| receiver))
+        let acceptor = Acceptor::new(listener, workers.collect()).expect("it can be watched");
+        (acceptor, port, channels.map(|(_, receiver)| receiver))
     }
 
     fn arrivals(receiver: &mut UnboundedReceiver<Command>) -> Vec<Arrival> {
@@ -236,20 +236,20 @@ mod tests {
         .collect()
     }
 
-    async fn connect(door: &Door, thread: &Rc<Thread>, port: u16) -> TcpStream {
+    async fn connect(acceptor: &Acceptor, thread: &Rc<Thread>, port: u16) -> TcpStream {
         let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
-        let _ = door.listener().readable().await.expect("it is watched");
-        door.accept_one(thread).expect("it is in the queue");
+        let _ = acceptor.listener().readable().await.expect("it is watched");
+        acceptor.accept_one(thread).expect("it is in the queue");
         client
     }
 
     #[test]
     fn gives_each_thread_as_many_connections() {
         on_thread(LIMITS, async |thread, _| {
-            let (door, port, [_own, mut second, mut third]) = door();
+            let (acceptor, port, [_own, mut second, mut third]) = acceptor();
             let mut clients = Vec::new();
             for _ in 0..6 {
-                clients.push(connect(&door, thread, port).await);
+                clients.push(connect(&acceptor, thread, port).await);
             }
             assert_eq!(thread.all().len(), 2);
             let (of_second, of_third) = (arrivals(&mut second), arrivals(&mut third));
@@ -259,7 +259,7 @@ mod tests {
             drop(of_third);
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 4);
             for _ in 0..2 {
-                clients.push(connect(&door, thread, port).await);
+                clients.push(connect(&acceptor, thread, port).await);
             }
             assert_eq!(arrivals(&mut third).len(), 2);
             assert!(arrivals(&mut second).is_empty());
@@ -269,11 +269,11 @@ mod tests {
     #[test]
     fn gives_nothing_to_a_thread_that_has_ended() {
         on_thread(LIMITS, async |thread, _| {
-            let (door, port, [_own, second, third]) = door();
+            let (acceptor, port, [_own, second, third]) = acceptor();
             drop((second, third));
             let _clients = [
-                connect(&door, thread, port).await,
-                connect(&door, thread, port).await,
+                connect(&acceptor, thread, port).await,
+                connect(&acceptor, thread, port).await,
             ];
             assert_eq!(thread.all().len(), 2);
         });
@@ -282,10 +282,10 @@ mod tests {
     #[test]
     fn accepts_no_more_than_may_be_open() {
         on_thread(LIMITS, async |thread, _| {
-            let (door, port, _receivers) = door();
+            let (acceptor, port, _receivers) = acceptor();
             let mut clients = Vec::new();
             for _ in 0..=LIMITS.maximum_connections {
-                clients.push(connect(&door, thread, port).await);
+                clients.push(connect(&acceptor, thread, port).await);
             }
             let most = LIMITS.maximum_connections;
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), most);
@@ -296,8 +296,8 @@ mod tests {
     /// Waits until JavaScript is asked whether it has time.
     async fn wait_for_question(events: &Receiver<Event>) -> Sender<()> {
         loop {
-            if let Ok(Event::Asked(waiting)) = events.try_recv() {
-                return waiting;
+            if let Ok(Event::Asked(reply)) = events.try_recv() {
+                return reply;
             }
             tokio::task::yield_now().await;
         }
@@ -306,32 +306,34 @@ mod tests {
     #[test]
     fn asks_javascript_for_a_connection_that_others_may_take() {
         on_thread(LIMITS, async |thread, events| {
-            let (door, port, _receivers) = door_of(Sharers {
+            let (acceptor, port, _receivers) = acceptor_sharing(Sharers {
                 is_own: true,
                 is_shared: true,
             });
-            let (_, ()) = tokio::join!(door.give_way(thread), async {
+            let (_, ()) = tokio::join!(acceptor.give_way(thread), async {
                 let _ = wait_for_question(events).await.send(());
             });
 
             let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
             let begin = Instant::now();
-            let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+            let (_, _reply) = tokio::join!(acceptor.give_way(thread), wait_for_question(events));
             assert!(begin.elapsed() >= BETWEEN_LOOKS * LOOKS);
             // Nobody else has taken it, nor does later: of what comes with it, more each time is for this process.
             for left_over in [1, 3] {
-                let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+                let (_, _reply) =
+                    tokio::join!(acceptor.give_way(thread), wait_for_question(events));
                 for _ in 0..left_over {
-                    door.give_way(thread).await;
+                    acceptor.give_way(thread).await;
                     assert!(events.try_recv().is_err());
                 }
             }
-            door.accept_one(thread).expect("it is in the queue");
+            acceptor.accept_one(thread).expect("it is in the queue");
 
             // Of what is gone, nothing is left over.
-            door.note_empty();
+            acceptor.note_empty();
             for _ in 0..2 {
-                let (_, _waiting) = tokio::join!(door.give_way(thread), wait_for_question(events));
+                let (_, _reply) =
+                    tokio::join!(acceptor.give_way(thread), wait_for_question(events));
             }
             drop(client);
         });
@@ -340,8 +342,8 @@ mod tests {
     #[test]
     fn asks_nobody_where_no_other_may_take_it() {
         on_thread(LIMITS, async |thread, events| {
-            let (door, _, _receivers) = door();
-            door.give_way(thread).await;
+            let (acceptor, _, _receivers) = acceptor();
+            acceptor.give_way(thread).await;
             assert!(events.try_recv().is_err());
         });
     }
@@ -354,7 +356,8 @@ mod tests {
             let arrival = Arrival {
                 socket: socket.expect("it is there").into(),
                 peer: None,
-                counted: Counted::new(&thread.shared, &Arc::default()).expect("there is room"),
+                permit: ConnectionPermit::new(&thread.shared, &Arc::default())
+                    .expect("there is room"),
             };
             assert!(thread.receive(arrival).is_err());
             assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
@@ -365,12 +368,12 @@ mod tests {
     #[test]
     fn tells_others_to_stop_behind_their_last_connection() {
         on_thread(LIMITS, async |thread, _| {
-            let (door, port, [_own, mut second, _third]) = door();
+            let (acceptor, port, [_own, mut second, _third]) = acceptor();
             let _clients = [
-                connect(&door, thread, port).await,
-                connect(&door, thread, port).await,
+                connect(&acceptor, thread, port).await,
+                connect(&acceptor, thread, port).await,
             ];
-            door.close(LONG);
+            acceptor.close(LONG);
             assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
             assert!(matches!(second.try_recv(), Ok(Command::Serve(_))));
             assert!(matches!(second.try_recv(), Ok(Command::Drain(_))));

@@ -6,7 +6,7 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode::NonBlocking;
 use napi::{Env, Result, Status};
 use napi_derive::napi;
 
-use crate::event::{Event, Handed, Refused, Tell};
+use crate::event::{Event, EventSink, Handed, Refused};
 use crate::tls::Protocol;
 
 /// A connection whose next request Node answers.
@@ -52,9 +52,9 @@ pub struct RefusedRequest {
     pub address: String,
 }
 
-type Heard<Args> = FunctionRef<Args, ()>;
+type ListenerFunction<Args> = FunctionRef<Args, ()>;
 /// What the event is about: a connection, the number of one, a request, or a file; or nothing.
-type Said = FnArgs<(
+type EventArguments = FnArgs<(
     Option<HandedConnection>,
     Option<f64>,
     Option<RefusedRequest>,
@@ -64,13 +64,14 @@ type Said = FnArgs<(
 /// Takes events to the functions of a listener, in the order in which they were said, and does not keep the process alive.
 ///
 /// They go through one function: through one each, `closed` could overtake `handed`.
-pub fn notify(env: &Env, listener: &Object) -> Result<Tell> {
-    let handed: Heard<HandedConnection> = function_of(listener, "handed")?;
-    let closed: Heard<f64> = function_of(listener, "closed")?;
-    let refused: Heard<RefusedRequest> = function_of(listener, "refused")?;
-    let changed: Heard<String> = function_of(listener, "changed")?;
-    let hear = env.create_function_from_closure::<Said, (), _>("hear", move |context| {
-        match (
+pub fn create_event_sink(env: &Env, listener: &Object) -> Result<EventSink> {
+    let handed: ListenerFunction<HandedConnection> = function_of(listener, "handed")?;
+    let closed: ListenerFunction<f64> = function_of(listener, "closed")?;
+    let refused: ListenerFunction<RefusedRequest> = function_of(listener, "refused")?;
+    let changed: ListenerFunction<String> = function_of(listener, "changed")?;
+    let dispatch = env.create_function_from_closure::<EventArguments, (), _>(
+        "dispatch",
+        move |context| match (
             context.get(0)?,
             context.get(1)?,
             context.get(2)?,
@@ -81,15 +82,15 @@ pub fn notify(env: &Env, listener: &Object) -> Result<Tell> {
             (_, _, Some(request), ..) => refused.borrow_back(context.env)?.call(request),
             (.., Some(file)) => changed.borrow_back(context.env)?.call(file),
             _ => Ok(()),
-        }
-    })?;
-    let tell = hear
+        },
+    )?;
+    let dispatch = dispatch
         .build_threadsafe_function::<Event>()
         .weak::<true>()
         .callee_handled::<false>()
-        .build_callback(|context| Ok(say(context.value)))?;
+        .build_callback(|context| Ok(event_arguments(context.value)))?;
     Ok(Box::new(move |event| {
-        tell.call(event, NonBlocking) == Status::Ok
+        dispatch.call(event, NonBlocking) == Status::Ok
     }))
 }
 
@@ -112,7 +113,7 @@ fn address_of(peer: Option<SocketAddr>) -> String {
     peer.map_or_else(String::new, |peer| peer.ip().to_string())
 }
 
-fn say(event: Event) -> Said {
+fn event_arguments(event: Event) -> EventArguments {
     match event {
         Event::Handed(handed) => {
             let Handed {
@@ -121,10 +122,10 @@ fn say(event: Event) -> Said {
                 peer,
                 protocol,
                 encryption,
-                counted,
+                permit,
             } = handed;
             // JavaScript has its descriptor now.
-            drop(counted);
+            drop(permit);
             let connection = HandedConnection {
                 id: number(id),
                 // Node closes it from now on.
@@ -146,9 +147,9 @@ fn say(event: Event) -> Said {
             (Some(connection), None, None, None).into()
         }
         Event::Closed(id) => (None, Some(number(id)), None, None).into(),
-        Event::Asked(waiting) => {
+        Event::Asked(reply) => {
             // Who asked may not wait any more.
-            let _ = waiting.send(());
+            let _ = reply.send(());
             (None, None, None, None).into()
         }
         Event::Refused(Refused {

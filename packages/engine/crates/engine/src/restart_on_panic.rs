@@ -8,20 +8,20 @@ use std::time::Duration;
 use crate::shared::Shared;
 
 /// Before it begins anew: a fault that stays must not take a core.
-const REST: Duration = Duration::from_millis(50);
+const RESTART_DELAY: Duration = Duration::from_millis(50);
 
 /// Does what all connections of a thread need. A panic in it is counted, and it begins anew.
-pub async fn unbroken<Out>(shared: &Shared, mut work: impl AsyncFnMut() -> Out) -> Out {
+pub async fn restart_on_panic<Out>(shared: &Shared, mut work: impl AsyncFnMut() -> Out) -> Out {
     loop {
-        let mut working = pin!(work());
+        let mut running = pin!(work());
         let ended = poll_fn(|cx| {
-            let polled = catch_unwind(AssertUnwindSafe(|| working.as_mut().poll(cx)));
+            let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx)));
             polled.map_or(Poll::Ready(None), |poll| poll.map(Some))
         });
         if let Some(out) = ended.await {
             return out;
         }
         shared.panics.fetch_add(1, Ordering::Relaxed);
-        tokio::time::sleep(REST).await;
+        tokio::time::sleep(RESTART_DELAY).await;
     }
 }

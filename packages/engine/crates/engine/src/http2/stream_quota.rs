@@ -2,17 +2,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Streams that wait, which sessions share.
 #[derive(Debug)]
-pub struct Waiting {
-    most: usize,
+pub struct StreamQuota {
+    max_streams: usize,
     streams: AtomicUsize,
     sessions: AtomicUsize,
 }
 
-impl Waiting {
+impl StreamQuota {
     /// None of at most so many.
-    pub fn new(most: usize) -> Self {
+    pub fn new(max_streams: usize) -> Self {
         Self {
-            most,
+            max_streams,
             streams: AtomicUsize::default(),
             sessions: AtomicUsize::default(),
         }
@@ -35,19 +35,19 @@ impl Waiting {
 
     /// Whether a session that has so many may have no more.
     pub fn refuses(&self, count: usize) -> bool {
-        self.count() >= self.most && count >= self.share(count == 0)
+        self.count() >= self.max_streams && count >= self.share(count == 0)
     }
 
     /// How many a session that has so many has to give up for others: what comes to a session that has less than its share is
     /// let in.
     pub fn surplus(&self, count: usize) -> usize {
-        let over = self.count().saturating_sub(self.most);
+        let over = self.count().saturating_sub(self.max_streams);
         over.min(count.saturating_sub(self.share(false)))
     }
 
     /// Whether there are too many.
     pub fn is_over(&self) -> bool {
-        self.count() > self.most
+        self.count() > self.max_streams
     }
 
     fn count(&self) -> usize {
@@ -57,7 +57,7 @@ impl Waiting {
     /// Of each session that has some; never none.
     fn share(&self, is_new: bool) -> usize {
         let sessions = self.sessions.load(Ordering::Relaxed) + usize::from(is_new);
-        (self.most / sessions.max(1)).max(1)
+        (self.max_streams / sessions.max(1)).max(1)
     }
 }
 
@@ -65,44 +65,44 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn waiting(sessions: &[usize]) -> Waiting {
-        let waiting = Waiting::new(12);
+    fn quota(sessions: &[usize]) -> StreamQuota {
+        let quota = StreamQuota::new(12);
         for &count in sessions {
-            (0..count).for_each(|before| waiting.add(before));
+            (0..count).for_each(|before| quota.add(before));
         }
-        waiting
+        quota
     }
 
     #[test]
     fn refuses_nobody_while_there_is_room() {
-        assert!(!waiting(&[11]).refuses(11));
-        assert!(waiting(&[12]).refuses(12));
+        assert!(!quota(&[11]).refuses(11));
+        assert!(quota(&[12]).refuses(12));
     }
 
     #[test]
     fn lets_each_session_have_its_share() {
-        let waiting = waiting(&[12]);
-        assert!(!waiting.refuses(0));
-        (0..6).for_each(|before| waiting.add(before));
-        assert!(waiting.refuses(6) && !waiting.refuses(5));
-        assert_eq!([waiting.surplus(12), waiting.surplus(6)], [6, 0]);
-        waiting.remove(12, 6);
-        assert!(!waiting.is_over());
-        assert_eq!(waiting.surplus(6), 0);
+        let quota = quota(&[12]);
+        assert!(!quota.refuses(0));
+        (0..6).for_each(|before| quota.add(before));
+        assert!(quota.refuses(6) && !quota.refuses(5));
+        assert_eq!([quota.surplus(12), quota.surplus(6)], [6, 0]);
+        quota.remove(12, 6);
+        assert!(!quota.is_over());
+        assert_eq!(quota.surplus(6), 0);
     }
 
     #[test]
     fn lets_each_session_have_one() {
-        let waiting = waiting(&[1; 20]);
-        assert!(!waiting.refuses(0) && waiting.refuses(1));
-        assert_eq!(waiting.surplus(1), 0);
+        let quota = quota(&[1; 20]);
+        assert!(!quota.refuses(0) && quota.refuses(1));
+        assert_eq!(quota.surplus(1), 0);
     }
 
     #[test]
     fn gives_the_whole_to_those_that_are_left() {
-        let waiting = waiting(&[6, 6]);
-        waiting.remove(6, 0);
-        (6..12).for_each(|before| waiting.add(before));
-        assert_eq!(waiting.surplus(12), 0);
+        let quota = quota(&[6, 6]);
+        quota.remove(6, 0);
+        (6..12).for_each(|before| quota.add(before));
+        assert_eq!(quota.surplus(12), 0);
     }
 }
