@@ -22,10 +22,10 @@ use crate::socket::watch;
 use crate::thread::Thread;
 
 /// How often a process whose JavaScript is busy looks whether others take a new connection, before it does so itself.
-const LOOKS: u32 = 4;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+const QUEUE_CHECKS: u32 = 4;
+const QUEUE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 /// Connections that it takes at most when nobody else has done so for that long: one first, then twice as many each time.
-const MOST_LEFT: u32 = 16;
+const MAX_CLAIM: u32 = 16;
 
 /// A thread, as the one sees it that accepts.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct WorkerHandle {
 }
 
 /// A connection that a thread is to serve.
-pub struct Arrival {
+pub struct AcceptedConnection {
     /// Its socket, which does not block.
     pub socket: OwnedFd,
     /// The client; `None` for a unix socket.
@@ -49,7 +49,7 @@ pub struct Arrival {
 /// A connection that counts as open while this lives.
 pub struct ConnectionPermit {
     shared: Arc<Shared>,
-    of_thread: Arc<AtomicUsize>,
+    thread_connections: Arc<AtomicUsize>,
 }
 
 /// Where the first thread of the engine accepts connections, for itself and the others.
@@ -59,21 +59,21 @@ pub struct Acceptor {
     workers: Vec<WorkerHandle>,
     last: Cell<usize>,
     /// Connections that others have left, and how many they will have the next time.
-    left_over: Cell<u32>,
-    next_left: Cell<u32>,
+    claimed: Cell<u32>,
+    next_claim: Cell<u32>,
 }
 
 impl ConnectionPermit {
     /// `None` where as many are open as may be.
-    pub fn new(shared: &Arc<Shared>, of_thread: &Arc<AtomicUsize>) -> Option<Self> {
+    pub fn new(shared: &Arc<Shared>, thread_connections: &Arc<AtomicUsize>) -> Option<Self> {
         if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
             shared.connections.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        of_thread.fetch_add(1, Ordering::Relaxed);
+        thread_connections.fetch_add(1, Ordering::Relaxed);
         Some(Self {
             shared: shared.clone(),
-            of_thread: of_thread.clone(),
+            thread_connections: thread_connections.clone(),
         })
     }
 }
@@ -81,7 +81,7 @@ impl ConnectionPermit {
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.shared.connections.fetch_sub(1, Ordering::Relaxed);
-        self.of_thread.fetch_sub(1, Ordering::Relaxed);
+        self.thread_connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -92,8 +92,8 @@ impl Acceptor {
             listener: watch(listener, Interest::READABLE)?,
             workers,
             last: Cell::default(),
-            left_over: Cell::default(),
-            next_left: Cell::new(1),
+            claimed: Cell::default(),
+            next_claim: Cell::new(1),
         })
     }
 
@@ -104,32 +104,32 @@ impl Acceptor {
 
     /// Lets other processes have the next connection while JavaScript of this one is busy, for a moment: most new
     /// connections ask for a page.
-    pub async fn give_way(&self, thread: &Thread) {
+    pub async fn yield_to_other_processes(&self, thread: &Thread) {
         if !self.listener.get_ref().is_shared() {
             return;
         }
-        if let Some(left) = self.left_over.get().checked_sub(1) {
-            return self.left_over.set(left);
+        if let Some(left) = self.claimed.get().checked_sub(1) {
+            return self.claimed.set(left);
         }
         let (reply, replied) = channel();
-        thread.shared.emit(Event::Asked(reply));
+        thread.shared.emit(Event::BusyProbe(reply));
         tokio::select! {
             biased;
-            _ = replied => self.next_left.set(1),
-            is_left = self.is_left() => if is_left {
-                let count = self.next_left.get();
-                self.next_left.set((count * 2).min(MOST_LEFT));
+            _ = replied => self.next_claim.set(1),
+            is_still_queued = self.is_still_queued() => if is_still_queued {
+                let count = self.next_claim.get();
+                self.next_claim.set((count * 2).min(MAX_CLAIM));
                 // This one is among them.
-                self.left_over.set(count - 1);
+                self.claimed.set(count - 1);
             },
         }
     }
 
     /// Waits until others have taken all that there is, or for long enough.
-    async fn is_left(&self) -> bool {
-        for _ in 0..LOOKS {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-            if !self.listener.get_ref().has_waiting() {
+    async fn is_still_queued(&self) -> bool {
+        for _ in 0..QUEUE_CHECKS {
+            tokio::time::sleep(QUEUE_CHECK_INTERVAL).await;
+            if !self.listener.get_ref().has_queued_connection() {
                 return false;
             }
         }
@@ -137,29 +137,32 @@ impl Acceptor {
     }
 
     /// Others have taken all connections that there were.
-    pub fn note_empty(&self) {
-        self.left_over.set(0);
-        self.next_left.set(1);
+    pub fn note_queue_empty(&self) {
+        self.claimed.set(0);
+        self.next_claim.set(1);
     }
 
     /// Accepts a connection that the system has queued.
     pub fn accept_one(&self, thread: &Rc<Thread>) -> io::Result<()> {
         let (socket, peer) = self.listener.get_ref().accept()?;
-        let place = self.place();
-        let Some(permit) = ConnectionPermit::new(&thread.shared, &self.workers[place].open) else {
+        let worker_index = self.least_loaded_worker();
+        let Some(permit) = ConnectionPermit::new(&thread.shared, &self.workers[worker_index].open)
+        else {
             thread.shared.note_dropped();
             return Ok(());
         };
-        let arrival = Arrival {
+        let accepted = AcceptedConnection {
             socket,
             peer,
             permit,
         };
-        if place == 0 {
-            return thread.receive(arrival);
+        if worker_index == 0 {
+            return thread.serve_accepted(accepted);
         }
         // A thread that has ended meanwhile drops it.
-        let _ = self.workers[place].commands.send(Command::Serve(arrival));
+        let _ = self.workers[worker_index]
+            .commands
+            .send(Command::Serve(accepted));
         Ok(())
     }
 
@@ -172,17 +175,17 @@ impl Acceptor {
     }
 
     /// The thread that has the fewest connections; among equal ones, the next in turn.
-    fn place(&self) -> usize {
+    fn least_loaded_worker(&self) -> usize {
         let count = self.workers.len();
         let after_last = (1..=count).map(|step| (self.last.get() + step) % count);
-        let place = after_last
-            .min_by_key(|&place| {
-                let WorkerHandle { commands, open } = &self.workers[place];
+        let worker_index = after_last
+            .min_by_key(|&worker_index| {
+                let WorkerHandle { commands, open } = &self.workers[worker_index];
                 (commands.is_closed(), open.load(Ordering::Relaxed))
             })
             .unwrap_or(0);
-        self.last.set(place);
-        place
+        self.last.set(worker_index);
+        worker_index
     }
 }
 
@@ -197,21 +200,21 @@ mod tests {
     use tokio::sync::oneshot::Sender;
 
     use super::*;
-    use crate::listen::{Address, Sharers};
+    use crate::listen::{Address, Sharing};
     use crate::testing::{LIMITS, LONG, on_thread};
 
     /// A door, its port, and what the second and the third of three threads hear.
     fn acceptor() -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
-        acceptor_sharing(Sharers::default())
+        acceptor_sharing(Sharing::default())
     }
 
-    fn acceptor_sharing(sharers: Sharers) -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
+    fn acceptor_sharing(sharing: Sharing) -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
         let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let socket = Listener::bind(Address::Tcp { host, port: 0 }).expect("there is a port");
         let descriptor = socket.as_raw_fd();
         let given = Address::Descriptor {
             descriptor,
-            sharers,
+            sharing,
         };
         let listener = Listener::open(given).expect("it is a socket");
         let (_, port) = listener.address().expect("it has an address");
@@ -228,9 +231,9 @@ mod tests {
         (acceptor, port, channels.map(|(_, receiver)| receiver))
     }
 
-    fn arrivals(receiver: &mut UnboundedReceiver<Command>) -> Vec<Arrival> {
+    fn accepted_connections(receiver: &mut UnboundedReceiver<Command>) -> Vec<AcceptedConnection> {
         std::iter::from_fn(|| match receiver.try_recv() {
-            Ok(Command::Serve(arrival)) => Some(arrival),
+            Ok(Command::Serve(accepted)) => Some(accepted),
             _ => None,
         })
         .collect()
@@ -251,18 +254,21 @@ mod tests {
             for _ in 0..6 {
                 clients.push(connect(&acceptor, thread, port).await);
             }
-            assert_eq!(thread.all().len(), 2);
-            let (of_second, of_third) = (arrivals(&mut second), arrivals(&mut third));
-            assert_eq!((of_second.len(), of_third.len()), (2, 2));
+            assert_eq!(thread.all_connections().len(), 2);
+            let (second_connections, third_connections) = (
+                accepted_connections(&mut second),
+                accepted_connections(&mut third),
+            );
+            assert_eq!((second_connections.len(), third_connections.len()), (2, 2));
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 6);
 
-            drop(of_third);
+            drop(third_connections);
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 4);
             for _ in 0..2 {
                 clients.push(connect(&acceptor, thread, port).await);
             }
-            assert_eq!(arrivals(&mut third).len(), 2);
-            assert!(arrivals(&mut second).is_empty());
+            assert_eq!(accepted_connections(&mut third).len(), 2);
+            assert!(accepted_connections(&mut second).is_empty());
         });
     }
 
@@ -275,7 +281,7 @@ mod tests {
                 connect(&acceptor, thread, port).await,
                 connect(&acceptor, thread, port).await,
             ];
-            assert_eq!(thread.all().len(), 2);
+            assert_eq!(thread.all_connections().len(), 2);
         });
     }
 
@@ -287,16 +293,16 @@ mod tests {
             for _ in 0..=LIMITS.maximum_connections {
                 clients.push(connect(&acceptor, thread, port).await);
             }
-            let most = LIMITS.maximum_connections;
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), most);
+            let maximum = LIMITS.maximum_connections;
+            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), maximum);
             assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
         });
     }
 
     /// Waits until JavaScript is asked whether it has time.
-    async fn wait_for_question(events: &Receiver<Event>) -> Sender<()> {
+    async fn wait_for_busy_probe(events: &Receiver<Event>) -> Sender<()> {
         loop {
-            if let Ok(Event::Asked(reply)) = events.try_recv() {
+            if let Ok(Event::BusyProbe(reply)) = events.try_recv() {
                 return reply;
             }
             tokio::task::yield_now().await;
@@ -306,34 +312,41 @@ mod tests {
     #[test]
     fn asks_javascript_for_a_connection_that_others_may_take() {
         on_thread(LIMITS, async |thread, events| {
-            let (acceptor, port, _receivers) = acceptor_sharing(Sharers {
+            let (acceptor, port, _receivers) = acceptor_sharing(Sharing {
                 is_own: true,
                 is_shared: true,
             });
-            let (_, ()) = tokio::join!(acceptor.give_way(thread), async {
-                let _ = wait_for_question(events).await.send(());
+            let (_, ()) = tokio::join!(acceptor.yield_to_other_processes(thread), async {
+                let _ = wait_for_busy_probe(events).await.send(());
             });
 
             let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
             let begin = Instant::now();
-            let (_, _reply) = tokio::join!(acceptor.give_way(thread), wait_for_question(events));
-            assert!(begin.elapsed() >= BETWEEN_LOOKS * LOOKS);
+            let (_, _reply) = tokio::join!(
+                acceptor.yield_to_other_processes(thread),
+                wait_for_busy_probe(events)
+            );
+            assert!(begin.elapsed() >= QUEUE_CHECK_INTERVAL * QUEUE_CHECKS);
             // Nobody else has taken it, nor does later: of what comes with it, more each time is for this process.
-            for left_over in [1, 3] {
-                let (_, _reply) =
-                    tokio::join!(acceptor.give_way(thread), wait_for_question(events));
-                for _ in 0..left_over {
-                    acceptor.give_way(thread).await;
+            for claimed in [1, 3] {
+                let (_, _reply) = tokio::join!(
+                    acceptor.yield_to_other_processes(thread),
+                    wait_for_busy_probe(events)
+                );
+                for _ in 0..claimed {
+                    acceptor.yield_to_other_processes(thread).await;
                     assert!(events.try_recv().is_err());
                 }
             }
             acceptor.accept_one(thread).expect("it is in the queue");
 
             // Of what is gone, nothing is left over.
-            acceptor.note_empty();
+            acceptor.note_queue_empty();
             for _ in 0..2 {
-                let (_, _reply) =
-                    tokio::join!(acceptor.give_way(thread), wait_for_question(events));
+                let (_, _reply) = tokio::join!(
+                    acceptor.yield_to_other_processes(thread),
+                    wait_for_busy_probe(events)
+                );
             }
             drop(client);
         });
@@ -343,7 +356,7 @@ mod tests {
     fn asks_nobody_where_no_other_may_take_it() {
         on_thread(LIMITS, async |thread, events| {
             let (acceptor, _, _receivers) = acceptor();
-            acceptor.give_way(thread).await;
+            acceptor.yield_to_other_processes(thread).await;
             assert!(events.try_recv().is_err());
         });
     }
@@ -353,13 +366,13 @@ mod tests {
         on_thread(LIMITS, async |thread, _| {
             // Nothing watches a file of a disk.
             let socket = std::env::current_exe().and_then(std::fs::File::open);
-            let arrival = Arrival {
+            let accepted = AcceptedConnection {
                 socket: socket.expect("it is there").into(),
                 peer: None,
                 permit: ConnectionPermit::new(&thread.shared, &Arc::default())
                     .expect("there is room"),
             };
-            assert!(thread.receive(arrival).is_err());
+            assert!(thread.serve_accepted(accepted).is_err());
             assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
             assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
         });

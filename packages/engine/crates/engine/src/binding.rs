@@ -14,11 +14,11 @@ use serve_dist_core::{Hosts, Table, TableError, TableParts};
 
 use crate::copier::{Copier, FileParts};
 use crate::credentials::read_credentials;
+use crate::error_code::error_code;
 use crate::event_sink::create_event_sink;
-use crate::failure::code_of;
 use crate::http2::Rate;
-use crate::listen::{Address, Listener, Sharers};
-use crate::observe::{Notes, Observations};
+use crate::listen::{Address, Listener, Sharing};
+use crate::observe::{BuildLabels, Observations};
 use crate::shared::{Limits, Shared};
 
 /// A failure with its `code`.
@@ -254,7 +254,7 @@ impl Engine {
     pub fn set_table(&self, table: EngineTable) -> Result<()> {
         let [representations, templates] =
             [1, 3].map(|at| table.index.get(at).map_or(0, |&count| count as usize));
-        let notes = Notes {
+        let labels = BuildLabels {
             classes: table
                 .classes
                 .map_or_else(Vec::new, |classes| classes.to_vec()),
@@ -262,7 +262,7 @@ impl Engine {
                 saved.iter().map(|&count| count as i64).collect()
             }),
         };
-        if self.shared.observations.is_some() && !notes.are_of(templates, representations) {
+        if self.shared.observations.is_some() && !labels.match_table(templates, representations) {
             return Err(invalid("the classes do not fit the templates".to_owned()));
         }
         let files: Vec<FileParts> = table.files.into_iter().map(FileParts::from).collect();
@@ -281,7 +281,7 @@ impl Engine {
                 answers.bodies = self.copier.prepare(table.clone(), files);
             }
             answers.table = Some(table);
-            answers.notes = notes.into();
+            answers.labels = labels.into();
         });
         Ok(())
     }
@@ -345,10 +345,10 @@ impl Engine {
     pub fn listen(&self, env: &Env, address: EngineAddress) -> Result<ListeningAddress> {
         let listener = Listener::open(read_address(address)?).map_err(failed)?;
         let (address, port) = listener.address().map_err(failed)?;
-        let held = keep_alive(env)
+        let keep_alive_handle = keep_alive(env)
             .map_err(|error| Error::new(error.status.as_ref().to_owned(), error.reason.clone()))?;
         self.shared
-            .start(listener, self.threads.into(), held)
+            .start(listener, self.threads.into(), keep_alive_handle)
             .map_err(failed)?;
         Ok(ListeningAddress { address, port })
     }
@@ -427,7 +427,7 @@ fn keep_alive(env: &Env) -> napi::Result<Box<dyn Send>> {
 
 /// A failure to listen, as Node words it.
 fn failed(error: std::io::Error) -> Error<String> {
-    let code = code_of(&error);
+    let code = error_code(&error);
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     Error::new(
@@ -446,7 +446,7 @@ fn read_address(address: EngineAddress) -> Result<Address> {
             ..
         } => Ok(Address::Descriptor {
             descriptor,
-            sharers: Sharers {
+            sharing: Sharing {
                 is_own: is_own == Some(true),
                 is_shared: is_shared == Some(true),
             },

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use serve_dist_core::Table;
 
 /// Bodies from here on are sent from a file: below, opening the way to it costs more than the copy that it spares.
-pub const LARGE: usize = 32 * 1024;
+pub const MIN_FILE_BODY: usize = 32 * 1024;
 
 /// What is copied before a look whether anybody still wants it.
-const PIECE: usize = 256 * 1024;
+const COPY_SIZE: usize = 256 * 1024;
 /// Bodies begin where pages do.
 const PAGE: u64 = 4096;
 /// Where a representation has no copy.
-const NONE: u64 = u64::MAX;
+const NOT_COPIED: u64 = u64::MAX;
 
 /// Copies of the large bodies of a table in a file without a name: what is sent from there is not copied again for each
 /// answer, and waits for slow readers in no memory but the system's cache.
@@ -33,8 +33,12 @@ impl BodyFile {
         folders: &[PathBuf],
         is_wanted: impl Fn() -> bool,
     ) -> io::Result<Self> {
-        let mut starts = vec![NONE; table.representations()].into_boxed_slice();
-        let large = || table.bodies().filter(|(_, body)| body.len() >= LARGE);
+        let mut starts = vec![NOT_COPIED; table.representations()].into_boxed_slice();
+        let large = || {
+            table
+                .bodies()
+                .filter(|(_, body)| body.len() >= MIN_FILE_BODY)
+        };
         let mut end = 0;
         for (number, body) in large() {
             starts[number] = end;
@@ -45,11 +49,11 @@ impl BodyFile {
         }
         let file = open_in_any(folders, end)?;
         for (number, body) in large() {
-            for (at, piece) in (0..).step_by(PIECE).zip(body.chunks(PIECE)) {
+            for (at, chunk) in (0..).step_by(COPY_SIZE).zip(body.chunks(COPY_SIZE)) {
                 if !is_wanted() {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
-                file.write_all_at(piece, starts[number] + at)?;
+                file.write_all_at(chunk, starts[number] + at)?;
             }
         }
         Ok(Self {
@@ -61,20 +65,20 @@ impl BodyFile {
     /// The file, and where the body of a representation begins in it.
     pub fn find(&self, representation: usize) -> Option<(&Arc<OwnedFd>, u64)> {
         let start = *self.starts.get(representation)?;
-        (start != NONE).then_some((&self.file, start))
+        (start != NOT_COPIED).then_some((&self.file, start))
     }
 }
 
 /// A file that nobody else can open, in the first folder that has room for so many bytes.
 fn open_in_any(folders: &[PathBuf], size: u64) -> io::Result<File> {
-    let mut last = io::ErrorKind::NotFound.into();
+    let mut last_error = io::ErrorKind::NotFound.into();
     for folder in folders {
         match open_unlinked(folder, size) {
             Ok(file) => return Ok(file),
-            Err(error) => last = error,
+            Err(error) => last_error = error,
         }
     }
-    Err(last)
+    Err(last_error)
 }
 
 #[cfg(target_os = "linux")]
@@ -88,8 +92,8 @@ fn open_unlinked(folder: &Path, size: u64) -> io::Result<File> {
     let is_in_memory = IN_MEMORY.contains(&fstatfs(&file)?.f_type);
     let system = fstatvfs(&file)?;
     // Others need room there, too.
-    let room = system.f_bavail.saturating_mul(system.f_frsize) / 2;
-    if is_in_memory || size > room {
+    let available = system.f_bavail.saturating_mul(system.f_frsize) / 2;
+    if is_in_memory || size > available {
         return Err(io::ErrorKind::StorageFull.into());
     }
     Ok(file.into())

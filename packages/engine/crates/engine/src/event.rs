@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot::Sender;
 
 use crate::accept::ConnectionPermit;
-use crate::tls::{Facts, Protocol};
+use crate::tls::{HandshakeInfo, Protocol};
 
 /// What JavaScript hears of.
 pub enum Event {
@@ -19,7 +19,7 @@ pub enum Event {
     /// This file has changed amid an answer.
     Changed(PathBuf),
     /// Somebody waits to hear whether JavaScript has time.
-    Asked(Sender<()>),
+    BusyProbe(Sender<()>),
 }
 
 /// A request that got an answer of ours which is no build's.
@@ -43,7 +43,7 @@ pub struct Handed {
     /// What the client speaks, and Node is to read.
     pub protocol: Protocol,
     /// Of its connection, where that is encrypted.
-    pub encryption: Option<Facts>,
+    pub encryption: Option<HandshakeInfo>,
     /// Descriptors on their way to JavaScript count as a connection, though their client may be gone.
     pub permit: Option<Arc<ConnectionPermit>>,
 }

@@ -136,18 +136,18 @@ fn event_arguments(event: Event) -> EventArguments {
                     Protocol::Http1 => "http1".to_owned(),
                     Protocol::Http2 => "http2".to_owned(),
                 },
-                encryption: encryption.map(|facts| HandedEncryption {
-                    version: facts.version.to_owned(),
-                    cipher: facts.cipher,
-                    server_name: facts.server_name,
-                    protocol: facts.protocol,
-                    is_resumed: facts.is_resumed,
+                encryption: encryption.map(|handshake| HandedEncryption {
+                    version: handshake.version.to_owned(),
+                    cipher: handshake.cipher,
+                    server_name: handshake.server_name,
+                    protocol: handshake.protocol,
+                    is_resumed: handshake.is_resumed,
                 }),
             };
             (Some(connection), None, None, None).into()
         }
         Event::Closed(id) => (None, Some(number(id)), None, None).into(),
-        Event::Asked(reply) => {
+        Event::BusyProbe(reply) => {
             // Who asked may not wait any more.
             let _ = reply.send(());
             (None, None, None, None).into()

@@ -26,8 +26,8 @@ use serve_dist_core::{BareRequest, decide_fields};
 use tokio::task::JoinSet;
 
 use crate::drain::NEW_CONNECTION;
-use crate::failure::code_of;
-use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
+use crate::error_code::error_code;
+use crate::http2::bodies::{Bodies, MIN_PROGRESS};
 use crate::http2::body_chunk::{BodyChunk, Payload};
 use crate::http2::exchange::exchange;
 use crate::http2::frames::Frames;
@@ -37,7 +37,7 @@ use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
 use crate::link::LINK_ATTEMPTS;
 use crate::stream::Stream;
-use crate::thread::{Complaint, Connection, Phase, Thread};
+use crate::thread::{Connection, Phase, Thread, Warning};
 use crate::worker::RETRY_DELAY;
 
 pub use crate::http2::frames::Rate;
@@ -57,7 +57,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Answers the streams of a connection until it ends; says whether the client may be sending still.
 pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<bool> {
-    connection.enter(Phase::Streams, thread);
+    connection.enter_phase(Phase::Streams, thread);
     let limits = &thread.shared.limits;
     let frames = Frames::new(limits.resets, limits.questions);
     let flow = Flow::new(thread, Some(frames));
@@ -73,15 +73,15 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         .reset_stream_duration(RESETS_REMEMBERED)
         .max_pending_accept_reset_streams(limits.resets.burst as usize);
     let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
-    let opened = thread.look_at_clock();
+    let opened = thread.update_now();
     let session = poll_fn(|cx| {
         let patience = if thread.draining.get() {
             limits.keep_alive.min(NEW_CONNECTION)
         } else {
             limits.keep_alive
         };
-        let is_late = thread.look_at_clock() - opened >= patience;
-        connection.alarm.set(cx, opened + patience);
+        let is_late = thread.update_now() - opened >= patience;
+        connection.deadline.set(cx, opened + patience);
         match handshake.as_mut().poll(cx) {
             Poll::Pending if is_late => Poll::Ready(None),
             polled => polled.map(Result::ok),
@@ -149,7 +149,7 @@ struct Unsent {
 impl Streams<'_> {
     /// Says whether the client may be sending still; an error is its end.
     fn poll(&mut self, cx: &mut Context) -> Poll<io::Result<bool>> {
-        let now = self.thread.look_at_clock();
+        let now = self.thread.update_now();
         let blocked = self.flow.blocked_since();
         let is_blocked =
             blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.patience());
@@ -167,7 +167,7 @@ impl Streams<'_> {
             _ => {}
         }
         self.note_held(now);
-        self.connection.alarm.set(cx, self.due(now));
+        self.connection.deadline.set(cx, self.due(now));
         Poll::Pending
     }
 
@@ -180,7 +180,7 @@ impl Streams<'_> {
         let sent = self.flow.sent.get();
         let stands_still = self
             .held
-            .filter(|&(_, before)| sent < before + LEAST_PROGRESS);
+            .filter(|&(_, before)| sent < before + MIN_PROGRESS);
         self.held = is_held.then(|| stands_still.unwrap_or((now, sent)));
     }
 
@@ -276,16 +276,16 @@ impl Streams<'_> {
         };
         if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < LINK_ATTEMPTS {
             unsent.attempts += 1;
-            self.thread.note_shortage();
+            self.thread.note_link_shortage();
             self.spawn(async {
                 tokio::time::sleep(RETRY_DELAY).await;
                 Some(unsent)
             });
             return;
         }
-        self.thread.complain(Complaint::NoWayToNode, &error);
+        self.thread.warn(Warning::NodeUnreachable, &error);
         self.thread
-            .emit_refusal(self.connection, 502, code_of(&error));
+            .emit_refusal(self.connection, 502, error_code(&error));
         let mut unreachable = Response::new(());
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
         // A client that has gone needs none.
@@ -357,7 +357,7 @@ impl Streams<'_> {
                 Vec::new()
             };
             let peer = self.connection.peer.map(|peer| peer.ip());
-            observer.begin(answers.notes.of(table, &found), peer, &text)
+            observer.begin(answers.labels.of(table, &found), peer, &text)
         });
         // A head that has to wait has its end behind it: until then it counts.
         let is_over = body.is_empty() && !self.flow.is_stuck();
@@ -390,7 +390,7 @@ impl Streams<'_> {
         {
             self.session.abrupt_shutdown(Reason::CANCEL);
         }
-        if self.connection.alarm.is_cut_off() {
+        if self.connection.deadline.is_cut_off() {
             self.bodies.break_off();
         }
         if !self.make_room(now) {

@@ -5,16 +5,15 @@
 #![deny(unsafe_code)]
 
 mod accept;
-mod alarm;
 mod binding;
 mod body_file;
-mod complaint;
 mod copier;
 mod credentials;
+mod deadline_waker;
 mod drain;
+mod error_code;
 mod event;
 mod event_sink;
-mod failure;
 mod http2;
 mod limits;
 mod link;
@@ -35,4 +34,5 @@ mod testing;
 mod tests;
 mod thread;
 mod tls;
+mod warning;
 mod worker;

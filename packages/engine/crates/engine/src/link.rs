@@ -33,16 +33,16 @@ pub struct Link {
 
 impl Link {
     /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
-    pub fn of(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let mut place = connection.link.borrow_mut();
+    pub fn get_or_open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        let mut slot = connection.link.borrow_mut();
         // A server that stops closes its end behind each answer, and Node one that has been idle for long.
-        let kept = place.take().filter(|link| {
-            !thread.draining.get() && !link.rests_since(LINK_IDLE) && link.stream.is_quiet()
+        let reusable = slot.take().filter(|link| {
+            !thread.draining.get() && !link.is_idle_for(LINK_IDLE) && link.stream.has_no_input()
         });
-        let link = kept.map_or_else(|| Self::open(connection, thread), Ok)?;
+        let link = reusable.map_or_else(|| Self::open(connection, thread), Ok)?;
         link.busy.set(true);
         link.end.set(None);
-        *place = Some(link.clone());
+        *slot = Some(link.clone());
         Ok(link)
     }
 
@@ -51,16 +51,16 @@ impl Link {
         for _ in 0..LINK_ATTEMPTS {
             // Others have just found that there are none: one failure in a breath is enough.
             if thread.may_open_link() || connection.link.borrow().is_some() {
-                match Self::of(connection, thread) {
+                match Self::get_or_open(connection, thread) {
                     Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        thread.note_shortage();
+                        thread.note_link_shortage();
                     }
                     found => return found,
                 }
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
-        Self::of(connection, thread)
+        Self::get_or_open(connection, thread)
     }
 
     fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
@@ -79,18 +79,18 @@ impl Link {
         thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
         // Before JavaScript can say anything of it.
         thread.shared.note_link(id);
-        give(connection, thread, (id, end))?;
+        hand_to_node(connection, thread, (id, end))?;
         Ok(link)
     }
 
     /// Whether it has been idle for so long.
-    pub fn rests_since(&self, time: Duration) -> bool {
-        let rested = self.thread.now().saturating_sub(self.idle_since.get());
-        !self.busy.get() && rested >= time
+    pub fn is_idle_for(&self, time: Duration) -> bool {
+        let idle = self.thread.now().saturating_sub(self.idle_since.get());
+        !self.busy.get() && idle >= time
     }
 
     /// Whether Node has answered on it before.
-    pub fn is_used_again(&self) -> bool {
+    pub fn was_used(&self) -> bool {
         self.relayed.get() > 0
     }
 
@@ -118,7 +118,7 @@ impl Link {
     }
 
     /// The request is over after so many bytes, and the connection is the engine's again.
-    pub fn rest(&self, bytes: u64) {
+    pub fn finish_request(&self, bytes: u64) {
         self.busy.set(false);
         self.relayed.set(self.relayed.get() + bytes);
         self.idle_since.set(self.thread.now());
@@ -126,24 +126,28 @@ impl Link {
 }
 
 /// Gives Node its end of a new pair for a connection; says how it is named, and has our end.
-pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
+pub fn open_pair(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
     let (stream, end) = Stream::pair()?;
     let id = thread.next_id();
-    give(connection, thread, (id, end))?;
+    hand_to_node(connection, thread, (id, end))?;
     Ok((id, stream))
 }
 
-fn give(connection: &Connection, thread: &Thread, (id, end): (u64, OwnedFd)) -> io::Result<()> {
+fn hand_to_node(
+    connection: &Connection,
+    thread: &Thread,
+    (id, end): (u64, OwnedFd),
+) -> io::Result<()> {
     let handed = Handed {
         id,
         end,
         peer: connection.peer,
         protocol: connection.stream.protocol(),
-        encryption: connection.stream.session().map(Session::facts),
+        encryption: connection.stream.session().map(Session::handshake_info),
         permit: connection.permit.clone(),
     };
-    let is_heard = thread.shared.emit(Event::Handed(handed));
-    is_heard
+    let is_sent = thread.shared.emit(Event::Handed(handed));
+    is_sent
         .then_some(())
         .ok_or_else(|| io::ErrorKind::NotConnected.into())
 }

@@ -34,13 +34,13 @@ pub enum Address {
         /// Its number in this process.
         descriptor: RawFd,
         /// Who else accepts from it.
-        sharers: Sharers,
+        sharing: Sharing,
     },
 }
 
 /// Who else accepts connections from a socket.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sharers {
+pub struct Sharing {
     /// Whether all of them stop together.
     pub is_own: bool,
     /// Whether other engines do, each in a process of its own.
@@ -51,7 +51,7 @@ pub struct Sharers {
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
-    sharers: Sharers,
+    sharing: Sharing,
     file: Option<SocketFile>,
 }
 
@@ -64,38 +64,38 @@ struct SocketFile {
 impl Listener {
     /// Listens.
     pub fn open(address: Address) -> io::Result<Self> {
-        Self::bind(address)?.begin()
+        Self::bind(address)?.start_listening()
     }
 
     /// Has the address for itself: nobody can connect before somebody listens.
     pub fn bind(address: Address) -> io::Result<Self> {
-        let alone = Sharers {
+        let exclusive = Sharing {
             is_own: true,
             is_shared: false,
         };
-        let (socket, sharers, file) = match address {
+        let (socket, sharing, file) = match address {
             Address::Tcp {
                 host: Some(host),
                 port,
-            } => (bind(SocketAddr::new(host, port))?, alone, None),
-            Address::Tcp { host: None, port } => (bind_all(port)?, alone, None),
+            } => (bind(SocketAddr::new(host, port))?, exclusive, None),
+            Address::Tcp { host: None, port } => (bind_all(port)?, exclusive, None),
             Address::Path { path, mode } => {
                 let (socket, file) = bind_path(path, mode)?;
-                (socket, alone, Some(file))
+                (socket, exclusive, Some(file))
             }
             Address::Descriptor {
                 descriptor,
-                sharers,
-            } => (adopt(descriptor)?, sharers, None),
+                sharing,
+            } => (adopt(descriptor)?, sharing, None),
         };
         Ok(Self {
             socket,
-            sharers,
+            sharing,
             file,
         })
     }
 
-    fn begin(self) -> io::Result<Self> {
+    fn start_listening(self) -> io::Result<Self> {
         self.socket.listen(BACKLOG)?;
         self.socket.set_nonblocking(true)?;
         if !self.is_unix()? {
@@ -138,15 +138,15 @@ impl Listener {
     }
 
     /// Whether a connection waits in the queue.
-    pub fn has_waiting(&self) -> bool {
-        let mut look = [PollFd::new(&self.socket, PollFlags::IN)];
-        poll(&mut look, Some(&Timespec::default())).is_ok_and(|found| found > 0)
+    pub fn has_queued_connection(&self) -> bool {
+        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|found| found > 0)
     }
 
     /// Lets Linux queue one connection instead of many before nobody listens any more: other clients try again and find
     /// nobody, where a connection that is left in the queue is reset.
-    pub fn narrow(&self) {
-        if cfg!(target_os = "linux") && self.sharers.is_own {
+    pub fn shrink_backlog(&self) {
+        if cfg!(target_os = "linux") && self.sharing.is_own {
             // Not being able to costs nothing but that.
             let _ = self.socket.listen(0);
         }
@@ -154,7 +154,7 @@ impl Listener {
 
     /// Whether other engines accept from it, too.
     pub fn is_shared(&self) -> bool {
-        self.sharers.is_shared
+        self.sharing.is_shared
     }
 
     fn is_unix(&self) -> io::Result<bool> {

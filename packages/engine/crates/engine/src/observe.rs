@@ -13,7 +13,7 @@ use crate::thread::unix_time;
 /// Classes of answers at most: each is counted for itself.
 pub const CLASSES: usize = 64;
 /// Bytes of records that a thread holds. Once there are more, Node answers, which logs by itself.
-const MOST_LOG: usize = 16 * 1024 * 1024;
+const MAX_LOG: usize = 16 * 1024 * 1024;
 /// What is counted in front of the classes and the durations.
 const TOTALS: usize = 5;
 
@@ -21,7 +21,7 @@ const TOTALS: usize = 5;
 pub struct Observations {
     /// Up to where each part of the histogram goes.
     buckets: Vec<Duration>,
-    most_log: usize,
+    max_log: usize,
     logs: bool,
     observers: Mutex<Vec<Arc<Observer>>>,
 }
@@ -35,7 +35,7 @@ impl Observations {
                 .copied()
                 .map(Duration::from_secs_f64)
                 .collect(),
-            most_log: MOST_LOG,
+            max_log: MAX_LOG,
             logs,
             observers: Mutex::default(),
         }
@@ -48,7 +48,7 @@ impl Observations {
             counts: (0..TOTALS + CLASSES + self.buckets.len() + 1)
                 .map(|_| AtomicU64::new(0))
                 .collect(),
-            most_log: self.most_log,
+            max_log: self.max_log,
             log: self.logs.then(Mutex::default),
         });
         lock(&self.observers).push(observer.clone());
@@ -83,20 +83,25 @@ impl Observations {
 pub struct Observer {
     buckets: Vec<Duration>,
     counts: Vec<AtomicU64>,
-    most_log: usize,
+    max_log: usize,
     log: Option<Mutex<Vec<u8>>>,
 }
 
 impl Observer {
     /// Begins to observe an answer to a request of this text.
-    pub fn begin(self: &Arc<Self>, note: Note, peer: Option<IpAddr>, request: &[u8]) -> Answering {
+    pub fn begin(
+        self: &Arc<Self>,
+        label: AnswerLabel,
+        peer: Option<IpAddr>,
+        request: &[u8],
+    ) -> ObservedAnswer {
         self.add(0, 1);
-        Answering {
+        ObservedAnswer {
             observer: self.clone(),
-            note,
+            label,
             peer,
             request: self.log.as_ref().map(|_| request.into()),
-            begun: Instant::now(),
+            started: Instant::now(),
             sent: 0,
             is_whole: false,
         }
@@ -109,31 +114,31 @@ impl Observer {
 
     /// Whether nobody has taken the records for so long that Node must answer.
     pub fn is_full(&self) -> bool {
-        let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.most_log;
+        let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.max_log;
         self.log.as_ref().is_some_and(is_long)
     }
 
-    fn note(&self, answering: &Answering) {
-        let Answering {
-            note,
+    fn record(&self, answer: &ObservedAnswer) {
+        let ObservedAnswer {
+            label,
             sent,
             is_whole,
             ..
-        } = *answering;
-        let duration = answering.begun.elapsed();
-        let bucket = self.buckets.iter().position(|most| duration <= *most);
+        } = *answer;
+        let duration = answer.started.elapsed();
+        let bucket = self.buckets.iter().position(|bound| duration <= *bound);
         let bucket = bucket.unwrap_or(self.buckets.len());
         if is_whole {
-            self.add(2, note.saved.cast_unsigned());
+            self.add(2, label.saved.cast_unsigned());
         } else {
             self.add(1, 1);
         }
         self.add(3, sent);
         self.add(4, duration.as_nanos().try_into().unwrap_or(u64::MAX));
-        self.add(TOTALS + usize::from(note.class), 1);
+        self.add(TOTALS + usize::from(label.class), 1);
         self.add(TOTALS + CLASSES + bucket, 1);
-        if let (Some(log), Some(request)) = (&self.log, &answering.request) {
-            write_record(&mut lock(log), answering, duration, request);
+        if let (Some(log), Some(request)) = (&self.log, &answer.request) {
+            write_record(&mut lock(log), answer, duration, request);
         }
     }
 
@@ -149,7 +154,7 @@ impl Observer {
 
 /// What TypeScript says of the answers of a build.
 #[derive(Default)]
-pub struct Notes {
+pub struct BuildLabels {
     /// Of each template the class of its 200 and that of its 304.
     pub classes: Vec<u8>,
     /// Of each representation the bytes that its coding saves.
@@ -158,14 +163,14 @@ pub struct Notes {
 
 /// What TypeScript says of an answer.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Note {
+pub struct AnswerLabel {
     class: u8,
     saved: i64,
 }
 
-impl Notes {
+impl BuildLabels {
     /// Whether they are of so many templates and representations.
-    pub fn are_of(&self, templates: usize, representations: usize) -> bool {
+    pub fn match_table(&self, templates: usize, representations: usize) -> bool {
         self.classes.len() == 2 * templates
             && self.saved.len() == representations
             && self
@@ -175,10 +180,10 @@ impl Notes {
     }
 
     /// That of an answer of the table.
-    pub fn of(&self, table: &Table, answer: &Answer) -> Note {
+    pub fn of(&self, table: &Table, answer: &Answer) -> AnswerLabel {
         let template = table.template(answer.representation);
         let other = usize::from(answer.kind == Kind::NotModified);
-        Note {
+        AnswerLabel {
             class: self
                 .classes
                 .get(2 * template + other)
@@ -193,18 +198,18 @@ impl Notes {
 }
 
 /// An answer under way: one that is dropped without its end was aborted.
-pub struct Answering {
+pub struct ObservedAnswer {
     observer: Arc<Observer>,
-    note: Note,
+    label: AnswerLabel,
     peer: Option<IpAddr>,
     /// The head of the request, if answers are logged.
     request: Option<Box<[u8]>>,
-    begun: Instant,
+    started: Instant,
     sent: u64,
     is_whole: bool,
 }
 
-impl Answering {
+impl ObservedAnswer {
     /// So many more bytes of the body are on their way to the client.
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;
@@ -216,32 +221,32 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for ObservedAnswer {
     fn drop(&mut self) {
-        self.observer.note(self);
+        self.observer.record(self);
     }
 }
 
 /// Answers under way on a connection that sends them one after the other.
 #[derive(Default)]
-pub struct UnderWay(RefCell<VecDeque<Queued>>);
+pub struct ObservedAnswers(RefCell<VecDeque<QueuedAnswer>>);
 
-struct Queued {
+struct QueuedAnswer {
     /// How many bytes the connection has taken when the answer is whole.
     end: u64,
     body: u64,
-    answering: Answering,
+    answer: ObservedAnswer,
 }
 
-impl UnderWay {
+impl ObservedAnswers {
     /// An answer of this length, of which so much is its body, follows what the connection has taken and what is queued.
-    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answering: Answering) {
+    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answer: ObservedAnswer) {
         let mut queue = self.0.borrow_mut();
         let begin = queue.back().map_or(taken, |last| last.end);
-        queue.push_back(Queued {
+        queue.push_back(QueuedAnswer {
             end: begin + length as u64,
             body: body as u64,
-            answering,
+            answer,
         });
     }
 
@@ -250,8 +255,8 @@ impl UnderWay {
         let mut queue = self.0.borrow_mut();
         while queue.front().is_some_and(|first| first.end <= taken) {
             if let Some(mut first) = queue.pop_front() {
-                first.answering.sent(first.body);
-                first.answering.end();
+                first.answer.sent(first.body);
+                first.answer.end();
             }
         }
         if queue.is_empty() && queue.capacity() > 0 {
@@ -264,21 +269,21 @@ impl UnderWay {
         self.settle(taken);
         for mut queued in self.0.borrow_mut().drain(..) {
             let missing = queued.end - taken;
-            queued.answering.sent(queued.body.saturating_sub(missing));
+            queued.answer.sent(queued.body.saturating_sub(missing));
         }
     }
 }
 
 /// In the order that `binding.ts` has, numbers in little-endian.
-fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, request: &[u8]) {
+fn write_record(log: &mut Vec<u8>, answer: &ObservedAnswer, duration: Duration, request: &[u8]) {
     let start = log.len();
     log.extend_from_slice(&[0; 4]);
     log.extend_from_slice(&unix_time().as_secs_f64().to_le_bytes());
     log.extend_from_slice(&duration.as_secs_f64().to_le_bytes());
-    log.extend_from_slice(&answering.sent.to_le_bytes());
-    log.extend_from_slice(&[answering.note.class, u8::from(!answering.is_whole), 0]);
+    log.extend_from_slice(&answer.sent.to_le_bytes());
+    log.extend_from_slice(&[answer.label.class, u8::from(!answer.is_whole), 0]);
     let peer = log.len();
-    if let Some(address) = answering.peer {
+    if let Some(address) = answer.peer {
         // Memory takes everything.
         let _ = write!(log, "{address}");
     }

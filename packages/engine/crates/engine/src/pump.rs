@@ -1,14 +1,14 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use crate::send::TURN;
+use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 
 /// Why a pump stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// All that it was to move is moved.
-    Enough,
+    Done,
     /// No more comes, and all that came is moved.
     SourceEnded,
     /// What it reads from is broken.
@@ -36,7 +36,7 @@ impl Pump {
     }
 
     /// A pump that writes these bytes, at once where there is room, and then moves so many.
-    pub fn beginning_with(first: Vec<u8>, to: &Stream, left: u64) -> Self {
+    pub fn starting_with(first: Vec<u8>, to: &Stream, left: u64) -> Self {
         // A failure will be met again by who polls.
         let written = to.try_write(&first).unwrap_or(0);
         Self {
@@ -64,7 +64,7 @@ impl Pump {
         (from, to): (&Stream, &Stream),
         buffer: &mut [u8],
     ) -> Poll<Stop> {
-        let end = self.moved + TURN as u64;
+        let end = self.moved + TURN_BYTES as u64;
         loop {
             if self.moved >= end {
                 cx.waker().wake_by_ref();
@@ -74,7 +74,7 @@ impl Pump {
                 return Poll::Ready(Stop::SinkFailed);
             }
             if self.left == 0 {
-                return Poll::Ready(Stop::Enough);
+                return Poll::Ready(Stop::Done);
             }
             let limit =
                 usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
@@ -119,7 +119,7 @@ mod tests {
     use crate::testing::{LIMITS, on_thread};
     use crate::thread::READ_BUFFER;
 
-    const MUCH: usize = 100 * TURN;
+    const MUCH: usize = 100 * TURN_BYTES;
 
     /// A connection over TCP: of one that is fast, the system holds more than a turn.
     fn connected() -> (TcpStream, Stream) {
@@ -142,10 +142,10 @@ mod tests {
             let mut buffer = vec![0; READ_BUFFER];
             loop {
                 let before = pump.moved();
-                let way = (&from, &to);
-                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, way, &mut buffer))).await;
+                let streams = (&from, &to);
+                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, streams, &mut buffer))).await;
                 let moved = pump.moved() - before;
-                assert!(moved < (TURN + READ_BUFFER) as u64, "{moved}");
+                assert!(moved < (TURN_BYTES + READ_BUFFER) as u64, "{moved}");
                 if stop.is_ready() {
                     break;
                 }

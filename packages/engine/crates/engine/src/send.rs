@@ -12,9 +12,9 @@ use crate::streamed_file::StreamedFile;
 use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
 
 /// What a connection is sent before others have their turn: a fast reader of large bodies would have the thread for itself.
-pub const TURN: usize = 512 * 1024;
+pub const TURN_BYTES: usize = 512 * 1024;
 /// What of a streamed file has to leave within the time limit, as for Node's engine; of other bodies any byte counts.
-const LEAST_STREAMED: u64 = 48 * 1024;
+const MIN_STREAM_PROGRESS: u64 = 48 * 1024;
 
 /// The body of an answer.
 pub enum Body<'a> {
@@ -25,12 +25,12 @@ pub enum Body<'a> {
 }
 
 /// What the system did not take of an answer. A copied body waits in no memory.
-pub struct Rest {
+pub struct UnsentAnswer {
     head: Bytes,
-    body: RestOfBody,
+    body: UnsentBody,
 }
 
-enum RestOfBody {
+enum UnsentBody {
     Memory(Bytes),
     Copy {
         file: Arc<OwnedFd>,
@@ -44,23 +44,27 @@ enum RestOfBody {
 }
 
 /// Writes what the system takes at once.
-pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<Rest>> {
+pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<UnsentAnswer>> {
     let taken = connection.stream.try_write(bytes)?;
     if taken == bytes.len() {
         return Ok(None);
     }
-    connection.stream.note_full();
-    Ok(Some(Rest {
+    connection.stream.clear_writable();
+    Ok(Some(UnsentAnswer {
         head: Bytes::copy_from_slice(&bytes[taken..]),
-        body: RestOfBody::Memory(Bytes::new()),
+        body: UnsentBody::Memory(Bytes::new()),
     }))
 }
 
 /// The same for a head and the body behind it, which is not copied, and for no more than a turn.
-pub fn write_both(connection: &Connection, head: &[u8], body: &Body) -> io::Result<Option<Rest>> {
+pub fn write_head_and_body(
+    connection: &Connection,
+    head: &[u8],
+    body: &Body,
+) -> io::Result<Option<UnsentAnswer>> {
     let stream = &connection.stream;
     let (Body::Memory(parts) | Body::Copy(parts, ..)) = body;
-    let of_body = parts.body.len().min(TURN);
+    let of_body = parts.body.len().min(TURN_BYTES);
     let taken = match body {
         Body::Memory(parts) => stream.try_write_both(head, &parts.body[..of_body])?,
         Body::Copy(_, file, start) => match stream.try_write_before_file(head)? {
@@ -69,22 +73,22 @@ pub fn write_both(connection: &Connection, head: &[u8], body: &Body) -> io::Resu
         },
     };
     if taken < head.len() + of_body {
-        stream.note_full();
+        stream.clear_writable();
     }
     Ok((taken < head.len() + parts.body.len()).then(|| {
         let of_head = taken.min(head.len());
-        Rest {
+        UnsentAnswer {
             head: Bytes::copy_from_slice(&head[of_head..]),
-            body: body.rest(taken - of_head),
+            body: body.unsent(taken - of_head),
         }
     }))
 }
 
 impl Body<'_> {
-    fn rest(&self, sent: usize) -> RestOfBody {
+    fn unsent(&self, sent: usize) -> UnsentBody {
         match self {
-            Self::Memory(parts) => RestOfBody::Memory(parts.rest_of_body(sent)),
-            Self::Copy(parts, file, start) => RestOfBody::Copy {
+            Self::Memory(parts) => UnsentBody::Memory(parts.rest_of_body(sent)),
+            Self::Copy(parts, file, start) => UnsentBody::Copy {
                 file: Arc::clone(file),
                 start: start + sent as u64,
                 length: parts.body.len() - sent,
@@ -93,12 +97,12 @@ impl Body<'_> {
     }
 }
 
-impl Rest {
+impl UnsentAnswer {
     /// All of an answer whose body is that of a file.
     pub fn of_file(head: &[u8], file: &Arc<StreamedFile>, length: u64) -> Self {
         Self {
             head: Bytes::copy_from_slice(head),
-            body: RestOfBody::Streamed {
+            body: UnsentBody::Streamed {
                 file: file.clone(),
                 length,
             },
@@ -107,21 +111,21 @@ impl Rest {
 
     /// Sends it as the client takes it; how long that may take without progress, the sweep knows.
     pub async fn send(self, thread: &Thread, connection: &Connection) -> io::Result<()> {
-        connection.enter(Phase::Sending, thread);
+        connection.enter_phase(Phase::Sending, thread);
         send_all(thread, connection, self.head).await?;
         match self.body {
-            RestOfBody::Memory(body) => send_all(thread, connection, body).await,
-            RestOfBody::Streamed { file, length } => {
+            UnsentBody::Memory(body) => send_all(thread, connection, body).await,
+            UnsentBody::Streamed { file, length } => {
                 stream_file(thread, connection, (&file, length)).await
             }
-            RestOfBody::Copy {
+            UnsentBody::Copy {
                 file,
                 start,
                 length,
             } => {
                 let mut sent = 0;
                 while sent < length {
-                    let count = (length - sent).min(TURN);
+                    let count = (length - sent).min(TURN_BYTES);
                     let at = start + sent as u64;
                     let attempt = || connection.stream.try_send_file(&file, at, count);
                     sent += send_some(thread, connection, count, attempt).await?;
@@ -134,9 +138,9 @@ impl Rest {
 
 async fn send_all(thread: &Thread, connection: &Connection, mut bytes: Bytes) -> io::Result<()> {
     while !bytes.is_empty() {
-        let piece = &bytes[..bytes.len().min(TURN)];
-        let attempt = || connection.stream.try_write(piece);
-        let taken = send_some(thread, connection, piece.len(), attempt).await?;
+        let chunk = &bytes[..bytes.len().min(TURN_BYTES)];
+        let attempt = || connection.stream.try_write(chunk);
+        let taken = send_some(thread, connection, chunk.len(), attempt).await?;
         bytes.advance(taken);
     }
     Ok(())
@@ -163,16 +167,16 @@ async fn stream_file(
             } else {
                 file.try_read(buffer, at)
             };
-            let piece = &buffer[..read?];
+            let chunk = &buffer[..read?];
             // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
-            let is_last = at + piece.len() as u64 == length;
-            if piece.is_empty() || (is_last && !file.is_as_before()) {
+            let is_last = at + chunk.len() as u64 == length;
+            if chunk.is_empty() || (is_last && !file.is_as_before()) {
                 let path = file.path().to_owned();
                 thread.shared.emit(Event::Changed(path));
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            let taken = connection.stream.try_write(piece)?;
-            Ok((taken, taken < piece.len()))
+            let taken = connection.stream.try_write(chunk)?;
+            Ok((taken, taken < chunk.len()))
         };
         match poll_fn(|cx| connection.stream.poll_write_with(cx, &attempt)).await {
             Ok(taken) => {
@@ -180,21 +184,21 @@ async fn stream_file(
                 is_read = false;
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                read_aside(file.clone(), at).await;
+                read_in_background(file.clone(), at).await;
                 is_read = true;
             }
             Err(error) => return Err(error),
         }
-        if at - noted >= LEAST_STREAMED {
+        if at - noted >= MIN_STREAM_PROGRESS {
             noted = at;
-            connection.enter(Phase::Sending, thread);
+            connection.enter_phase(Phase::Sending, thread);
         }
     }
     Ok(())
 }
 
 /// Has the system read from the disk, while this thread does other things.
-async fn read_aside(file: Arc<StreamedFile>, start: u64) {
+async fn read_in_background(file: Arc<StreamedFile>, start: u64) {
     let read = move || file.read(&mut vec![0; READ_BUFFER], start);
     // Where it fails, reading again fails as well.
     let _ = spawn_blocking(read).await;
@@ -209,19 +213,19 @@ async fn send_some(
 ) -> io::Result<usize> {
     await_turn(connection).await;
     let taken = poll_fn(|cx| connection.stream.poll_send(cx, count, &attempt)).await?;
-    connection.enter(Phase::Sending, thread);
+    connection.enter_phase(Phase::Sending, thread);
     Ok(taken)
 }
 
 /// Lets others have their turn where this connection has had its own.
 pub async fn await_turn(connection: &Connection) {
     if has_had_turn(connection) {
-        connection.turn.set(connection.stream.taken());
+        connection.turn.set(connection.stream.sent_bytes());
         yield_now().await;
     }
 }
 
 /// Whether a connection was sent so much that it is the turn of others.
 pub fn has_had_turn(connection: &Connection) -> bool {
-    connection.stream.taken() - connection.turn.get() >= TURN as u64
+    connection.stream.sent_bytes() - connection.turn.get() >= TURN_BYTES as u64
 }

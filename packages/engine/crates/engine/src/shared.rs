@@ -12,18 +12,18 @@ use rustls::ServerConfig;
 use serve_dist_core::{Hosts, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::accept::{Arrival, WorkerHandle};
+use crate::accept::{AcceptedConnection, WorkerHandle};
 use crate::copier::Bodies;
 use crate::event::{Event, EventSink};
 use crate::http2::{Rate, StreamQuota};
 use crate::listen::Listener;
-use crate::observe::{Notes, Observations};
+use crate::observe::{BuildLabels, Observations};
 use crate::worker::run_worker;
 
 /// How long descriptors are left to who has found none for a way to Node: it tries again sooner.
-const SHORTAGE: Duration = Duration::from_millis(100);
+const LINK_SHORTAGE: Duration = Duration::from_millis(100);
 /// How long all threads give up what rests after a client could not be accepted: a sweep of each comes in this time.
-const CROWD: Duration = Duration::from_millis(1500);
+const ACCEPT_SHORTAGE: Duration = Duration::from_millis(1500);
 
 /// What holds for each connection.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub struct Answers {
     /// The build; `None` before there is one.
     pub table: Option<Table>,
     /// What is known of the build's answers where they are observed.
-    pub notes: Arc<Notes>,
+    pub labels: Arc<BuildLabels>,
     /// Those of its bodies that are sent from files.
     pub bodies: Arc<Bodies>,
     /// The known values of `Host`.
@@ -70,7 +70,7 @@ pub enum Command {
     /// Node's answer on this link ends after so many bytes of it.
     Done(u64, u64),
     /// Serve this connection.
-    Serve(Arrival),
+    Serve(AcceptedConnection),
     /// Stop, and give answers under way so much time.
     Drain(Duration),
     /// Stop now.
@@ -100,12 +100,12 @@ pub struct Shared {
     /// Links that are open, and whether their end is no end of an answer: known before Node closes its end.
     links: Mutex<HashMap<u64, bool>>,
     /// There were no descriptors for a way to Node.
-    pub shortage: Recently,
+    pub link_shortage: RecentEvent,
     /// There were none for a client.
-    pub crowd: Recently,
+    pub accept_shortage: RecentEvent,
     event_sink: ArcSwapOption<EventSink>,
     threads: Mutex<Threads>,
-    changing: Mutex<()>,
+    change_lock: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -114,7 +114,7 @@ struct Threads {
     handles: Vec<JoinHandle<()>>,
     running: usize,
     /// Dropped with the last thread.
-    held: Option<Box<dyn Send>>,
+    keep_alive: Option<Box<dyn Send>>,
     when_ended: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -137,11 +137,11 @@ impl Shared {
             panics: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
             links: Mutex::default(),
-            shortage: Recently::new(SHORTAGE),
-            crowd: Recently::new(CROWD),
+            link_shortage: RecentEvent::new(LINK_SHORTAGE),
+            accept_shortage: RecentEvent::new(ACCEPT_SHORTAGE),
             event_sink: ArcSwapOption::from_pointee(event_sink),
             threads: Mutex::default(),
-            changing: Mutex::default(),
+            change_lock: Mutex::default(),
         }
     }
 
@@ -163,7 +163,7 @@ impl Shared {
         self: &Arc<Self>,
         listener: Listener,
         count: u64,
-        held: Box<dyn Send>,
+        keep_alive: Box<dyn Send>,
     ) -> io::Result<()> {
         let mut threads = self.threads();
         if threads.running > 0 {
@@ -176,7 +176,7 @@ impl Shared {
                 (WorkerHandle { commands, open }, receiver)
             })
             .unzip();
-        let (begun, all_begun) = channel();
+        let (started, all_started) = channel();
         let mut acceptor_parts = Some((listener, workers.clone()));
         let mut handles = Vec::new();
         // The first one last: where another cannot begin, nobody accepts.
@@ -187,33 +187,37 @@ impl Shared {
             .rev()
         {
             let acceptor_parts = acceptor_parts.take_if(|_| number == 0);
-            let (shared, said) = (self.clone(), begun.clone());
+            let (shared, sender) = (self.clone(), started.clone());
             let spawned = Builder::new()
                 .name(format!("serve-dist {number}"))
                 .spawn(move || {
-                    let _ended = Ended(shared.clone());
-                    let begin = || said.send(Ok(())).unwrap_or_default();
-                    if let Err(error) =
-                        run_worker(shared, acceptor_parts, commands, (number, count), begin)
-                    {
+                    let _guard = ThreadGuard(shared.clone());
+                    let report_start = || sender.send(Ok(())).unwrap_or_default();
+                    if let Err(error) = run_worker(
+                        shared,
+                        acceptor_parts,
+                        commands,
+                        (number, count),
+                        report_start,
+                    ) {
                         // Nobody waits for it where another could not begin.
-                        let _ = said.send(Err(error));
+                        let _ = sender.send(Err(error));
                     }
                 });
             match spawned {
                 Ok(handle) => handles.push(handle),
-                Err(error) => begun.send(Err(error)).unwrap_or_default(),
+                Err(error) => started.send(Err(error)).unwrap_or_default(),
             }
         }
         *threads = Threads {
             commands: workers.into_iter().map(|worker| worker.commands).collect(),
             running: handles.len(),
             handles,
-            held: Some(held),
+            keep_alive: Some(keep_alive),
             when_ended: Vec::new(),
         };
-        drop((threads, begun));
-        let outcome: io::Result<()> = all_begun
+        drop((threads, started));
+        let outcome: io::Result<()> = all_started
             .iter()
             .take(usize::try_from(count).unwrap_or(usize::MAX))
             .collect();
@@ -272,9 +276,9 @@ impl Shared {
             commands.send(Command::Drain(grace_period)).is_ok()
         };
         // The first one accepts, and passes it on behind the last connections that it gives to the others.
-        let is_passed_on =
+        let is_sent_to_first =
             threads.when_ended.len() == 1 && threads.commands.first().is_some_and(drain);
-        if !is_passed_on {
+        if !is_sent_to_first {
             threads.commands.iter().for_each(|commands| {
                 drain(commands);
             });
@@ -302,11 +306,11 @@ impl Shared {
 
     /// Changes what requests are answered from. Who changes something waits for others who do: nothing is lost.
     pub fn change(&self, change: impl FnOnce(&mut Answers)) {
-        let alone = self.changing.lock();
+        let guard = self.change_lock.lock();
         let mut answers = Answers::clone(&self.answers.load());
         change(&mut answers);
         self.answers.store(Arc::new(answers));
-        drop(alone);
+        drop(guard);
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
@@ -319,55 +323,58 @@ impl Shared {
 }
 
 /// A thread that ends, in whatever way.
-struct Ended(Arc<Shared>);
+struct ThreadGuard(Arc<Shared>);
 
-impl Drop for Ended {
+impl Drop for ThreadGuard {
     fn drop(&mut self) {
         let mut threads = self.0.threads();
         threads.running = threads.running.saturating_sub(1);
         if threads.running > 0 {
             return;
         }
-        let (held, when_ended) = (threads.held.take(), std::mem::take(&mut threads.when_ended));
+        let (keep_alive, when_ended) = (
+            threads.keep_alive.take(),
+            std::mem::take(&mut threads.when_ended),
+        );
         drop(threads);
         self.0.release();
         for notify in when_ended {
             notify();
         }
-        drop(held);
+        drop(keep_alive);
     }
 }
 
 /// Whether something has happened lately, on whichever thread.
-pub struct Recently {
-    begun: Instant,
+pub struct RecentEvent {
+    started: Instant,
     /// In milliseconds since then; 0 for never.
-    noted: AtomicU64,
-    lasts: u64,
+    last_noted: AtomicU64,
+    duration: u64,
 }
 
-impl Recently {
-    fn new(lasts: Duration) -> Self {
+impl RecentEvent {
+    fn new(duration: Duration) -> Self {
         Self {
-            begun: Instant::now(),
-            noted: AtomicU64::new(0),
-            lasts: milliseconds(lasts),
+            started: Instant::now(),
+            last_noted: AtomicU64::new(0),
+            duration: milliseconds(duration),
         }
     }
 
     /// It happens.
     pub fn note(&self) {
-        self.noted.store(self.now(), Ordering::Relaxed);
+        self.last_noted.store(self.now(), Ordering::Relaxed);
     }
 
     /// Whether it has.
     pub fn is_recent(&self) -> bool {
-        let noted = self.noted.load(Ordering::Relaxed);
-        noted > 0 && self.now() < noted + self.lasts
+        let last_noted = self.last_noted.load(Ordering::Relaxed);
+        last_noted > 0 && self.now() < last_noted + self.duration
     }
 
     fn now(&self) -> u64 {
-        milliseconds(self.begun.elapsed()).saturating_add(1)
+        milliseconds(self.started.elapsed()).saturating_add(1)
     }
 }
 

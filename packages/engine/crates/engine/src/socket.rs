@@ -15,15 +15,15 @@ use tokio::io::unix::AsyncFd;
 
 /// A peer that is gone is an error, no signal. Elsewhere the socket itself says so, and Node ignores the signal.
 #[cfg(target_os = "linux")]
-const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
-const QUIETLY: SendFlags = SendFlags::empty();
+const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// More comes at once: better in one packet.
 #[cfg(target_os = "linux")]
-const BEFORE_MORE: SendFlags = QUIETLY.union(SendFlags::MORE);
+const MORE_FOLLOWS: SendFlags = NO_SIGNAL.union(SendFlags::MORE);
 #[cfg(not(target_os = "linux"))]
-const BEFORE_MORE: SendFlags = QUIETLY;
+const MORE_FOLLOWS: SendFlags = NO_SIGNAL;
 
 /// A connected socket, of TCP or of the system's own, that never blocks.
 pub struct Socket {
@@ -36,7 +36,7 @@ impl Socket {
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             watched: watch(socket, Interest::READABLE | Interest::WRITABLE)?,
-            flags: Cell::new(QUIETLY),
+            flags: Cell::new(NO_SIGNAL),
         })
     }
 
@@ -92,8 +92,8 @@ impl Socket {
     }
 
     /// The end follows what is written from now on, and leaves with its last bytes: one packet less.
-    pub fn end_follows(&self) {
-        self.flags.set(BEFORE_MORE);
+    pub fn expect_end(&self) {
+        self.flags.set(MORE_FOLLOWS);
     }
 
     /// Writes as much as the system takes at once, maybe nothing.
@@ -103,7 +103,7 @@ impl Socket {
 
     /// The same for several pieces.
     pub fn try_write_all(&self, pieces: &[IoSlice]) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| {
+        zero_if_full(retry_on_intr(|| {
             sendmsg(
                 self.watched.get_ref(),
                 pieces,
@@ -115,24 +115,24 @@ impl Socket {
 
     /// The same as [`Self::try_write`], for bytes that may wait for those of a file.
     pub fn try_write_before_file(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.try_send(bytes, BEFORE_MORE)
+        self.try_send(bytes, MORE_FOLLOWS)
     }
 
     fn try_send(&self, bytes: &[u8], flags: SendFlags) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| send(self.watched.get_ref(), bytes, flags)))
+        zero_if_full(retry_on_intr(|| send(self.watched.get_ref(), bytes, flags)))
     }
 
     /// Sends as many bytes of a file as the system takes at once, maybe none; the file has as many.
     pub fn try_send_file(&self, file: &OwnedFd, start: u64, count: usize) -> io::Result<usize> {
         match retry_on_intr(|| send_file(self.watched.get_ref(), file, start, count)) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            sent => none_when_full(sent),
+            sent => zero_if_full(sent),
         }
     }
 
     /// The system has not taken all of what was tried, and says so when it takes more: asking before would be one call for
     /// nothing.
-    pub fn note_full(&self) {
+    pub fn clear_writable(&self) {
         let full = |_: &OwnedFd| Err::<(), _>(io::ErrorKind::WouldBlock.into());
         // It fails as it is told to.
         let _ = self.watched.try_io(Interest::WRITABLE, full);
@@ -157,7 +157,7 @@ impl Socket {
     }
 
     /// Ready when the peer reads nothing any more, though it may have said more before.
-    pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
+    pub fn poll_peer_closed(&self, cx: &mut Context) -> Poll<()> {
         while let Poll::Ready(guard) = self.watched.poll_write_ready(cx) {
             match guard {
                 Ok(guard) if guard.ready().is_write_closed() => return Poll::Ready(()),
@@ -169,7 +169,7 @@ impl Socket {
     }
 
     /// Whether nothing has come, not even the end.
-    pub fn is_quiet(&self) -> bool {
+    pub fn has_no_input(&self) -> bool {
         self.peek().is_err_and(|error| error == Errno::AGAIN)
     }
 
@@ -210,7 +210,7 @@ fn send_file(_: &OwnedFd, _: &OwnedFd, _: u64, _: usize) -> rustix::io::Result<u
     Err(Errno::OPNOTSUPP)
 }
 
-fn none_when_full(result: rustix::io::Result<usize>) -> io::Result<usize> {
+fn zero_if_full(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Err(Errno::AGAIN) => Ok(0),
         other => Ok(other?),

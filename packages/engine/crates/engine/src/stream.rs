@@ -92,7 +92,7 @@ impl Stream {
     }
 
     /// Whether it takes bytes of files as they are.
-    pub fn sends_files(&self) -> bool {
+    pub fn can_send_files(&self) -> bool {
         cfg!(target_os = "linux") && self.session.is_none()
     }
 
@@ -134,21 +134,21 @@ impl Stream {
     }
 
     /// The system has not taken all of what was tried, and says so when it takes more.
-    pub fn note_full(&self) {
-        self.socket.note_full();
+    pub fn clear_writable(&self) {
+        self.socket.clear_writable();
     }
 
     /// Ready when the peer reads nothing any more, though it may have said more before.
-    pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
-        self.socket.poll_gone(cx)
+    pub fn poll_peer_closed(&self, cx: &mut Context) -> Poll<()> {
+        self.socket.poll_peer_closed(cx)
     }
 
     /// Whether nothing has come, not even the end.
-    pub fn is_quiet(&self) -> bool {
+    pub fn has_no_input(&self) -> bool {
         self.session
             .as_ref()
-            .is_none_or(|session| session.is_quiet())
-            && self.socket.is_quiet()
+            .is_none_or(|session| session.has_no_input())
+            && self.socket.has_no_input()
     }
 
     /// Whether bytes have come that a close would answer with a reset.
@@ -157,7 +157,7 @@ impl Stream {
     }
 
     /// How many bytes of what was written are on their way.
-    pub fn taken(&self) -> u64 {
+    pub fn sent_bytes(&self) -> u64 {
         self.taken.get()
     }
 
@@ -169,8 +169,8 @@ impl Stream {
     }
 
     /// The end follows what is written from now on.
-    pub fn end_follows(&self) {
-        self.socket.end_follows();
+    pub fn expect_end(&self) {
+        self.socket.expect_end();
     }
 
     /// Tells the peer that nothing more comes.
@@ -182,7 +182,7 @@ impl Stream {
     }
 
     /// The same where nothing is encrypted: what is encrypted has an end of its own, which leaves first.
-    pub fn end_where_plain(&self) {
+    pub fn end_if_plain(&self) {
         if self.session.is_none() {
             self.socket.end();
         }

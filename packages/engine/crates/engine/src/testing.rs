@@ -14,7 +14,7 @@ use crate::accept::ConnectionPermit;
 use crate::event::{Event, EventSink, Handed};
 use crate::http2::Rate;
 use crate::limits::sweep;
-use crate::observe::{Notes, Observations};
+use crate::observe::{BuildLabels, Observations};
 use crate::shared::{Answers, Limits, Shared};
 use crate::stream::Stream;
 use crate::thread::Thread;
@@ -53,7 +53,7 @@ pub fn answers() -> Answers {
     hosts.learn(b"x");
     Answers {
         table: Some(table_of(&[vec![b'b'; BODY]])),
-        notes: Arc::new(Notes {
+        labels: Arc::new(BuildLabels {
             classes: vec![OK_CLASS, OTHER_CLASS],
             saved: vec![7],
         }),

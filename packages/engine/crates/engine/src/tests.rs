@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 
 use crate::copier::Copier;
 use crate::event::{Event, Handed};
-use crate::limits::RESTED;
+use crate::limits::SCARCE_LINK_IDLE;
 use crate::listen::{Address, Listener};
 use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Answers, Limits, Shared};
@@ -164,7 +164,10 @@ fn counts_a_descriptor_that_javascript_has_not_taken_yet() {
             tokio::task::yield_now().await;
         }
         drop(client);
-        thread.all().iter().for_each(|each| each.destroy());
+        thread
+            .all_connections()
+            .iter()
+            .for_each(|each| each.destroy());
         while !thread.connections.borrow().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -179,7 +182,10 @@ fn keeps_nothing_that_is_said_of_a_link_that_is_gone() {
     on_thread(LIMITS, async |thread, events| {
         let _client = client(thread, MISS).await;
         let (id, node) = handed(events).await;
-        thread.all().iter().for_each(|each| each.destroy());
+        thread
+            .all_connections()
+            .iter()
+            .for_each(|each| each.destroy());
         while !thread.connections.borrow().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -203,7 +209,11 @@ fn keeps_what_comes_behind_a_request_that_a_closed_link_has_not_taken() {
         let node = node.into_std().expect("it is open");
         node.shutdown(Shutdown::Read).expect("it is open");
         client.write_all(MISS.as_bytes()).await.expect("it is open");
-        while !thread.all().iter().any(|each| each.is_nodes()) {
+        while !thread
+            .all_connections()
+            .iter()
+            .any(|each| each.is_relaying())
+        {
             tokio::task::yield_now().await;
         }
         client.write_all(HIT.as_bytes()).await.expect("it is open");
@@ -409,7 +419,7 @@ fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
         let head = read(&mut client, 15).await;
         assert_eq!(head, "HTTP/1.1 200 OK");
         tokio::time::sleep(5 * SHORT).await;
-        assert_eq!(thread.all()[0].phase.get(), Phase::Idle);
+        assert_eq!(thread.all_connections()[0].phase.get(), Phase::Idle);
         client.write_all(b"\r\n").await.expect("it is open");
         client.write_all(MISS.as_bytes()).await.expect("it is open");
         let (_, mut node) = handed(events).await;
@@ -480,9 +490,9 @@ fn closes_no_idle_connection_before_its_time() {
 #[test]
 fn gives_a_whole_head_no_time_while_it_waits_for_descriptors() {
     on_thread(LIMITS, async |thread, events| {
-        thread.note_shortage();
+        thread.note_link_shortage();
         let _client = client(thread, MISS).await;
-        let phase = || thread.all()[0].phase.get();
+        let phase = || thread.all_connections()[0].phase.get();
         while phase() == Phase::Fresh {
             tokio::task::yield_now().await;
         }
@@ -509,8 +519,8 @@ fn gives_up_links_that_rest_while_clients_cannot_be_accepted_but_the_last_one() 
             tokio::time::sleep(2 * SHORT).await;
         }
         let begun = Instant::now();
-        while begun.elapsed() < RESTED + 5 * SHORT {
-            thread.shared.crowd.note();
+        while begun.elapsed() < SCARCE_LINK_IDLE + 5 * SHORT {
+            thread.shared.accept_shortage.note();
             tokio::time::sleep(SHORT).await;
         }
         let (mut client, mut node) = asked.pop().expect("there are three");
@@ -614,7 +624,10 @@ fn is_not_idle_between_an_answer_of_node_and_the_next_request() {
         answer(&mut node, (thread, id, BODY as u64), &long).await;
         while !reading.is_finished() {
             let is_idle = |each: &Rc<Connection>| each.phase.get() == Phase::Idle;
-            assert!(!thread.all().iter().any(is_idle), "a drain would close it");
+            assert!(
+                !thread.all_connections().iter().any(is_idle),
+                "a drain would close it"
+            );
             tokio::task::yield_now().await;
         }
         assert!(reading.await.expect("it reads") > 2 * BODY);

@@ -11,19 +11,19 @@ use serve_dist_core::Clock;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::accept::{Arrival, ConnectionPermit};
-use crate::alarm::Alarm;
-use crate::complaint::Complaints;
+use crate::accept::{AcceptedConnection, ConnectionPermit};
+use crate::deadline_waker::DeadlineWaker;
 use crate::event::{Event, Refused};
 use crate::http2::{Heads, StreamQuota};
 use crate::limits::discard_idle_links;
 use crate::link::Link;
-use crate::observe::{Note, Observations, Observer, UnderWay};
+use crate::observe::{AnswerLabel, Observations, ObservedAnswers, Observer};
 use crate::shared::Shared;
 use crate::stream::Stream;
+use crate::warning::Warnings;
 use crate::worker::RETRY_DELAY;
 
-pub use crate::complaint::Complaint;
+pub use crate::warning::Warning;
 
 /// Bytes that are read at once: one buffer for all connections of a thread.
 pub const READ_BUFFER: usize = 64 * 1024;
@@ -49,14 +49,14 @@ pub struct Thread {
     /// Connections that are open.
     pub connections: RefCell<HashMap<u64, Rc<Connection>>>,
     /// Wakes who waits for the last connection to be closed.
-    pub emptied: Notify,
+    pub all_closed: Notify,
     /// The links to Node that are open.
     pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
-    complaints: Complaints,
+    warnings: Warnings,
     /// When there were no descriptors for a way to Node.
-    short: Cell<Option<Instant>>,
+    last_link_shortage: Cell<Option<Instant>>,
     /// The next number, and the distance to the one after: a link's number says its thread.
     next: Cell<u64>,
     threads: u64,
@@ -100,8 +100,8 @@ pub struct Connection {
     /// Its way to Node, once it has needed one.
     pub link: RefCell<Option<Rc<Link>>>,
     /// Wakes it in its phase of streams.
-    pub alarm: Alarm,
-    under_way: UnderWay,
+    pub deadline: DeadlineWaker,
+    observed_answers: ObservedAnswers,
     abort: OnceCell<AbortHandle>,
 }
 
@@ -121,12 +121,12 @@ impl Thread {
             observer: shared.observations.as_ref().map(Observations::observer),
             draining: Cell::new(false),
             connections: RefCell::default(),
-            emptied: Notify::new(),
+            all_closed: Notify::new(),
             links: RefCell::default(),
             started: Instant::now(),
             now: Cell::default(),
-            complaints: Complaints::default(),
-            short: Cell::default(),
+            warnings: Warnings::default(),
+            last_link_shortage: Cell::default(),
             next: Cell::new(number + threads),
             threads,
             shared,
@@ -139,7 +139,7 @@ impl Thread {
     }
 
     /// Looks at the clock.
-    pub fn look_at_clock(&self) -> Duration {
+    pub fn update_now(&self) -> Duration {
         self.now.set(self.started.elapsed());
         self.now()
     }
@@ -150,12 +150,12 @@ impl Thread {
     }
 
     /// Serves a connection that was accepted for this thread; fails where the system has no memory for watching it.
-    pub fn receive(self: &Rc<Self>, arrival: Arrival) -> io::Result<()> {
-        let Arrival {
+    pub fn serve_accepted(self: &Rc<Self>, accepted: AcceptedConnection) -> io::Result<()> {
+        let AcceptedConnection {
             socket,
             peer,
             permit,
-        } = arrival;
+        } = accepted;
         let stream = match &*self.shared.encryption.load() {
             None => Stream::new(socket),
             Some(config) => Stream::encrypted(socket, config.clone()),
@@ -182,9 +182,9 @@ impl Thread {
         connection.permit = Some(Arc::new(permit));
         let connection = Rc::new(connection);
         connection.phase.set(phase);
-        connection.since.set(self.look_at_clock());
+        connection.since.set(self.update_now());
         self.connections.borrow_mut().insert(id, connection.clone());
-        let open = Open {
+        let open = ConnectionGuard {
             id,
             thread: self.clone(),
         };
@@ -197,22 +197,22 @@ impl Thread {
     }
 
     /// Tells operators what fails, and why.
-    pub fn complain(&self, complaint: Complaint, error: &io::Error) {
-        self.complaints.make(complaint, error);
+    pub fn warn(&self, warning: Warning, error: &io::Error) {
+        self.warnings.log(warning, error);
     }
 
     /// Whether a way to Node may be opened: not in the breath after there were no descriptors for one.
     pub fn may_open_link(&self) -> bool {
-        self.short
+        self.last_link_shortage
             .get()
             .is_none_or(|then| then.elapsed() >= RETRY_DELAY)
     }
 
     /// There are no descriptors for a way to Node: idle ones are given up, and the next that come free are for it.
-    pub fn note_shortage(&self) {
-        self.shared.shortage.note();
+    pub fn note_link_shortage(&self) {
+        self.shared.link_shortage.note();
         if self.may_open_link() {
-            self.short.set(Some(Instant::now()));
+            self.last_link_shortage.set(Some(Instant::now()));
             discard_idle_links(self);
         }
     }
@@ -227,7 +227,7 @@ impl Thread {
     }
 
     /// The connections, which may end meanwhile.
-    pub fn all(&self) -> Vec<Rc<Connection>> {
+    pub fn all_connections(&self) -> Vec<Rc<Connection>> {
         self.connections.borrow().values().cloned().collect()
     }
 }
@@ -243,20 +243,20 @@ impl Connection {
             since: Cell::default(),
             turn: Cell::default(),
             link: RefCell::default(),
-            alarm: Alarm::default(),
-            under_way: UnderWay::default(),
+            deadline: DeadlineWaker::default(),
+            observed_answers: ObservedAnswers::default(),
             abort: OnceCell::new(),
         }
     }
 
     /// Begins to wait for something else.
-    pub fn enter(&self, phase: Phase, thread: &Thread) {
+    pub fn enter_phase(&self, phase: Phase, thread: &Thread) {
         self.phase.set(phase);
         self.since.set(thread.now());
     }
 
     /// Whether Node answers a request on it.
-    pub fn is_nodes(&self) -> bool {
+    pub fn is_relaying(&self) -> bool {
         let link = self.link.borrow();
         link.as_ref().is_some_and(|link| link.busy.get())
     }
@@ -270,19 +270,19 @@ impl Connection {
     /// Has an answer observed that is written next: its whole length and that of its body.
     pub fn observe(
         &self,
-        (observer, note): (&Arc<Observer>, Note),
+        (observer, note): (&Arc<Observer>, AnswerLabel),
         lengths: (usize, usize),
         request: &[u8],
     ) {
         let answering = observer.begin(note, self.peer.map(|peer| peer.ip()), request);
-        self.under_way
-            .begin(self.stream.taken(), lengths, answering);
+        self.observed_answers
+            .begin(self.stream.sent_bytes(), lengths, answering);
     }
 
     /// Something was written: observed answers that are whole have ended.
     pub fn settle(&self, thread: &Thread) {
         if thread.observer.is_some() {
-            self.under_way.settle(self.stream.taken());
+            self.observed_answers.settle(self.stream.sent_bytes());
         }
     }
 
@@ -296,7 +296,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.under_way.abort(self.stream.taken());
+        self.observed_answers.abort(self.stream.sent_bytes());
     }
 }
 
@@ -306,12 +306,12 @@ pub fn unix_time() -> Duration {
 }
 
 /// A connection that is open while its task lives.
-struct Open {
+struct ConnectionGuard {
     id: u64,
     thread: Rc<Thread>,
 }
 
-impl Drop for Open {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let Self { id, thread } = self;
         if std::thread::panicking() {
@@ -320,7 +320,7 @@ impl Drop for Open {
         let closed = thread.connections.borrow_mut().remove(id);
         drop(closed);
         if thread.connections.borrow().is_empty() {
-            thread.emptied.notify_waiters();
+            thread.all_closed.notify_waiters();
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Protocol {
 
 /// What the handshake has found.
 #[derive(Debug)]
-pub struct Facts {
+pub struct HandshakeInfo {
     /// As OpenSSL names it, such as `TLSv1.3`.
     pub version: &'static str,
     /// As its RFC names it, such as `TLS_AES_256_GCM_SHA384`.
@@ -38,12 +38,12 @@ pub struct Facts {
 pub struct Session {
     connection: RefCell<ServerConnection>,
     /// Bytes that are encrypted and do not count as written yet: the first ones of what is written next.
-    owed: Cell<usize>,
-    close: Cell<Close>,
+    unreported: Cell<usize>,
+    close: Cell<CloseState>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Close {
+enum CloseState {
     /// More may be written.
     No,
     /// The socket is to be ended behind what is to be written.
@@ -60,8 +60,8 @@ impl Session {
         let connection = ServerConnection::new(config).map_err(io::Error::other)?;
         Ok(Self {
             connection: RefCell::new(connection),
-            owed: Cell::new(0),
-            close: Cell::new(Close::No),
+            unreported: Cell::new(0),
+            close: Cell::new(CloseState::No),
         })
     }
 
@@ -74,13 +74,13 @@ impl Session {
     }
 
     /// What the handshake has found.
-    pub fn facts(&self) -> Facts {
+    pub fn handshake_info(&self) -> HandshakeInfo {
         let connection = self.connection.borrow();
         let version = connection.protocol_version();
         let suite = connection.negotiated_cipher_suite();
         let cipher = suite.and_then(|suite| suite.suite().as_str());
         let cipher = cipher.unwrap_or_default();
-        Facts {
+        HandshakeInfo {
             version: match version {
                 Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
                 _ => "TLSv1.3",
@@ -140,7 +140,7 @@ impl Session {
         let whole = first.len() + second.len();
         let mut taken = 0;
         while taken < whole {
-            if self.owed.get() == 0 {
+            if self.unreported.get() == 0 {
                 let (first, second) = match taken.checked_sub(first.len()) {
                     None => (&first[taken..], second),
                     Some(of_second) => (&second[of_second..], &[][..]),
@@ -154,20 +154,20 @@ impl Session {
                 if encrypted == 0 {
                     return Err(io::ErrorKind::WriteZero.into());
                 }
-                self.owed.set(encrypted);
+                self.unreported.set(encrypted);
             }
             if !self.flush(connection, socket)? {
                 break;
             }
-            let counted = self.owed.get().min(whole - taken);
-            self.owed.set(self.owed.get() - counted);
+            let counted = self.unreported.get().min(whole - taken);
+            self.unreported.set(self.unreported.get() - counted);
             taken += counted;
         }
         Ok(taken)
     }
 
     /// Whether nothing has come that was not read.
-    pub fn is_quiet(&self) -> bool {
+    pub fn has_no_input(&self) -> bool {
         let connection = &mut *self.connection.borrow_mut();
         let come = connection.reader().fill_buf().map(<[u8]>::len);
         come.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -175,16 +175,16 @@ impl Session {
 
     /// Tells the client that nothing more comes, behind what is written.
     pub fn end(&self, socket: &Socket) {
-        self.say_end(socket, Close::Soon);
+        self.send_close_notify(socket, CloseState::Soon);
     }
 
     /// The same before the socket is closed, which ends it.
     pub fn end_at_close(&self, socket: &Socket) {
-        self.say_end(socket, Close::Done);
+        self.send_close_notify(socket, CloseState::Done);
     }
 
-    fn say_end(&self, socket: &Socket, close: Close) {
-        if self.close.get() == Close::No {
+    fn send_close_notify(&self, socket: &Socket, close: CloseState) {
+        if self.close.get() == CloseState::No {
             let connection = &mut *self.connection.borrow_mut();
             self.close.set(close);
             connection.send_close_notify();
@@ -195,7 +195,7 @@ impl Session {
 
     /// The client is not told that nothing more comes.
     pub fn cut_off(&self) {
-        self.close.set(Close::CutOff);
+        self.close.set(CloseState::CutOff);
     }
 
     /// Writes records as the system takes them; ready when it has all.
@@ -223,8 +223,8 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        if self.close.get() == Close::Soon {
-            self.close.set(Close::Done);
+        if self.close.get() == CloseState::Soon {
+            self.close.set(CloseState::Done);
             socket.end();
         }
         Ok(true)
@@ -272,11 +272,11 @@ struct Outgoing<'a>(&'a Socket);
 
 impl Write for Outgoing<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        some(self.0.try_write(bytes)?)
+        would_block_if_zero(self.0.try_write(bytes)?)
     }
 
     fn write_vectored(&mut self, pieces: &[IoSlice]) -> io::Result<usize> {
-        some(self.0.try_write_all(pieces)?)
+        would_block_if_zero(self.0.try_write_all(pieces)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -284,7 +284,7 @@ impl Write for Outgoing<'_> {
     }
 }
 
-fn some(count: usize) -> io::Result<usize> {
+fn would_block_if_zero(count: usize) -> io::Result<usize> {
     match count {
         0 => Err(io::ErrorKind::WouldBlock.into()),
         count => Ok(count),

@@ -8,11 +8,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::accept::{Acceptor, WorkerHandle};
 use crate::drain::drain;
-use crate::limits::{discard_idle_links, discard_rested_links, sweep};
+use crate::limits::{discard_idle_links, discard_idle_links_but_last, sweep};
 use crate::listen::Listener;
 use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Command, Shared};
-use crate::thread::{Complaint, Thread, unix_time};
+use crate::thread::{Thread, Warning, unix_time};
 
 /// How long a thread that has no descriptors left waits for connections to be closed.
 pub const RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ pub fn run_worker(
     acceptor_parts: Option<(Listener, Vec<WorkerHandle>)>,
     commands: UnboundedReceiver<Command>,
     (number, threads): (u64, u64),
-    begin: impl FnOnce(),
+    report_start: impl FnOnce(),
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -42,7 +42,7 @@ pub fn run_worker(
         let acceptor = acceptor_parts
             .map(|(listener, workers)| Acceptor::new(listener, workers))
             .transpose()?;
-        begin();
+        report_start();
         run(&thread, acceptor, commands).await;
         Ok(())
     })
@@ -86,7 +86,7 @@ async fn run_commands(
                 }
             }
             // Its descriptor is there already. Where the system cannot watch it, its client has to try again.
-            Some(Command::Serve(arrival)) => drop(thread.receive(arrival)),
+            Some(Command::Serve(accepted)) => drop(thread.serve_accepted(accepted)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
             Some(Command::Stop) | None => return None,
         }
@@ -100,28 +100,28 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
     loop {
         // Others have their turn while many come, and who waits for a way to Node comes first.
         tokio::task::coop::consume_budget().await;
-        while thread.shared.shortage.is_recent() {
+        while thread.shared.link_shortage.is_recent() {
             discard_idle_links(thread);
             tokio::time::sleep(RETRY_DELAY).await;
         }
         let Ok(mut guard) = acceptor.listener().readable().await else {
             return;
         };
-        acceptor.give_way(thread).await;
+        acceptor.yield_to_other_processes(thread).await;
         match acceptor.accept_one(thread) {
             // Those who have the same queue have their turn, too.
             Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                acceptor.note_empty();
+                acceptor.note_queue_empty();
                 guard.clear_ready();
             }
             Err(error) if is_client_error(&error) => {}
             // No descriptors or no memory are left.
             Err(error) => {
-                thread.complain(Complaint::NoRoomForClients, &error);
-                thread.shared.crowd.note();
-                discard_rested_links(thread);
+                thread.warn(Warning::AcceptFailed, &error);
+                thread.shared.accept_shortage.note();
+                discard_idle_links_but_last(thread);
                 tokio::time::sleep(RETRY_DELAY).await;
             }
         }

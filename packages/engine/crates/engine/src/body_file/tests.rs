@@ -29,10 +29,10 @@ fn read(file: &BodyFile, representation: usize, length: usize) -> Option<Vec<u8>
 #[test]
 fn has_copies_of_large_bodies_and_of_no_others() {
     let bodies = [
-        vec![b'a'; LARGE - 1],
-        vec![b'b'; LARGE],
-        (0..3 * PIECE + 1).map(|at| at as u8).collect(),
-        vec![b'd'; 2 * LARGE + 1],
+        vec![b'a'; MIN_FILE_BODY - 1],
+        vec![b'b'; MIN_FILE_BODY],
+        (0..3 * COPY_SIZE + 1).map(|at| at as u8).collect(),
+        vec![b'd'; 2 * MIN_FILE_BODY + 1],
     ];
     let table = table_of(&bodies);
     let Some(folder) = on_disk() else { return };
@@ -47,7 +47,7 @@ fn has_copies_of_large_bodies_and_of_no_others() {
 
 #[test]
 fn makes_no_file_that_would_be_memory_or_that_nobody_wants() {
-    let table = table_of(&[vec![b'a'; LARGE]]);
+    let table = table_of(&[vec![b'a'; MIN_FILE_BODY]]);
     let kind = |folders: &[PathBuf]| {
         BodyFile::make(&table, folders, || true)
             .err()
@@ -72,7 +72,7 @@ fn makes_no_file_that_would_be_memory_or_that_nobody_wants() {
         full.err().map(|error| error.kind()),
         Some(io::ErrorKind::StorageFull)
     );
-    let small = table_of(&[vec![b'a'; LARGE - 1]]);
+    let small = table_of(&[vec![b'a'; MIN_FILE_BODY - 1]]);
     let none = BodyFile::make(&small, &[folder], || true);
     assert!(none.is_err(), "there is nothing to copy");
 }

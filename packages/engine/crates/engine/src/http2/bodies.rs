@@ -19,7 +19,7 @@ struct Body {
 }
 
 /// Bytes of a session that show that its client reads: a stream may have to wait for others.
-pub const LEAST_PROGRESS: u64 = 64 * 1024;
+pub const MIN_PROGRESS: u64 = 64 * 1024;
 
 /// The bodies of a session that are under way, in the order in which they were asked for.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Bodies {
         self.all.retain_mut(|body| {
             let before = body.given;
             let goes_on = body.poll(cx);
-            if body.given > before || sent >= body.sent + LEAST_PROGRESS {
+            if body.given > before || sent >= body.sent + MIN_PROGRESS {
                 (body.since, body.sent) = (now, sent);
             }
             has_sent |= body.given > before;

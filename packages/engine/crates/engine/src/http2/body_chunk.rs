@@ -4,14 +4,14 @@ use std::rc::Rc;
 use bytes::{Buf, Bytes};
 
 use super::wire::Flow;
-use crate::observe::Answering;
+use crate::observe::ObservedAnswer;
 
 /// The body of an answer of the table, which waits for its client as long as h2 has something of it. The answer ends with
 /// its last byte; one of which h2 drops a part was aborted.
 pub struct Payload {
     bytes: Rc<Bytes>,
     left: Cell<usize>,
-    answering: RefCell<Option<Answering>>,
+    answering: RefCell<Option<ObservedAnswer>>,
     flow: Rc<Flow>,
 }
 
@@ -25,7 +25,7 @@ pub enum BodyChunk {
 
 impl Payload {
     /// One of which nothing is sent.
-    pub fn new(bytes: Rc<Bytes>, answering: Option<Answering>, flow: &Rc<Flow>) -> Rc<Self> {
+    pub fn new(bytes: Rc<Bytes>, answering: Option<ObservedAnswer>, flow: &Rc<Flow>) -> Rc<Self> {
         flow.begin_answer();
         let payload = Self {
             left: Cell::new(bytes.len()),

@@ -12,7 +12,7 @@ use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
-use super::bodies::LEAST_PROGRESS;
+use super::bodies::MIN_PROGRESS;
 use super::body_chunk::BodyChunk;
 use super::node::Sender;
 use super::wire::Flow;
@@ -251,7 +251,7 @@ async fn wait_for_room(
         match tokio::time::timeout(flow.patience(), room).await {
             Ok(room) => return room,
             // It waits for others.
-            Err(_) if flow.sent.get() >= before + LEAST_PROGRESS => {}
+            Err(_) if flow.sent.get() >= before + MIN_PROGRESS => {}
             Err(_) => return Err(Broken::Stalled),
         }
     }

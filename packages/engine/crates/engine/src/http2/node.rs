@@ -9,7 +9,7 @@ use h2::client::{Builder, Connection, SendRequest};
 use super::body_chunk::BodyChunk;
 use super::wire::{Flow, Wire};
 use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
-use crate::link::hand;
+use crate::link::open_pair;
 use crate::stream::Stream;
 use crate::thread::{self, Thread};
 
@@ -35,7 +35,7 @@ impl Node {
         thread: &Rc<Thread>,
         client: &thread::Connection,
     ) -> io::Result<Self> {
-        let (_, stream) = hand(client, thread)?;
+        let (_, stream) = open_pair(client, thread)?;
         let streams = thread.shared.limits.streams_at_once;
         let flow = Flow::new(thread, None);
         let wire = Wire::new(Box::new(stream), &flow);

@@ -22,7 +22,7 @@ use crate::drain::{NEW_CONNECTION, drain};
 use crate::event::Event;
 use crate::http2::Rate;
 use crate::observe::Observations;
-use crate::send::TURN;
+use crate::send::TURN_BYTES;
 use crate::shared::{Answers, Limits};
 use crate::stream::Stream;
 use crate::testing::{
@@ -59,7 +59,7 @@ fn serve(thread: &Rc<Thread>, stream: Stream) {
     tokio::task::spawn_local(async move {
         let _ = super::serve(&thread, &connection).await;
         thread.connections.borrow_mut().remove(&id);
-        thread.emptied.notify_waiters();
+        thread.all_closed.notify_waiters();
     });
 }
 
@@ -325,7 +325,7 @@ fn cuts_off_a_client_that_takes_nothing_of_the_end() {
         raw.write_all(&bytes).await.expect("it is read");
         let mut first = [0];
         raw.read_exact(&mut first).await.expect("it is a session");
-        for connection in thread.all() {
+        for connection in thread.all_connections() {
             while connection.stream.try_write(&[0; 4096]).expect("it is open") > 0 {}
         }
         raw.write_all(&frame(6, 0, 0, &[0; 8]))
@@ -639,8 +639,8 @@ fn gives_others_their_turn_beside_a_fast_reader() {
         let (watched, noted) = (thread.clone(), longest.clone());
         let mut before = 0;
         let other = tokio::task::spawn_local(poll_fn(move |cx| {
-            for connection in watched.all() {
-                let taken = connection.stream.taken();
+            for connection in watched.all_connections() {
+                let taken = connection.stream.sent_bytes();
                 noted.set(noted.get().max(taken - before));
                 before = taken;
             }
@@ -651,7 +651,10 @@ fn gives_others_their_turn_beside_a_fast_reader() {
         other.abort();
         reader.join().expect("it reads");
         let longest = longest.get();
-        assert!(longest <= (TURN + 2 * BODY_AT_ONCE) as u64, "{longest}");
+        assert!(
+            longest <= (TURN_BYTES + 2 * BODY_AT_ONCE) as u64,
+            "{longest}"
+        );
     });
 }
 
@@ -890,7 +893,7 @@ fn gives_up_its_idle_way_to_node_where_descriptors_are_needed() {
         let ended = tokio::task::spawn_local(async move { node.accept().await.is_none() });
         response.await.expect("it is answered");
         while !ended.is_finished() {
-            thread.note_shortage();
+            thread.note_link_shortage();
             tokio::time::sleep(SHORT / 5).await;
         }
         get(&mut send, "/a").await.expect("the session goes on");

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
 use super::frames::{Ends, Frames};
-use crate::observe::Answering;
-use crate::send::TURN;
+use crate::observe::ObservedAnswer;
+use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 use crate::thread::Thread;
 
@@ -42,7 +42,7 @@ pub struct Flow {
     /// Answers of the table that wait for the peer.
     answers: Cell<usize>,
     /// Answers whose last bytes are written, if not by the system yet.
-    written: RefCell<Vec<Answering>>,
+    written: RefCell<Vec<ObservedAnswer>>,
     /// Whether the peer's session is to end: it wants too much work.
     pub is_unwanted: Cell<bool>,
     /// When something last passed, either way.
@@ -79,7 +79,7 @@ impl Flow {
 
     /// Whether so much was sent in this turn that it is the turn of others.
     pub fn has_had_turn(&self) -> bool {
-        self.is_held.get() && self.sent.get() - self.turn.get() >= TURN as u64
+        self.is_held.get() && self.sent.get() - self.turn.get() >= TURN_BYTES as u64
     }
 
     /// Whether what is written now does not leave in this turn.
@@ -92,7 +92,10 @@ impl Flow {
         self.is_held.set(false);
         let result = self.poll_flush(cx, stream);
         if !matches!(result, Poll::Ready(Err(_))) {
-            self.written.take().into_iter().for_each(Answering::end);
+            self.written
+                .take()
+                .into_iter()
+                .for_each(ObservedAnswer::end);
         }
         result
     }
@@ -115,7 +118,7 @@ impl Flow {
     }
 
     /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.
-    pub fn end_soon(&self, answering: Answering) {
+    pub fn end_soon(&self, answering: ObservedAnswer) {
         self.written.borrow_mut().push(answering);
     }
 

@@ -126,7 +126,7 @@ fn knows_how_much_a_client_took_that_has_gone() {
 #[test]
 fn leaves_answers_to_node_while_nobody_takes_the_records() {
     let full = Observations {
-        most_log: 1,
+        max_log: 1,
         ..observations()
     };
     on_observed_thread(LIMITS, full, async |thread, events| {

@@ -116,11 +116,11 @@ fn is_quiet_until_something_has_come_and_takes_an_end_that_is_not_said_for_one()
         read_all(client);
     };
     with_client(send, async |stream, client| {
-        assert!(stream.is_quiet());
+        assert!(stream.has_no_input());
         let mut buffer = [0; 3];
         let read = poll_fn(|cx| stream.poll_read(cx, &mut buffer)).await;
         assert_eq!(read.expect("it is open"), 3);
-        assert!(!stream.is_quiet(), "the rest is decrypted already");
+        assert!(!stream.has_no_input(), "the rest is decrypted already");
         let mut buffer = [0; 100];
         for expected in [6, 0, 0] {
             let read = poll_fn(|cx| stream.poll_read(cx, &mut buffer)).await;

@@ -3,7 +3,7 @@ use std::io;
 use rustix::io::Errno;
 
 /// The name of a failure of the system, as Node has it in `error.code`.
-pub fn code_of(error: &io::Error) -> &'static str {
+pub fn error_code(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::ACCESS) => "EACCES",
         Some(Errno::ADDRINUSE) => "EADDRINUSE",

@@ -3,13 +3,13 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// Wakes a connection that keeps its limits itself, instead of a timer for each.
-pub struct Alarm {
+pub struct DeadlineWaker {
     due: Cell<Duration>,
     waker: RefCell<Waker>,
     is_cut_off: Cell<bool>,
 }
 
-impl Default for Alarm {
+impl Default for DeadlineWaker {
     fn default() -> Self {
         Self {
             due: Cell::new(Duration::MAX),
@@ -19,7 +19,7 @@ impl Default for Alarm {
     }
 }
 
-impl Alarm {
+impl DeadlineWaker {
     /// Rings at this time, or when somebody rings.
     pub fn set(&self, cx: &Context, due: Duration) {
         self.due.set(due);
@@ -27,21 +27,21 @@ impl Alarm {
     }
 
     /// Rings when it is time to.
-    pub fn look(&self, now: Duration) {
+    pub fn wake_if_due(&self, now: Duration) {
         if now >= self.due.get() {
-            self.ring();
+            self.wake();
         }
     }
 
     /// Rings now.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         self.waker.borrow().wake_by_ref();
     }
 
     /// Ends answers under way, not as if they were whole.
     pub fn cut_off(&self) {
         self.is_cut_off.set(true);
-        self.ring();
+        self.wake();
     }
 
     /// Whether answers under way are to end.

@@ -4,55 +4,55 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Between two complaints of one kind.
-const COMPLAINTS: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What operators are to know of.
 #[derive(Clone, Copy)]
-pub enum Complaint {
+pub enum Warning {
     /// Requests do not reach Node.
-    NoWayToNode,
+    NodeUnreachable,
     /// Clients are not accepted.
-    NoRoomForClients,
+    AcceptFailed,
 }
 
 /// Of each kind of complaint, when it was made last.
 #[derive(Default)]
-pub struct Complaints([Said; 2]);
+pub struct Warnings([WarningLog; 2]);
 
 #[derive(Default)]
-struct Said {
+struct WarningLog {
     last: Cell<Option<Instant>>,
     writer: RefCell<Option<JoinHandle<()>>>,
 }
 
-impl Complaints {
+impl Warnings {
     /// Says on standard error what fails, and why; once a second, however often it does.
-    pub fn make(&self, complaint: Complaint, error: &io::Error) {
-        let said = &self.0[complaint as usize];
-        if said.is_recent() {
+    pub fn log(&self, warning: Warning, error: &io::Error) {
+        let log = &self.0[warning as usize];
+        if log.is_recent() {
             return;
         }
-        let line = match complaint {
-            Complaint::NoWayToNode => {
+        let line = match warning {
+            Warning::NodeUnreachable => {
                 format!("requests get 502, for the engine does not reach Node: {error}")
             }
-            Complaint::NoRoomForClients => format!("new clients have to wait: {error}"),
+            Warning::AcceptFailed => format!("new clients have to wait: {error}"),
         };
         // Where nobody reads, nobody is to know.
-        said.write(move || drop(writeln!(io::stderr(), "serve-dist: {line}")));
+        log.write(move || drop(writeln!(io::stderr(), "serve-dist: {line}")));
     }
 }
 
-impl Said {
+impl WarningLog {
     /// Whether it was said just now, or is still being said.
     fn is_recent(&self) -> bool {
         let writer = self.writer.borrow();
-        let is_written = writer.as_ref().is_some_and(|writer| !writer.is_finished());
-        is_written
+        let is_writing = writer.as_ref().is_some_and(|writer| !writer.is_finished());
+        is_writing
             || self
                 .last
                 .get()
-                .is_some_and(|last| last.elapsed() < COMPLAINTS)
+                .is_some_and(|last| last.elapsed() < MIN_INTERVAL)
     }
 
     /// Writes on a thread of its own, for a full pipe may take nothing any more: `spawn_blocking` would use up the threads that
@@ -76,11 +76,11 @@ mod tests {
     fn waits_for_nobody_who_reads_what_is_said() {
         let (read, is_read) = channel::<()>();
         on_thread(LIMITS, async move |_, _| {
-            let said = Said::default();
-            assert!(!said.is_recent());
-            said.write(move || is_read.recv().unwrap_or_default());
-            said.last.set(None);
-            assert!(said.is_recent(), "it is being said");
+            let log = WarningLog::default();
+            assert!(!log.is_recent());
+            log.write(move || is_read.recv().unwrap_or_default());
+            log.last.set(None);
+            assert!(log.is_recent(), "it is being said");
         });
         drop(read);
     }
