@@ -220,7 +220,7 @@ impl Engine {
             streams_at_once: http2_limits.streams,
             maximum_streams: limits.maximum_streams as usize,
             resets: rate_of(http2_limits.resets),
-            questions: rate_of(http2_limits.control_frames),
+            control_frames: rate_of(http2_limits.control_frames),
         };
         let event_sink = create_event_sink(env, &listener)?;
         let copier = Arc::new(Copier::new(

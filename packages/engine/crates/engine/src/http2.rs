@@ -4,8 +4,8 @@ mod bodies;
 mod body_chunk;
 mod exchange;
 mod frames;
-mod heads;
-mod node;
+mod head_cache;
+mod node_session;
 mod self_wake_filter;
 mod stream_quota;
 mod wire;
@@ -30,8 +30,8 @@ use crate::error_code::error_code;
 use crate::http2::bodies::{Bodies, MIN_PROGRESS};
 use crate::http2::body_chunk::{BodyChunk, Payload};
 use crate::http2::exchange::exchange;
-use crate::http2::frames::Frames;
-use crate::http2::node::{Node, Sender};
+use crate::http2::frames::FrameLimiter;
+use crate::http2::node_session::{NodeSession, Sender};
 use crate::http2::self_wake_filter::SelfWakeFilter;
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
@@ -41,25 +41,25 @@ use crate::thread::{Connection, Phase, Thread, Warning};
 use crate::worker::RETRY_DELAY;
 
 pub use crate::http2::frames::Rate;
-pub use crate::http2::heads::Heads;
+pub use crate::http2::head_cache::HeadCache;
 pub use crate::http2::stream_quota::StreamQuota;
 
 /// Bytes of an upload that wait for Node: as many as Node lets wait.
 const UPLOAD_WINDOW: u32 = 65_535;
 /// Bytes of a body that are on their way at once. They are not copied.
-const BODY_AT_ONCE: usize = 256 * 1024;
+const MAX_SEND_BUFFER: usize = 256 * 1024;
 /// Streams that we have reset and how long they are remembered: what still comes of them is ignored. h2 resets others again,
 /// and ends a session at 1,024 of those in its life.
 const REMEMBERED_RESETS: usize = 1024;
 const RESETS_REMEMBERED: Duration = Duration::from_secs(5);
 /// How long a client that was told of the end has to say that it knows.
-const GOODBYE: Duration = Duration::from_secs(1);
+const GOAWAY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Answers the streams of a connection until it ends; says whether the client may be sending still.
 pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<bool> {
     connection.enter_phase(Phase::Streams, thread);
     let limits = &thread.shared.limits;
-    let frames = Frames::new(limits.resets, limits.questions);
+    let frames = FrameLimiter::new(limits.resets, limits.control_frames);
     let flow = Flow::new(thread, Some(frames));
     let mut builder = Builder::new();
     builder
@@ -68,20 +68,20 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         .initial_window_size(UPLOAD_WINDOW)
         // One upload that stands still takes nothing from others.
         .initial_connection_window_size(limits.streams_at_once.saturating_mul(UPLOAD_WINDOW))
-        .max_send_buffer_size(BODY_AT_ONCE)
+        .max_send_buffer_size(MAX_SEND_BUFFER)
         .max_concurrent_reset_streams(REMEMBERED_RESETS)
         .reset_stream_duration(RESETS_REMEMBERED)
         .max_pending_accept_reset_streams(limits.resets.burst as usize);
     let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
     let opened = thread.update_now();
     let session = poll_fn(|cx| {
-        let patience = if thread.draining.get() {
+        let timeout = if thread.draining.get() {
             limits.keep_alive.min(NEW_CONNECTION)
         } else {
             limits.keep_alive
         };
-        let is_late = thread.update_now() - opened >= patience;
-        connection.deadline.set(cx, opened + patience);
+        let is_late = thread.update_now() - opened >= timeout;
+        connection.deadline.set(cx, opened + timeout);
         match handshake.as_mut().poll(cx) {
             Poll::Pending if is_late => Poll::Ready(None),
             polled => polled.map(Result::ok),
@@ -101,12 +101,12 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         wake_filter: wake_filter.clone(),
         bodies: Bodies::default(),
         exchanges: JoinSet::new(),
-        nodes: Vec::new(),
+        node_sessions: Vec::new(),
         opened,
-        has_asked: false,
+        has_requested: false,
         pinged: None,
         ending: None,
-        held: None,
+        h2_data_since: None,
         is_over: false,
     };
     poll_fn(|cx| wake_filter.poll(cx, |cx| streams.poll(cx))).await
@@ -122,25 +122,25 @@ struct Streams<'a> {
     wake_filter: Arc<SelfWakeFilter>,
     bodies: Bodies,
     /// Those that Node answers.
-    exchanges: JoinSet<Option<Unsent>>,
+    exchanges: JoinSet<Option<PendingRequest>>,
     /// The last one takes requests, where Node lets it.
-    nodes: Vec<Node>,
+    node_sessions: Vec<NodeSession>,
     opened: Duration,
-    has_asked: bool,
+    has_requested: bool,
     /// Since when an answer to a PING is waited for.
     pinged: Option<Duration>,
     /// Since when the client knows that the session ends.
     ending: Option<Duration>,
     /// Since when only the client's windows keep what h2 holds, and what the session had sent by then.
-    held: Option<(Duration, u64)>,
+    h2_data_since: Option<(Duration, u64)>,
     is_over: bool,
 }
 
 /// A request, and what answers it.
-type Asked = (Request<RecvStream>, SendResponse<BodyChunk>);
+type AcceptedRequest = (Request<RecvStream>, SendResponse<BodyChunk>);
 
 /// A request for which there were no descriptors yet.
-struct Unsent {
+struct PendingRequest {
     request: Request<RecvStream>,
     respond: SendResponse<BodyChunk>,
     attempts: u32,
@@ -152,36 +152,36 @@ impl Streams<'_> {
         let now = self.thread.update_now();
         let blocked = self.flow.blocked_since();
         let is_blocked =
-            blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.patience());
-        if is_blocked || !self.is_over && !self.keep_limits(cx, now) {
+            blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.stall_timeout());
+        if is_blocked || !self.is_over && !self.enforce_limits(cx, now) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        self.flow.hold();
+        self.flow.start_turn();
         self.is_over = self.is_over || self.poll_session(cx, now);
         if self.flow.has_had_turn() {
             cx.waker().wake_by_ref();
         }
-        match self.flow.poll_release(cx, &self.connection.stream) {
+        match self.flow.poll_end_turn(cx, &self.connection.stream) {
             Poll::Ready(Ok(())) if self.is_over => return Poll::Ready(Ok(true)),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             _ => {}
         }
-        self.note_held(now);
-        self.connection.deadline.set(cx, self.due(now));
+        self.track_h2_data(now);
+        self.connection.deadline.set(cx, self.next_deadline(now));
         Poll::Pending
     }
 
     /// Bodies that fit into windows are left to h2; a client may close its windows afterwards.
-    fn note_held(&mut self, now: Duration) {
-        let is_held = self.session.has_streams()
+    fn track_h2_data(&mut self, now: Duration) {
+        let is_in_h2 = self.session.has_streams()
             && self.bodies.count() == 0
             && self.exchanges.is_empty()
             && self.flow.blocked_since().is_none();
         let sent = self.flow.sent.get();
         let stands_still = self
-            .held
+            .h2_data_since
             .filter(|&(_, before)| sent < before + MIN_PROGRESS);
-        self.held = is_held.then(|| stands_still.unwrap_or((now, sent)));
+        self.h2_data_since = is_in_h2.then(|| stands_still.unwrap_or((now, sent)));
     }
 
     /// Says whether the session is over.
@@ -191,20 +191,23 @@ impl Streams<'_> {
                 let Some(Ok((request, respond))) = accepted else {
                     return true;
                 };
-                self.has_asked = true;
-                self.take(cx, request, respond);
+                self.has_requested = true;
+                self.handle_request(cx, request, respond);
             }
             while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
                 let left = self.exchanges.len();
                 self.thread.shared.relayed_streams.remove(left + 1, left);
                 match ended.map_err(tokio::task::JoinError::try_into_panic) {
                     Err(Ok(panic)) => resume_unwind(panic),
-                    Ok(Some(unsent)) => self.pass_on(cx, unsent),
-                    _ => self.nodes.iter_mut().for_each(|node| node.idle_since = now),
+                    Ok(Some(pending)) => self.relay_to_node(cx, pending),
+                    _ => self
+                        .node_sessions
+                        .iter_mut()
+                        .for_each(|node| node.idle_since = now),
                 }
             }
-            self.nodes.retain_mut(|node| node.poll(cx));
-            if self.flow.is_unwanted.take() {
+            self.node_sessions.retain_mut(|node| node.poll(cx));
+            if self.flow.must_close.take() {
                 self.session.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                 continue;
             }
@@ -215,13 +218,16 @@ impl Streams<'_> {
     }
 
     /// What has woken the task until now is dealt with here, or behind it.
-    fn poll_accept(&mut self, cx: &mut Context) -> Poll<Option<Result<Asked, h2::Error>>> {
+    fn poll_accept(
+        &mut self,
+        cx: &mut Context,
+    ) -> Poll<Option<Result<AcceptedRequest, h2::Error>>> {
         self.wake_filter.acknowledge();
         self.session.poll_accept(cx)
     }
 
     /// Answers a request, or has it answered.
-    fn take(
+    fn handle_request(
         &mut self,
         cx: &mut Context,
         request: Request<RecvStream>,
@@ -242,9 +248,9 @@ impl Streams<'_> {
             return self.refuse(&mut respond, Reason::REFUSED_STREAM);
         }
         let attempts = 0;
-        self.pass_on(
+        self.relay_to_node(
             cx,
-            Unsent {
+            PendingRequest {
                 request,
                 respond,
                 attempts,
@@ -259,12 +265,12 @@ impl Streams<'_> {
     }
 
     /// Gives a request to Node; where the system has no descriptors left, tries it again for as long as `Link::wait_for`.
-    fn pass_on(&mut self, cx: &mut Context, mut unsent: Unsent) {
+    fn relay_to_node(&mut self, cx: &mut Context, mut pending: PendingRequest) {
         let error = match self.sender(cx) {
             Ok(sender) => {
-                let Unsent {
+                let PendingRequest {
                     request, respond, ..
-                } = unsent;
+                } = pending;
                 let exchange = exchange(request, respond, sender, self.flow.clone());
                 self.spawn(async {
                     exchange.await;
@@ -274,12 +280,12 @@ impl Streams<'_> {
             }
             Err(error) => error,
         };
-        if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < LINK_ATTEMPTS {
-            unsent.attempts += 1;
+        if error.kind() != io::ErrorKind::NotConnected && pending.attempts < LINK_ATTEMPTS {
+            pending.attempts += 1;
             self.thread.note_link_shortage();
             self.spawn(async {
                 tokio::time::sleep(RETRY_DELAY).await;
-                Some(unsent)
+                Some(pending)
             });
             return;
         }
@@ -289,22 +295,26 @@ impl Streams<'_> {
         let mut unreachable = Response::new(());
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
         // A client that has gone needs none.
-        let _ = unsent.respond.send_response(unreachable, true);
+        let _ = pending.respond.send_response(unreachable, true);
     }
 
-    fn spawn(&mut self, exchange: impl Future<Output = Option<Unsent>> + 'static) {
+    fn spawn(&mut self, exchange: impl Future<Output = Option<PendingRequest>> + 'static) {
         self.thread.shared.relayed_streams.add(self.exchanges.len());
         self.exchanges.spawn_local(exchange);
     }
 
     /// What sends a request to Node, by a new session where there is none that takes it.
     fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
-        if let Some(sender) = self.nodes.last_mut().and_then(|node| node.sender(cx)) {
+        if let Some(sender) = self
+            .node_sessions
+            .last_mut()
+            .and_then(|node| node.sender(cx))
+        {
             return Ok(sender);
         }
-        let mut node = Node::open(cx, self.thread, self.connection)?;
+        let mut node = NodeSession::open(cx, self.thread, self.connection)?;
         let sender = node.sender(cx);
-        self.nodes.push(node);
+        self.node_sessions.push(node);
         sender.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
@@ -339,7 +349,11 @@ impl Streams<'_> {
         let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
             return false;
         };
-        if self.thread.stream_quota.refuses(self.flow.answers()) {
+        if self
+            .thread
+            .stream_quota
+            .refuses(self.flow.pending_answers())
+        {
             self.refuse(respond, Reason::REFUSED_STREAM);
             return true;
         }
@@ -348,7 +362,7 @@ impl Streams<'_> {
             return false;
         }
         let clock = &*self.thread.clock.borrow();
-        let mut heads = self.thread.heads.borrow_mut();
+        let mut heads = self.thread.head_cache.borrow_mut();
         let (response, body) = heads.response(table, &found, clock);
         let answering = observer.map(|observer| {
             let text = if observer.logs() {
@@ -360,7 +374,7 @@ impl Streams<'_> {
             observer.begin(answers.labels.of(table, &found), peer, &text)
         });
         // A head that has to wait has its end behind it: until then it counts.
-        let is_over = body.is_empty() && !self.flow.is_stuck();
+        let is_over = body.is_empty() && !self.flow.cannot_send_now();
         // A stream that was reset meanwhile needs no answer.
         if let Ok(to) = respond.send_response(response, is_over) {
             let payload = Payload::new(body, answering, &self.flow);
@@ -378,29 +392,30 @@ impl Streams<'_> {
     }
 
     /// Ends what takes too long; false where the connection is to be closed at once.
-    fn keep_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
+    fn enforce_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
         let limits = &self.thread.shared.limits;
         let since = |then: Duration| now.saturating_sub(then);
         if let Some(then) = now.checked_sub(limits.socket) {
-            self.bodies.cancel_before(then);
+            self.bodies.cancel_idle_since(then);
         }
         if self
-            .held
+            .h2_data_since
             .is_some_and(|(then, _)| since(then) >= limits.socket)
         {
             self.session.abrupt_shutdown(Reason::CANCEL);
         }
         if self.connection.deadline.is_cut_off() {
-            self.bodies.break_off();
+            self.bodies.reset_all();
         }
-        if !self.make_room(now) {
+        if !self.shed_excess_streams(now) {
             return false;
         }
         if self.exchanges.is_empty() {
             let idle_time = idle_time_of_links(&self.thread.shared);
-            self.nodes.retain(|node| since(node.idle_since) < idle_time);
+            self.node_sessions
+                .retain(|node| since(node.idle_since) < idle_time);
         }
-        self.say_goodbye(now);
+        self.announce_shutdown(now);
         if self.pinged.is_some()
             && let Some(ping_pong) = &mut self.ping_pong
             && ping_pong.poll_pong(cx).is_ready()
@@ -429,28 +444,29 @@ impl Streams<'_> {
 
     /// Gives up what this session has beyond its share, where others need it. What h2 holds of it cannot be taken back: false
     /// where the client has taken nothing of that for a while.
-    fn make_room(&mut self, now: Duration) -> bool {
+    fn shed_excess_streams(&mut self, now: Duration) -> bool {
         let quota = &self.thread.stream_quota;
-        self.bodies.reset_newest(quota.surplus(self.flow.answers()));
-        let patience = 2 * self.thread.shared.limits.checking_interval;
+        self.bodies
+            .reset_newest(quota.surplus(self.flow.pending_answers()));
+        let timeout = 2 * self.thread.shared.limits.checking_interval;
         let blocked = self.flow.blocked_since();
-        let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= patience);
-        !is_stalled || quota.surplus(self.flow.answers()) == 0
+        let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= timeout);
+        !is_stalled || quota.surplus(self.flow.pending_answers()) == 0
     }
 
     /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected
     /// may ask for something.
-    fn say_goodbye(&mut self, now: Duration) {
+    fn announce_shutdown(&mut self, now: Duration) {
         if !self.thread.draining.get() {
             return;
         }
-        let is_new = !self.has_asked && now < self.opened + NEW_CONNECTION;
+        let is_new = !self.has_requested && now < self.opened + NEW_CONNECTION;
         match self.ending {
             None if !is_new => {
                 self.session.graceful_shutdown();
                 self.ending = Some(now);
             }
-            Some(then) if now >= then + GOODBYE && !self.has_streams() => {
+            Some(then) if now >= then + GOAWAY_TIMEOUT && !self.has_streams() => {
                 self.session.abrupt_shutdown(Reason::NO_ERROR);
             }
             _ => {}
@@ -458,23 +474,30 @@ impl Streams<'_> {
     }
 
     /// When to look at limits again.
-    fn due(&self, now: Duration) -> Duration {
+    fn next_deadline(&self, now: Duration) -> Duration {
         let limits = &self.thread.shared.limits;
         let silent = match self.pinged {
             Some(then) => then + limits.headers,
             None => self.flow.active.get() + limits.keep_alive,
         };
-        let held = self.held.map(|(then, _)| then);
-        let stalled = [self.flow.blocked_since(), self.bodies.oldest(), held];
+        let h2_data_since = self.h2_data_since.map(|(then, _)| then);
+        let stalled = [
+            self.flow.blocked_since(),
+            self.bodies.oldest_wait(),
+            h2_data_since,
+        ];
         let stalled = stalled
             .into_iter()
             .flatten()
             .map(|then| then + limits.socket);
-        let idle = self.nodes.iter().map(|node| node.idle_since + LINK_IDLE);
+        let idle = self
+            .node_sessions
+            .iter()
+            .map(|node| node.idle_since + LINK_IDLE);
         let idle = idle.filter(|_| self.exchanges.is_empty());
         let draining = self.thread.draining.get().then(|| match self.ending {
             None => self.opened + NEW_CONNECTION,
-            Some(then) => then + GOODBYE,
+            Some(then) => then + GOAWAY_TIMEOUT,
         });
         let draining = draining.filter(|&then| then > now || !self.has_streams());
         stalled

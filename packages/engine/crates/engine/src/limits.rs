@@ -20,9 +20,12 @@ pub async fn sweep(thread: &Thread) {
         tokio::time::sleep(interval).await;
         thread.update_now();
         let answers = thread.shared.answers.load();
-        thread.heads.borrow_mut().follow(answers.table.as_ref());
+        thread
+            .head_cache
+            .borrow_mut()
+            .discard_other_builds(answers.table.as_ref());
         let idle_time = idle_time_of_links(&thread.shared);
-        let needs_descriptors = thread.stream_quota.is_over() || idle_time < LINK_IDLE;
+        let needs_descriptors = thread.stream_quota.is_exceeded() || idle_time < LINK_IDLE;
         for connection in thread.all_connections() {
             check(thread, &connection);
             if needs_descriptors && connection.phase.get() == Phase::Streams {

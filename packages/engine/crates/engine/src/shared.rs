@@ -49,7 +49,7 @@ pub struct Limits {
     /// How often a client may cancel a stream, or have one refused.
     pub resets: Rate,
     /// How often a client may ask for an answer of HTTP/2's own.
-    pub questions: Rate,
+    pub control_frames: Rate,
 }
 
 /// What requests are answered from: one pointer, so that the choices of a build never meet the answers of another.

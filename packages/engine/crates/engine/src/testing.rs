@@ -36,7 +36,7 @@ pub const LIMITS: Limits = Limits {
     streams_at_once: 8,
     maximum_streams: 10,
     resets: OFTEN,
-    questions: OFTEN,
+    control_frames: OFTEN,
 };
 pub const HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const HEAD: &str = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use crate::accept::{AcceptedConnection, ConnectionPermit};
 use crate::deadline_waker::DeadlineWaker;
 use crate::event::{Event, Refused};
-use crate::http2::{Heads, StreamQuota};
+use crate::http2::{HeadCache, StreamQuota};
 use crate::limits::discard_idle_links;
 use crate::link::Link;
 use crate::observe::{AnswerLabel, Observations, ObservedAnswers, Observer};
@@ -37,7 +37,7 @@ pub struct Thread {
     /// Where answers are put together, within one poll.
     pub out: RefCell<Vec<u8>>,
     /// The heads of answers over HTTP/2.
-    pub heads: RefCell<Heads>,
+    pub head_cache: RefCell<HeadCache>,
     /// Answers over HTTP/2 that wait for their clients.
     pub stream_quota: StreamQuota,
     /// The last lines of heads.
@@ -116,7 +116,7 @@ impl Thread {
             stream_quota: StreamQuota::new(share),
             buffer: RefCell::new(vec![0; READ_BUFFER].into()),
             out: RefCell::default(),
-            heads: RefCell::default(),
+            head_cache: RefCell::default(),
             clock: RefCell::new(Clock::new(keep_alive, unix_time().as_secs())),
             observer: shared.observations.as_ref().map(Observations::observer),
             draining: Cell::new(false),

@@ -11,7 +11,7 @@ struct Body {
     to: SendStream<BodyChunk>,
     payload: Rc<Payload>,
     /// How much of it h2 has.
-    given: usize,
+    queued: usize,
     /// When the client last took something.
     since: Duration,
     /// What the session had sent by then.
@@ -43,7 +43,7 @@ impl Bodies {
             self.all.push(Body {
                 to,
                 payload,
-                given: 0,
+                queued: 0,
                 since: now,
                 sent,
             });
@@ -56,7 +56,7 @@ impl Bodies {
     }
 
     /// Since when the one that waits the longest waits.
-    pub fn oldest(&self) -> Option<Duration> {
+    pub fn oldest_wait(&self) -> Option<Duration> {
         self.all.iter().map(|body| body.since).min()
     }
 
@@ -64,19 +64,19 @@ impl Bodies {
     pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
         let mut has_sent = false;
         self.all.retain_mut(|body| {
-            let before = body.given;
-            let goes_on = body.poll(cx);
-            if body.given > before || sent >= body.sent + MIN_PROGRESS {
+            let before = body.queued;
+            let is_pending = body.poll(cx);
+            if body.queued > before || sent >= body.sent + MIN_PROGRESS {
                 (body.since, body.sent) = (now, sent);
             }
-            has_sent |= body.given > before;
-            goes_on
+            has_sent |= body.queued > before;
+            is_pending
         });
         has_sent
     }
 
     /// Resets those whose clients have taken nothing since then.
-    pub fn cancel_before(&mut self, then: Duration) {
+    pub fn cancel_idle_since(&mut self, then: Duration) {
         self.all.retain_mut(|body| {
             let is_late = body.since <= then;
             if is_late {
@@ -87,7 +87,7 @@ impl Bodies {
     }
 
     /// Resets all: clients must not take a part for the whole.
-    pub fn break_off(&mut self) {
+    pub fn reset_all(&mut self) {
         self.all.retain_mut(|body| {
             body.to.send_reset(Reason::INTERNAL_ERROR);
             false
@@ -113,12 +113,12 @@ impl Body {
     fn poll(&mut self, cx: &mut Context) -> bool {
         loop {
             let length = self.payload.len();
-            let count = self.to.capacity().min(length - self.given);
+            let count = self.to.capacity().min(length - self.queued);
             if count > 0 {
-                let start = self.given;
-                self.given += count;
-                let is_last = self.given == length;
-                let chunk = BodyChunk::Table(self.payload.clone(), start, self.given);
+                let start = self.queued;
+                self.queued += count;
+                let is_last = self.queued == length;
+                let chunk = BodyChunk::Table(self.payload.clone(), start, self.queued);
                 if self.to.send_data(chunk, is_last).is_err() || is_last {
                     return false;
                 }

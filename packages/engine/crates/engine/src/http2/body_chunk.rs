@@ -10,8 +10,8 @@ use crate::observe::ObservedAnswer;
 /// its last byte; one of which h2 drops a part was aborted.
 pub struct Payload {
     bytes: Rc<Bytes>,
-    left: Cell<usize>,
-    answering: RefCell<Option<ObservedAnswer>>,
+    unsent: Cell<usize>,
+    observed: RefCell<Option<ObservedAnswer>>,
     flow: Rc<Flow>,
 }
 
@@ -25,12 +25,12 @@ pub enum BodyChunk {
 
 impl Payload {
     /// One of which nothing is sent.
-    pub fn new(bytes: Rc<Bytes>, answering: Option<ObservedAnswer>, flow: &Rc<Flow>) -> Rc<Self> {
+    pub fn new(bytes: Rc<Bytes>, observed: Option<ObservedAnswer>, flow: &Rc<Flow>) -> Rc<Self> {
         flow.begin_answer();
         let payload = Self {
-            left: Cell::new(bytes.len()),
+            unsent: Cell::new(bytes.len()),
             bytes,
-            answering: RefCell::new(answering),
+            observed: RefCell::new(observed),
             flow: flow.clone(),
         };
         payload.note_sent(0);
@@ -43,13 +43,13 @@ impl Payload {
     }
 
     fn note_sent(&self, count: usize) {
-        self.left.set(self.left.get() - count);
-        let mut place = self.answering.borrow_mut();
-        if let Some(answering) = &mut *place {
-            answering.sent(count as u64);
+        self.unsent.set(self.unsent.get() - count);
+        let mut place = self.observed.borrow_mut();
+        if let Some(observed) = &mut *place {
+            observed.sent(count as u64);
         }
-        if let Some(answering) = place.take_if(|_| self.left.get() == 0) {
-            self.flow.end_soon(answering);
+        if let Some(observed) = place.take_if(|_| self.unsent.get() == 0) {
+            self.flow.end_with_turn(observed);
         }
     }
 }

@@ -19,8 +19,8 @@ const END_STREAM: u8 = 1;
 
 /// One byte in so many that come is of a request, or the client was sent one for them, but for some that are free. The
 /// numbers are nginx's.
-const LEAST_SHARE: u64 = 8;
-const FREE: u64 = 1024 * 1024;
+const MIN_REQUEST_SHARE: u64 = 8;
+const FREE_BYTES: u64 = 1024 * 1024;
 
 /// How often something may happen.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Rate {
 }
 
 /// A token bucket that refills over time.
-struct Bucket {
+struct TokenBucket {
     rate: Rate,
     tokens: f64,
     since: Duration,
@@ -40,25 +40,25 @@ struct Bucket {
 
 /// Finds the heads of frames in what has come, however it is cut.
 #[derive(Default)]
-struct Heads {
+struct FrameHeads {
     /// Bytes until the next head.
     skipped: usize,
     head: [u8; HEAD],
     /// Bytes of the head that have come.
-    come: usize,
+    received: usize,
 }
 
 /// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
-pub struct Frames {
-    heads: Heads,
+pub struct FrameLimiter {
+    heads: FrameHeads,
     /// Bytes that have come, and those among them that are of requests.
-    come: u64,
-    asked: u64,
-    resets: Bucket,
-    questions: Bucket,
+    received: u64,
+    request_bytes: u64,
+    resets: TokenBucket,
+    control_frames: TokenBucket,
 }
 
-impl Bucket {
+impl TokenBucket {
     fn new(rate: Rate) -> Self {
         Self {
             rate,
@@ -68,7 +68,7 @@ impl Bucket {
     }
 
     /// Whether it is one too many.
-    fn overflows(&mut self, now: Duration) -> bool {
+    fn is_exceeded(&mut self, now: Duration) -> bool {
         let passed = now.saturating_sub(self.since).as_secs_f64();
         self.since = now;
         self.tokens = (self.tokens + passed * self.rate.per_second).min(self.rate.burst);
@@ -80,81 +80,81 @@ impl Bucket {
     }
 }
 
-impl Heads {
+impl FrameHeads {
     /// The next one; it is taken away, and what comes before it.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
         let skipped = self.skipped.min(bytes.len());
         self.skipped -= skipped;
         *bytes = &bytes[skipped..];
-        let taken = (HEAD - self.come).min(bytes.len());
-        self.head[self.come..][..taken].copy_from_slice(&bytes[..taken]);
-        self.come += taken;
+        let taken = (HEAD - self.received).min(bytes.len());
+        self.head[self.received..][..taken].copy_from_slice(&bytes[..taken]);
+        self.received += taken;
         *bytes = &bytes[taken..];
-        if self.come < HEAD {
+        if self.received < HEAD {
             return None;
         }
-        self.come = 0;
+        self.received = 0;
         let [a, b, c, ..] = self.head;
         self.skipped = u32::from_be_bytes([0, a, b, c]) as usize;
         Some(self.head)
     }
 }
 
-impl Frames {
-    /// `resets` is for streams that are cancelled, `questions` for PING and SETTINGS, which want an answer.
-    pub fn new(resets: Rate, questions: Rate) -> Self {
+impl FrameLimiter {
+    /// `resets` is for streams that are cancelled, `control_frames` for PING and SETTINGS, which want an answer.
+    pub fn new(resets: Rate, control_frames: Rate) -> Self {
         Self {
-            heads: Heads {
+            heads: FrameHeads {
                 skipped: PREFACE,
-                ..Heads::default()
+                ..FrameHeads::default()
             },
-            come: 0,
-            asked: 0,
-            resets: Bucket::new(resets),
-            questions: Bucket::new(questions),
+            received: 0,
+            request_bytes: 0,
+            resets: TokenBucket::new(resets),
+            control_frames: TokenBucket::new(control_frames),
         }
     }
 
     /// Counts a reset of ours like those of the client; whether it is one too many.
     pub fn note_reset(&mut self, now: Duration) -> bool {
-        self.resets.overflows(now)
+        self.resets.is_exceeded(now)
     }
 
     /// Looks at what a client has sent, which was sent so much before; whether that is too much.
-    pub fn overflow(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
-        let mut is_too_much = false;
-        self.come += bytes.len() as u64;
+    pub fn exceeds_limits(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
+        let mut is_exceeded = false;
+        self.received += bytes.len() as u64;
         while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
-            is_too_much |= match kind {
+            is_exceeded |= match kind {
                 DATA | HEADERS | CONTINUATION => {
-                    self.asked += self.heads.skipped as u64;
+                    self.request_bytes += self.heads.skipped as u64;
                     false
                 }
-                RST_STREAM => self.resets.overflows(now),
-                PING | SETTINGS if flags & ACK == 0 => self.questions.overflows(now),
+                RST_STREAM => self.resets.is_exceeded(now),
+                PING | SETTINGS if flags & ACK == 0 => self.control_frames.is_exceeded(now),
                 _ => false,
             };
         }
-        is_too_much || self.come / LEAST_SHARE > self.asked + sent + FREE
+        is_exceeded || self.received / MIN_REQUEST_SHARE > self.request_bytes + sent + FREE_BYTES
     }
 }
 
 /// Notes which streams a server has ended, for h2 does not say so of one that is reset at once.
 #[derive(Default)]
-pub struct Ends {
-    heads: Heads,
+pub struct StreamEnds {
+    heads: FrameHeads,
     /// Whether each of these has ended.
     streams: HashMap<u32, bool>,
 }
 
-impl Ends {
+impl StreamEnds {
     /// Looks for the end of a stream from now on.
-    pub fn expect(&mut self, stream: u32) {
+    pub fn track(&mut self, stream: u32) {
         self.streams.insert(stream, false);
     }
 
     /// Whether it has come.
-    pub fn has_come(&self, stream: u32) -> bool {
+    pub fn has_arrived(&self, stream: u32) -> bool {
         self.streams.get(&stream) == Some(&true)
     }
 
@@ -187,9 +187,9 @@ mod tests {
 
     const START: (Duration, u64) = (Duration::ZERO, 0);
 
-    fn frames() -> Frames {
-        let mut frames = Frames::new(FEW, FEW);
-        assert!(!frames.overflow(&[0; PREFACE], START));
+    fn frames() -> FrameLimiter {
+        let mut frames = FrameLimiter::new(FEW, FEW);
+        assert!(!frames.exceeds_limits(&[0; PREFACE], START));
         frames
     }
 
@@ -205,10 +205,12 @@ mod tests {
         for kind in [RST_STREAM, PING, SETTINGS] {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
-            let found: Vec<_> = (0..3).map(|_| frames.overflow(&bytes, START)).collect();
+            let found: Vec<_> = (0..3)
+                .map(|_| frames.exceeds_limits(&bytes, START))
+                .collect();
             assert_eq!(found, [false, false, true]);
-            assert!(!frames.overflow(&bytes, (Duration::from_secs(1), 0)));
-            assert!(frames.overflow(&bytes, (Duration::from_secs(1), 0)));
+            assert!(!frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
+            assert!(frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
         }
     }
 
@@ -216,13 +218,13 @@ mod tests {
     fn finds_that_little_of_what_comes_is_for_anything() {
         const WINDOW_UPDATE: u8 = 8;
         let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
-        let is_too_much = |bytes: &[u8], sent: u64| {
+        let is_exceeded = |bytes: &[u8], sent: u64| {
             let mut frames = frames();
-            (1..100).any(|round| frames.overflow(bytes, (Duration::ZERO, round * sent)))
+            (1..100).any(|round| frames.exceeds_limits(bytes, (Duration::ZERO, round * sent)))
         };
-        assert!(is_too_much(&many(WINDOW_UPDATE, 4), 0));
-        assert!(!is_too_much(&many(WINDOW_UPDATE, 4), 20_000));
-        assert!(!is_too_much(&many(DATA, 4), 0));
+        assert!(is_exceeded(&many(WINDOW_UPDATE, 4), 0));
+        assert!(!is_exceeded(&many(WINDOW_UPDATE, 4), 20_000));
+        assert!(!is_exceeded(&many(DATA, 4), 0));
     }
 
     #[test]
@@ -233,14 +235,14 @@ mod tests {
             frame(PING, ACK, 8),
             frame(SETTINGS, ACK, 0),
         ] {
-            assert!(!(0..5).any(|_| frames.overflow(&bytes, START)));
+            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START)));
         }
     }
 
     #[test]
     fn knows_the_ends_of_streams_that_are_expected() {
-        let mut ends = Ends::default();
-        ends.expect(1);
+        let mut ends = StreamEnds::default();
+        ends.track(1);
         for not_yet in [
             frame(SETTINGS, ACK, 0),
             frame(DATA, 0, 3),
@@ -248,12 +250,12 @@ mod tests {
         ] {
             ends.read(&not_yet);
         }
-        assert!(!ends.has_come(1));
+        assert!(!ends.has_arrived(1));
         ends.read(&frame(DATA, END_STREAM, 3));
-        assert!(ends.has_come(1));
+        assert!(ends.has_arrived(1));
         ends.forget(1);
         ends.read(&frame(HEADERS, END_STREAM | 4, 3));
-        assert!(!ends.has_come(1));
+        assert!(!ends.has_arrived(1));
     }
 
     #[test]
@@ -263,7 +265,9 @@ mod tests {
             let mut frames = frames();
             let mut count = || {
                 let pieces = bytes.chunks(size);
-                pieces.filter(|piece| frames.overflow(piece, START)).count()
+                pieces
+                    .filter(|piece| frames.exceeds_limits(piece, START))
+                    .count()
             };
             assert_eq!([count(), count(), count()], [0, 0, 1], "pieces of {size}");
         }

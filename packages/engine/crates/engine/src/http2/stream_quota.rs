@@ -46,7 +46,7 @@ impl StreamQuota {
     }
 
     /// Whether there are too many.
-    pub fn is_over(&self) -> bool {
+    pub fn is_exceeded(&self) -> bool {
         self.count() > self.max_streams
     }
 
@@ -87,7 +87,7 @@ mod tests {
         assert!(quota.refuses(6) && !quota.refuses(5));
         assert_eq!([quota.surplus(12), quota.surplus(6)], [6, 0]);
         quota.remove(12, 6);
-        assert!(!quota.is_over());
+        assert!(!quota.is_exceeded());
         assert_eq!(quota.surplus(6), 0);
     }
 

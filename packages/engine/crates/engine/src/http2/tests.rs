@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{BODY_AT_ONCE, GOODBYE};
+use super::{GOAWAY_TIMEOUT, MAX_SEND_BUFFER};
 use crate::drain::{NEW_CONNECTION, drain};
 use crate::event::Event;
 use crate::http2::Rate;
@@ -368,7 +368,7 @@ fn sends_answers_that_h2_holds_before_it_drains() {
         let mut bytes = vec![0; 100];
         raw.read_exact(&mut bytes).await.expect("it is answered");
         let mut drained = pin!(drain(thread, None, LONG));
-        timeout(2 * GOODBYE, &mut drained)
+        timeout(2 * GOAWAY_TIMEOUT, &mut drained)
             .await
             .expect_err("it waits for the client");
         let ((), ended) = tokio::join!(drained, raw.read_to_end(&mut bytes));
@@ -383,7 +383,7 @@ fn says_that_a_body_is_broken_when_the_grace_period_is_over() {
     on_thread(LIMITS, async |thread, _events| {
         let mut send = connect(thread, 0).await;
         let response = get(&mut send, "/a").await.expect("it is answered");
-        let drained = drain(thread, None, GOODBYE + SHORT);
+        let drained = drain(thread, None, GOAWAY_TIMEOUT + SHORT);
         let (came, ()) = tokio::join!(read(response.into_body()), drained);
         let error = came.expect_err("it is broken");
         assert_eq!(reason(&error), Some(Reason::INTERNAL_ERROR));
@@ -429,7 +429,7 @@ fn shares_the_answers_that_wait_among_sessions() {
             let error = read(body).await.expect_err("it is cancelled");
             assert_eq!(reason(&error), Some(Reason::CANCEL));
         }
-        assert!(!thread.stream_quota.is_over());
+        assert!(!thread.stream_quota.is_exceeded());
         // Its share is all of it again.
         drop((bodies, greedy));
         while thread.connections.borrow().len() > 1 {
@@ -608,7 +608,7 @@ fn ends_a_session_that_reads_nothing_where_others_need_what_h2_holds_for_it() {
         while thread.connections.borrow().len() > 1 {
             tokio::task::yield_now().await;
         }
-        assert!(!thread.stream_quota.is_over());
+        assert!(!thread.stream_quota.is_exceeded());
         drop(response);
     });
 }
@@ -652,7 +652,7 @@ fn gives_others_their_turn_beside_a_fast_reader() {
         reader.join().expect("it reads");
         let longest = longest.get();
         assert!(
-            longest <= (TURN_BYTES + 2 * BODY_AT_ONCE) as u64,
+            longest <= (TURN_BYTES + 2 * MAX_SEND_BUFFER) as u64,
             "{longest}"
         );
     });

@@ -10,14 +10,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use super::frames::{Ends, Frames};
+use super::frames::{FrameLimiter, StreamEnds};
 use crate::observe::ObservedAnswer;
 use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 use crate::thread::Thread;
 
 /// Bytes that are gathered before they are written: answers of one turn leave together, and as whole records of TLS.
-const GATHERED: usize = 64 * 1024;
+const MAX_GATHERED: usize = 64 * 1024;
 
 /// A stream as h2 reads and writes it.
 pub struct Wire<S> {
@@ -31,20 +31,20 @@ pub struct Flow {
     /// The thread's own within a turn; who is blocked keeps it.
     out: RefCell<Vec<u8>>,
     /// Whether what is written is gathered until somebody says that it may leave.
-    is_held: Cell<bool>,
+    is_gathering: Cell<bool>,
     /// What had been sent when this turn began.
     turn: Cell<u64>,
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
-    frames: RefCell<Option<Frames>>,
+    frames: RefCell<Option<FrameLimiter>>,
     /// Those of a server's streams.
-    pub ends: RefCell<Ends>,
+    pub ends: RefCell<StreamEnds>,
     /// Answers of the table that wait for the peer.
-    answers: Cell<usize>,
+    pending_answers: Cell<usize>,
     /// Answers whose last bytes are written, if not by the system yet.
     written: RefCell<Vec<ObservedAnswer>>,
     /// Whether the peer's session is to end: it wants too much work.
-    pub is_unwanted: Cell<bool>,
+    pub must_close: Cell<bool>,
     /// When something last passed, either way.
     pub active: Cell<Duration>,
     /// Bytes that the system has taken.
@@ -53,43 +53,43 @@ pub struct Flow {
 
 impl Flow {
     /// Nothing has passed; `frames` counts those that come from a client.
-    pub fn new(thread: &Rc<Thread>, frames: Option<Frames>) -> Rc<Self> {
+    pub fn new(thread: &Rc<Thread>, frames: Option<FrameLimiter>) -> Rc<Self> {
         Rc::new(Self {
             thread: thread.clone(),
             out: RefCell::default(),
-            is_held: Cell::new(false),
+            is_gathering: Cell::new(false),
             turn: Cell::new(0),
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
             ends: RefCell::default(),
-            answers: Cell::new(0),
+            pending_answers: Cell::new(0),
             written: RefCell::default(),
-            is_unwanted: Cell::new(false),
+            must_close: Cell::new(false),
             active: Cell::new(thread.now()),
             sent: Cell::new(0),
         })
     }
 
     /// Gathers what is written from now on, in a new turn.
-    pub fn hold(&self) {
-        self.is_held.set(true);
+    pub fn start_turn(&self) {
+        self.is_gathering.set(true);
         self.turn.set(self.sent.get());
     }
 
     /// Whether so much was sent in this turn that it is the turn of others.
     pub fn has_had_turn(&self) -> bool {
-        self.is_held.get() && self.sent.get() - self.turn.get() >= TURN_BYTES as u64
+        self.is_gathering.get() && self.sent.get() - self.turn.get() >= TURN_BYTES as u64
     }
 
     /// Whether what is written now does not leave in this turn.
-    pub fn is_stuck(&self) -> bool {
+    pub fn cannot_send_now(&self) -> bool {
         self.blocked_since().is_some() || self.has_had_turn()
     }
 
     /// Lets go what was gathered; ready when the system has it all.
-    pub fn poll_release(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
-        self.is_held.set(false);
+    pub fn poll_end_turn(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
+        self.is_gathering.set(false);
         let result = self.poll_flush(cx, stream);
         if !matches!(result, Poll::Ready(Err(_))) {
             self.written
@@ -101,29 +101,29 @@ impl Flow {
     }
 
     /// How many answers of the table wait for the peer.
-    pub fn answers(&self) -> usize {
-        self.answers.get()
+    pub fn pending_answers(&self) -> usize {
+        self.pending_answers.get()
     }
 
     /// One more does.
     pub fn begin_answer(&self) {
-        let before = self.answers.replace(self.answers() + 1);
+        let before = self.pending_answers.replace(self.pending_answers() + 1);
         self.thread.stream_quota.add(before);
     }
 
     /// One less does.
     pub fn drop_answer(&self) {
-        let before = self.answers.replace(self.answers() - 1);
+        let before = self.pending_answers.replace(self.pending_answers() - 1);
         self.thread.stream_quota.remove(before, before - 1);
     }
 
     /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.
-    pub fn end_soon(&self, answering: ObservedAnswer) {
+    pub fn end_with_turn(&self, answering: ObservedAnswer) {
         self.written.borrow_mut().push(answering);
     }
 
     /// How long a client may take nothing.
-    pub fn patience(&self) -> Duration {
+    pub fn stall_timeout(&self) -> Duration {
         self.thread.shared.limits.socket
     }
 
@@ -133,7 +133,7 @@ impl Flow {
     }
 
     /// Waits until the peer takes what is there for it.
-    pub async fn has_room(&self) {
+    pub async fn wait_until_unblocked(&self) {
         while self.blocked_since().is_some() {
             self.unblocked.notified().await;
         }
@@ -142,7 +142,7 @@ impl Flow {
     fn poll_flush(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
-            self.give_back(&mut out);
+            self.return_buffer(&mut out);
             // What h2 holds of a frame may be blocked still.
             return Poll::Ready(Ok(()));
         }
@@ -159,7 +159,7 @@ impl Flow {
         self.note_sent(written);
         // What a failed write leaves is never sent, and its answers do not count as whole.
         if matches!(result, Poll::Ready(Ok(()))) {
-            self.give_back(&mut out);
+            self.return_buffer(&mut out);
         } else {
             out.drain(..written);
         }
@@ -167,7 +167,7 @@ impl Flow {
         result
     }
 
-    fn give_back(&self, out: &mut Vec<u8>) {
+    fn return_buffer(&self, out: &mut Vec<u8>) {
         if out.capacity() > 0 {
             self.thread.out.replace(take(out));
         }
@@ -179,12 +179,12 @@ impl Flow {
         stream: &Stream,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.out.borrow().len() + bytes.len() <= GATHERED {
+        if self.out.borrow().len() + bytes.len() <= MAX_GATHERED {
             let out = &mut *self.out.borrow_mut();
             if out.capacity() == 0 {
                 *out = self.thread.out.take();
                 out.clear();
-                out.reserve(GATHERED);
+                out.reserve(MAX_GATHERED);
             }
             out.extend_from_slice(bytes);
             return Poll::Ready(Ok(bytes.len()));
@@ -195,7 +195,7 @@ impl Flow {
         }
         let of_bytes = {
             let out = &mut *self.out.borrow_mut();
-            let taken = stream.try_write_both(out, &bytes[..GATHERED - out.len()])?;
+            let taken = stream.try_write_both(out, &bytes[..MAX_GATHERED - out.len()])?;
             self.note_sent(taken);
             let of_out = taken.min(out.len());
             out.drain(..of_out);
@@ -206,7 +206,7 @@ impl Flow {
             return Poll::Ready(Ok(of_bytes));
         }
         ready!(self.poll_flush(cx, stream))?;
-        let count = match stream.poll_write(cx, &bytes[..GATHERED.min(bytes.len())]) {
+        let count = match stream.poll_write(cx, &bytes[..MAX_GATHERED.min(bytes.len())]) {
             Poll::Pending => {
                 self.set_blocked(true);
                 return Poll::Pending;
@@ -225,17 +225,17 @@ impl Flow {
             .as_mut()
             .is_some_and(|frames| frames.note_reset(self.thread.now()))
         {
-            self.is_unwanted.set(true);
+            self.must_close.set(true);
         }
     }
 
     /// Looks at what the peer has sent.
-    fn look_at(&self, bytes: &[u8]) {
+    fn inspect(&self, bytes: &[u8]) {
         let Some(frames) = &mut *self.frames.borrow_mut() else {
             return self.ends.borrow_mut().read(bytes);
         };
-        if frames.overflow(bytes, (self.thread.now(), self.sent.get())) {
-            self.is_unwanted.set(true);
+        if frames.exceeds_limits(bytes, (self.thread.now(), self.sent.get())) {
+            self.must_close.set(true);
         }
     }
 
@@ -281,7 +281,7 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncRead for Wire<S> {
         let most = buffer.remaining().min(space.len());
         let count = ready!(self.stream.poll_read(cx, &mut space[..most]))?;
         active.set(thread.now());
-        self.flow.look_at(&space[..count]);
+        self.flow.inspect(&space[..count]);
         buffer.put_slice(&space[..count]);
         Poll::Ready(Ok(()))
     }
@@ -293,7 +293,7 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncWrite for Wire<S> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
-        if self.flow.is_held.get() {
+        if self.flow.is_gathering.get() {
             return Poll::Ready(Ok(()));
         }
         self.flow.poll_flush(cx, &self.stream)

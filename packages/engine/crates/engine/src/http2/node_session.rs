@@ -20,7 +20,7 @@ const WINDOW: u32 = 32 * 1024;
 pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
 
 /// A session of HTTP/2 with Node, for the streams of one client.
-pub struct Node {
+pub struct NodeSession {
     send: SendRequest<BodyChunk>,
     flow: Rc<Flow>,
     connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
@@ -28,7 +28,7 @@ pub struct Node {
     pub idle_since: Duration,
 }
 
-impl Node {
+impl NodeSession {
     /// A new one.
     pub fn open(
         cx: &mut Context,
