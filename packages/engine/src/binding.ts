@@ -165,7 +165,7 @@ export interface EngineTable {
   readonly files: readonly EngineFile[]
   /** The values of `Accept-Encoding` that are known; the first stands for its absence. */
   readonly codings: readonly string[]
-  /** For each of them and each layout by turns: the place of the representation within its resource, or `engineAsks`. */
+  /** For each of them and each layout by turns: the place of the representation within its resource, or `engineNodeChoice`. */
   readonly choices: Uint8Array
   /**
    * Where answers are observed: of each template the class of its 200 and that of its 304, below 64. What is of one
@@ -203,7 +203,7 @@ export const engineFlags = {
 } as const
 
 /** The choice that says: Node answers. */
-export const engineAsks = 255
+export const engineNodeChoice = 255
 
 /** The slab of a representation whose body is not in memory: Node answers. */
 export const noSlab = 0xff_ff_ff_ff

@@ -12,8 +12,8 @@ const LAST_SECOND: u64 = 253_402_300_799;
 #[derive(Clone, Debug)]
 pub struct Clock {
     second: u64,
-    keeps: Vec<u8>,
-    closes: Vec<u8>,
+    keep_alive_tail: Vec<u8>,
+    close_tail: Vec<u8>,
 }
 
 impl Clock {
@@ -28,8 +28,8 @@ impl Clock {
         let tail = |fields: &str| format!("{DATE}{date}\r\n{fields}\r\n").into_bytes();
         Self {
             second: now,
-            keeps: tail(&keeps),
-            closes: tail("Connection: close\r\n"),
+            keep_alive_tail: tail(&keeps),
+            close_tail: tail("Connection: close\r\n"),
         }
     }
 
@@ -40,20 +40,24 @@ impl Clock {
         }
         self.second = now;
         let date = date_of(now);
-        for tail in [&mut self.keeps, &mut self.closes] {
+        for tail in [&mut self.keep_alive_tail, &mut self.close_tail] {
             tail[DATE.len()..][..date.len()].copy_from_slice(date.as_bytes());
         }
     }
 
     /// The value of `Date`.
     pub fn date(&self) -> &[u8] {
-        let rest = &self.closes[DATE.len()..];
+        let rest = &self.close_tail[DATE.len()..];
         &rest[..memchr::memchr(b'\r', rest).unwrap_or(rest.len())]
     }
 
     /// The lines of an answer after which the connection is kept, or closed.
     pub fn tail(&self, closes: bool) -> &[u8] {
-        if closes { &self.closes } else { &self.keeps }
+        if closes {
+            &self.close_tail
+        } else {
+            &self.keep_alive_tail
+        }
     }
 }
 

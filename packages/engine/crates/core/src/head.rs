@@ -10,11 +10,11 @@ const DICTIONARY: u8 = 4;
 
 /// A head that many answers have, but for some values.
 #[derive(Debug)]
-pub(crate) struct Template(Box<[Piece]>);
+pub(crate) struct Template(Box<[Segment]>);
 
 /// Where some text is, and the value behind it.
 #[derive(Debug)]
-struct Piece {
+struct Segment {
     text: Range<u32>,
     value: Value,
 }
@@ -50,7 +50,7 @@ impl Template {
         if !template.ends_with(b"\r\n") {
             return None;
         }
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let mut from = start;
         for (&byte, at) in template.iter().zip(start..) {
             let value = match byte {
@@ -61,17 +61,17 @@ impl Template {
                 _ => continue,
             };
             let text = from..at;
-            pieces.push(Piece { text, value });
+            segments.push(Segment { text, value });
             from = at + 1;
         }
         let text = from..start + u32::try_from(template.len()).ok()?;
         let value = Value::None;
-        pieces.push(Piece { text, value });
-        Some(Self(pieces.into()))
+        segments.push(Segment { text, value });
+        Some(Self(segments.into()))
     }
 
     /// The head of an answer; `text` is the one that the template was read in.
-    pub fn with<'a>(&'a self, text: &'a [u8], values: Values<'a>) -> Head<'a> {
+    pub fn with_values<'a>(&'a self, text: &'a [u8], values: Values<'a>) -> Head<'a> {
         Head {
             template: self,
             text,
@@ -83,7 +83,7 @@ impl Template {
 impl Head<'_> {
     /// Writes it behind what is there.
     pub fn write_to(&self, out: &mut Vec<u8>) {
-        for Piece { text, value } in &self.template.0 {
+        for Segment { text, value } in &self.template.0 {
             out.extend_from_slice(&self.text[text.start as usize..text.end as usize]);
             match value {
                 Value::None => {}
@@ -133,7 +133,7 @@ mod tests {
     fn written(template: &[u8], start: u32) -> Vec<u8> {
         let mut out = Vec::new();
         let template = Template::read(template, start).expect("it ends with a line's end");
-        template.with(TEXT, VALUES).write_to(&mut out);
+        template.with_values(TEXT, VALUES).write_to(&mut out);
         out
     }
 

@@ -18,7 +18,7 @@ impl Hosts {
     }
 
     /// Whether this very value is known.
-    pub fn knows(&self, host: &[u8]) -> bool {
+    pub fn contains(&self, host: &[u8]) -> bool {
         self.0.contains(host)
     }
 }
@@ -32,11 +32,11 @@ mod tests {
         let mut hosts = Hosts::default();
         let before = hosts.clone();
         hosts.learn(b"example.com");
-        assert!(hosts.knows(b"example.com"));
-        assert!(!hosts.knows(b"Example.com"));
-        assert!(!before.knows(b"example.com"));
+        assert!(hosts.contains(b"example.com"));
+        assert!(!hosts.contains(b"Example.com"));
+        assert!(!before.contains(b"example.com"));
         hosts.learn(b"");
-        assert!(!hosts.knows(b""));
+        assert!(!hosts.contains(b""));
     }
 
     #[test]
@@ -46,7 +46,7 @@ mod tests {
             hosts.learn(number.to_string().as_bytes());
         }
         hosts.learn(b"1");
-        assert!((0..MAX_HOSTS).all(|number| hosts.knows(number.to_string().as_bytes())));
-        assert!(!hosts.knows(b"1024"));
+        assert!((0..MAX_HOSTS).all(|number| hosts.contains(number.to_string().as_bytes())));
+        assert!(!hosts.contains(b"1024"));
     }
 }

@@ -120,14 +120,12 @@ pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
     let mut space = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = Request::new(&mut []);
     match request.parse_with_uninit_headers(input, &mut space) {
-        Ok(Status::Complete(head)) if is_of_whole_lines(&input[..head]) => {
+        Ok(Status::Complete(head)) if has_valid_lines(&input[..head]) => {
             let head = Head::of(&input[..head], &request);
             head.answer(table, hosts)
                 .map_or_else(|| head.hand_over(), Step::Answer)
         }
-        Ok(Status::Partial) if is_of_whole_lines(input) && begins_with_method(input) => {
-            Step::Partial
-        }
+        Ok(Status::Partial) if has_valid_lines(input) && begins_with_method(input) => Step::Partial,
         _ => Step::HandOver {
             head: input.len(),
             end: RequestEnd::Open,
@@ -136,7 +134,7 @@ pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
 }
 
 /// Not too long, and without an LF that has no CR before it: `httparse` accepts these, Node does not.
-fn is_of_whole_lines(bytes: &[u8]) -> bool {
+fn has_valid_lines(bytes: &[u8]) -> bool {
     let follows_cr = |at: usize| at > 0 && bytes[at - 1] == b'\r';
     bytes.len() <= MAX_HEAD && memchr::memchr_iter(b'\n', bytes).all(follows_cr)
 }
@@ -167,9 +165,9 @@ impl<'a> Head<'a> {
     fn of(bytes: &'a [u8], request: &Request<'_, 'a>) -> Self {
         let lines = request.headers.iter();
         let mut fields = Fields::read(lines.map(|line| (line.name.as_bytes(), line.value)));
-        fields.opens |= request.version != Some(1);
+        fields.has_unknown_end |= request.version != Some(1);
         // Behind an empty line; or with a tab, which `httparse` takes from the end of a value, and Node does not.
-        fields.asks |= bytes.starts_with(b"\r") || memchr::memchr(b'\t', bytes).is_some();
+        fields.needs_node |= bytes.starts_with(b"\r") || memchr::memchr(b'\t', bytes).is_some();
         Self {
             length: bytes.len(),
             method: request.method.unwrap_or_default(),
@@ -190,13 +188,13 @@ impl<'a> Head<'a> {
         let Fields {
             connection,
             content_length,
-            opens,
+            has_unknown_end,
             ..
         } = self.fields;
         let is_known = METHODS.contains(&self.method.as_bytes());
         let is_kept = connection.is_none_or(|value| closes(value) == Some(false));
         match content_length.map_or(Some(0), digits) {
-            Some(body) if is_known && is_kept && !opens => RequestEnd::Plain { body },
+            Some(body) if is_known && is_kept && !has_unknown_end => RequestEnd::Plain { body },
             _ => RequestEnd::Open,
         }
     }
@@ -205,11 +203,11 @@ impl<'a> Head<'a> {
     fn answer(&self, table: &Table, hosts: &Hosts) -> Option<Answer> {
         let fields = &self.fields;
         let closes = fields.connection.map_or(Some(false), closes)?;
-        if !self.may_be_answered() || !hosts.knows(fields.host?) {
+        if !self.is_plain_request() || !hosts.contains(fields.host?) {
             return None;
         }
-        let resource = table.find(path_of(self.target)?)?;
-        if table.asks(resource, fields.offers_dictionary) {
+        let resource = table.find(plain_path(self.target)?)?;
+        if table.needs_node(resource, fields.offers_dictionary) {
             return None;
         }
         let representation = table.choose(resource, fields.accept_encoding)?;
@@ -229,15 +227,15 @@ impl<'a> Head<'a> {
         })
     }
 
-    fn may_be_answered(&self) -> bool {
+    fn is_plain_request(&self) -> bool {
         let Fields {
             content_length,
-            asks,
-            opens,
+            needs_node,
+            has_unknown_end,
             ..
         } = self.fields;
         let is_plain = matches!(self.method, "GET" | "HEAD");
-        is_plain && content_length.is_none() && !asks && !opens
+        is_plain && content_length.is_none() && !needs_node && !has_unknown_end
     }
 }
 
@@ -264,7 +262,7 @@ fn closes(connection: &[u8]) -> Option<bool> {
 }
 
 /// A target without its query; none for one with a fragment, or with octets that Node may read as something else.
-fn path_of(target: &[u8]) -> Option<&[u8]> {
+fn plain_path(target: &[u8]) -> Option<&[u8]> {
     let is_plain = target
         .iter()
         .all(|&byte| byte.is_ascii_graphic() && byte != b'#');

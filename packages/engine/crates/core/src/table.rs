@@ -12,7 +12,7 @@ use crate::head::{Head, Template, Values};
 use crate::request::{Answer, Kind};
 
 /// The choice that says: Node answers.
-pub const ASKS: u8 = 255;
+pub const NODE_CHOICE: u8 = 255;
 /// The slab of a representation whose body is not in memory: Node answers.
 pub const NO_SLAB: u32 = u32::MAX;
 /// How many values of `Accept-Encoding` are known at most, beside its absence.
@@ -43,7 +43,7 @@ pub struct TableParts {
     pub files: u32,
     /// The known values of `Accept-Encoding`; the first stands for its absence.
     pub codings: Vec<Vec<u8>>,
-    /// For each of them and each layout by turns: the place of the representation, or [`ASKS`].
+    /// For each of them and each layout by turns: the place of the representation, or [`NODE_CHOICE`].
     pub choices: Vec<u8>,
 }
 
@@ -185,8 +185,12 @@ impl Table {
             codings: Arc::default(),
             choices: Vec::new(),
         };
-        for (place, coding) in parts.codings.iter().enumerate() {
-            table.add(place, coding, &parts.choices[place * layouts..][..layouts])?;
+        for (position, coding) in parts.codings.iter().enumerate() {
+            table.add(
+                position,
+                coding,
+                &parts.choices[position * layouts..][..layouts],
+            )?;
         }
         Ok(table)
     }
@@ -194,9 +198,9 @@ impl Table {
     /// The same answers, with the choices for one more value of `Accept-Encoding`: one byte for each layout.
     pub fn with_coding(&self, value: &[u8], choices: &[u8]) -> Result<Self, TableError> {
         let mut table = self.clone();
-        if let Some(&place) = table.codings.get(value) {
+        if let Some(&position) = table.codings.get(value) {
             table.check_choices(choices)?;
-            table.choices[place * choices.len()..][..choices.len()].copy_from_slice(choices);
+            table.choices[position * choices.len()..][..choices.len()].copy_from_slice(choices);
         } else {
             table.add(table.codings.len() + 1, value, choices)?;
         }
@@ -238,7 +242,7 @@ impl Table {
             .get(representation.slab as usize)
             .filter(|_| answer.with_body);
         Parts {
-            head: template.with(&build.text, values),
+            head: template.with_values(&build.text, values),
             tail: clock.tail(closes),
             body: slab.map_or(&[], |slab| &slab[representation.body.range()]),
             slab,
@@ -274,24 +278,24 @@ impl Table {
 
     /// Whether the bodies of another table are the very memory of these, under the same numbers.
     pub fn has_bodies_of(&self, other: &Self) -> bool {
-        fn place((number, body): (usize, &[u8])) -> (usize, *const u8, usize) {
+        fn position((number, body): (usize, &[u8])) -> (usize, *const u8, usize) {
             (number, body.as_ptr(), body.len())
         }
         self.representations() == other.representations()
-            && self.bodies().map(place).eq(other.bodies().map(place))
+            && self.bodies().map(position).eq(other.bodies().map(position))
     }
 
     pub(crate) fn find(&self, path: &[u8]) -> Option<usize> {
         let build = &*self.build;
-        let is_it = |&at: &u32| build.text(build.resources[at as usize].path) == path;
+        let is_path = |&at: &u32| build.text(build.resources[at as usize].path) == path;
         build
             .paths
-            .find(build.hasher.hash_one(path), is_it)
+            .find(build.hasher.hash_one(path), is_path)
             .map(|&at| at as usize)
     }
 
     /// Whether Node answers this resource; `offers_dictionary` where the request has `Available-Dictionary`.
-    pub(crate) fn asks(&self, resource: usize, offers_dictionary: bool) -> bool {
+    pub(crate) fn needs_node(&self, resource: usize, offers_dictionary: bool) -> bool {
         offers_dictionary && self.build.resources[resource].has_deltas
     }
 
@@ -302,11 +306,12 @@ impl Table {
 
     /// The representation for a value of `Accept-Encoding`; `None` where Node chooses, or sends its body.
     pub(crate) fn choose(&self, resource: usize, coding: Option<&[u8]>) -> Option<usize> {
-        let place = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
+        let position = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
         let Resource { layout, first, .. } = self.build.resources[resource];
-        let choice = self.choices[place * self.build.layouts.len() + usize::from(layout)];
+        let choice = self.choices[position * self.build.layouts.len() + usize::from(layout)];
         let chosen = first as usize + usize::from(choice);
-        (choice != ASKS && self.build.representations[chosen].slab != NO_SLAB).then_some(chosen)
+        (choice != NODE_CHOICE && self.build.representations[chosen].slab != NO_SLAB)
+            .then_some(chosen)
     }
 
     /// The opaque tag with its quotes.
@@ -322,15 +327,15 @@ impl Table {
     }
 
     /// Place 0 is the field's absence, which no value names.
-    fn add(&mut self, place: usize, value: &[u8], choices: &[u8]) -> Result<(), TableError> {
+    fn add(&mut self, position: usize, value: &[u8], choices: &[u8]) -> Result<(), TableError> {
         self.check_choices(choices)?;
-        if place > 0 {
+        if position > 0 {
             let is_new =
                 !value.is_empty() && value.len() <= MAX_CODING && self.codings.len() < MAX_CODINGS;
             if !is_new || self.codings.contains_key(value) {
                 return Err(TableError::Codings);
             }
-            Arc::make_mut(&mut self.codings).insert(value.into(), place);
+            Arc::make_mut(&mut self.codings).insert(value.into(), position);
         }
         self.choices.extend_from_slice(choices);
         Ok(())
@@ -338,7 +343,8 @@ impl Table {
 
     fn check_choices(&self, choices: &[u8]) -> Result<(), TableError> {
         let layouts = &self.build.layouts;
-        let fits = |(&choice, &least): (&u8, &u32)| choice == ASKS || u32::from(choice) < least;
+        let fits =
+            |(&choice, &minimum): (&u8, &u32)| choice == NODE_CHOICE || u32::from(choice) < minimum;
         let fit = choices.len() == layouts.len() && choices.iter().zip(layouts).all(fits);
         fit.then_some(()).ok_or(TableError::Choices)
     }
@@ -363,9 +369,9 @@ impl Build {
         let (header, rest) = index.split_at_checked(HEADER).ok_or(TableError::Index)?;
         let [resources, representations, layouts, templates] =
             [header[0], header[1], header[2], header[3]].map(|count| count as usize);
-        let (resource_rows, rest) = rows_of(rest, resources, RESOURCE)?;
-        let (representation_rows, rest) = rows_of(rest, representations, REPRESENTATION)?;
-        let (template_rows, rest) = rows_of(rest, templates, TEMPLATE)?;
+        let (resource_rows, rest) = split_rows(rest, resources, RESOURCE)?;
+        let (representation_rows, rest) = split_rows(rest, representations, REPRESENTATION)?;
+        let (template_rows, rest) = split_rows(rest, templates, TEMPLATE)?;
         if !rest.is_empty() || layouts > MAX_LAYOUTS {
             return Err(TableError::Index);
         }
@@ -419,8 +425,8 @@ impl Build {
         if end as usize > self.representations.len() || flags & !FLAGS != 0 {
             return None;
         }
-        let least = self.layouts.get_mut(layout as usize)?;
-        *least = count.min(*least);
+        let minimum = self.layouts.get_mut(layout as usize)?;
+        *minimum = count.min(*minimum);
         Some(Resource {
             path: self.span(path, path_length)?,
             last_modified: self.span(date, date_length)?,
@@ -505,7 +511,7 @@ impl Span {
 }
 
 /// So many rows of so many numbers, and what is behind them.
-fn rows_of(index: &[u32], count: usize, row: usize) -> Result<(&[u32], &[u32]), TableError> {
+fn split_rows(index: &[u32], count: usize, row: usize) -> Result<(&[u32], &[u32]), TableError> {
     let end = count.checked_mul(row).ok_or(TableError::Index)?;
     index.split_at_checked(end).ok_or(TableError::Index)
 }

@@ -93,7 +93,7 @@ fn refuses_choices_of_what_is_not_there() {
         TableError::Choices
     );
     assert_eq!(
-        error_of(|parts| parts.choices.push(ASKS)),
+        error_of(|parts| parts.choices.push(NODE_CHOICE)),
         TableError::Choices
     );
     assert_eq!(error_of(|parts| parts.choices[0] = 2), TableError::Choices);
@@ -105,7 +105,7 @@ fn refuses_codings_that_nobody_can_tell_apart() {
     let with = |coding: Vec<u8>| {
         error_of(|parts| {
             parts.codings.push(coding);
-            parts.choices.extend([ASKS, ASKS]);
+            parts.choices.extend([NODE_CHOICE, NODE_CHOICE]);
         })
     };
     assert_eq!(with(Vec::new()), TableError::Codings);
@@ -156,7 +156,7 @@ fn learns_a_coding_beside_what_it_knows() {
     assert_eq!(before.choose(0, Some(b"gzip, br")), None);
 
     let again = table
-        .with_coding(b"gzip, br", &[1, ASKS])
+        .with_coding(b"gzip, br", &[1, NODE_CHOICE])
         .expect("the choices fit");
     assert_eq!(again.choose(0, Some(b"gzip, br")), Some(1));
     assert_eq!(again.choose(2, Some(b"gzip, br")), None);
