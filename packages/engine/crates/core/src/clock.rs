@@ -3,12 +3,12 @@ use std::time::{Duration, UNIX_EPOCH};
 use httpdate::fmt_http_date;
 
 const DATE: &str = "Date: ";
-/// The last second of the year 9999, the last one that has a text.
+/// The last second of the year 9999. The format of HTTP dates has four digits for the year.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// The last lines of a head, in Node's order: `Date`, the fields of the connection, and the empty line.
+/// The last lines of a response head, in Node's order: `Date`, the connection fields and the empty line.
 ///
-/// Their text is made once a second (RFC 9110 §6.6.1): who owns the clock sets it.
+/// The owner calls [`Clock::set`] once per second (RFC 9110 §6.6.1).
 #[derive(Clone, Debug)]
 pub struct Clock {
     second: u64,
@@ -17,8 +17,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// `keep_alive_timeout` is in milliseconds, and without one there is no `Keep-Alive`, as Node has it; `now` is in
-    /// seconds since 1970.
+    /// Creates a clock. `keep_alive_timeout` is in milliseconds; 0 omits `Keep-Alive`, as in Node. `now` is in seconds
+    /// since 1970.
     pub fn new(keep_alive_timeout: u64, now: u64) -> Self {
         let mut keeps = String::from("Connection: keep-alive\r\n");
         if keep_alive_timeout > 0 {
@@ -51,7 +51,7 @@ impl Clock {
         &rest[..memchr::memchr(b'\r', rest).unwrap_or(rest.len())]
     }
 
-    /// The lines of an answer after which the connection is kept, or closed.
+    /// Returns the last lines of a head. `closes` selects `Connection: close`.
     pub fn tail(&self, closes: bool) -> &[u8] {
         if closes {
             &self.close_tail
@@ -69,7 +69,7 @@ fn date_of(now: u64) -> String {
 mod tests {
     use super::*;
 
-    /// Of RFC 9110 §5.6.7.
+    /// The example of RFC 9110 §5.6.7.
     const NOW: u64 = 784_111_777;
 
     fn text(bytes: &[u8]) -> &str {
@@ -77,26 +77,26 @@ mod tests {
     }
 
     #[test]
-    fn writes_the_lines_of_a_kept_connection_in_nodes_order() {
+    fn writes_keep_alive_fields_in_the_order_of_node() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\
             Keep-Alive: timeout=65\r\n\r\n";
         assert_eq!(text(Clock::new(65_999, NOW).tail(false)), expected);
     }
 
     #[test]
-    fn writes_the_lines_of_a_closed_connection() {
+    fn writes_connection_close() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n";
         assert_eq!(text(Clock::new(65_000, NOW).tail(true)), expected);
     }
 
     #[test]
-    fn leaves_keep_alive_out_where_there_is_no_timeout() {
+    fn omits_keep_alive_without_a_timeout() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\r\n";
         assert_eq!(text(Clock::new(0, NOW).tail(false)), expected);
     }
 
     #[test]
-    fn changes_the_date_and_nothing_else() {
+    fn changes_only_the_date() {
         let mut clock = Clock::new(5000, NOW);
         for (now, date) in [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),

@@ -1,4 +1,4 @@
-/// The fields of a request that decide who answers it.
+/// The request fields that decide whether the engine answers.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
     pub host: Option<&'a [u8]>,
@@ -8,9 +8,9 @@ pub(crate) struct Fields<'a> {
     pub connection: Option<&'a [u8]>,
     pub content_length: Option<&'a [u8]>,
     pub offers_dictionary: bool,
-    /// A field that only Node answers, or one that is there twice.
+    /// Whether the request has a field that only Node supports, or a field twice.
     pub needs_node: bool,
-    /// A field because of which nobody but Node can tell where the request ends.
+    /// Whether a field prevents the engine from knowing where the request ends.
     pub has_unknown_end: bool,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// Lengths tell most names apart.
+    /// Compares lengths first, because lengths distinguish most names.
     fn read_field(&mut self, name: &[u8], value: &'a [u8]) {
         let is = |lower_case: &str| name.eq_ignore_ascii_case(lower_case.as_bytes());
         match name.len() {
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
             15 if is("accept-encoding") => {
                 self.set_field(|fields| &mut fields.accept_encoding, value)
             }
-            // Node's parser reads it as `Connection`.
+            // Node's parser treats this field like `Connection`.
             16 if is("proxy-connection") => self.has_unknown_end = true,
             17 if is("if-modified-since") => {
                 self.set_field(|fields| &mut fields.if_modified_since, value)

@@ -2,22 +2,22 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-/// How many hosts are known at most.
+/// The maximum number of hosts that the engine remembers.
 const MAX_HOSTS: usize = 1024;
 
-/// The values of `Host` of which TypeScript has said that they are well-formed and allowed. A copy shares their text.
+/// Values of `Host` that TypeScript has accepted as well-formed and allowed. A clone shares the values.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts(Arc<HashSet<Arc<[u8]>>>);
 
 impl Hosts {
-    /// Knows a value from now on, where there is room for it.
+    /// Adds a host, unless the set is full.
     pub fn learn(&mut self, host: &[u8]) {
         if self.0.len() < MAX_HOSTS && !host.is_empty() {
             Arc::make_mut(&mut self.0).insert(host.into());
         }
     }
 
-    /// Whether this very value is known.
+    /// Returns whether the set contains exactly these bytes.
     pub fn contains(&self, host: &[u8]) -> bool {
         self.0.contains(host)
     }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_the_very_values_that_it_learned() {
+    fn contains_only_the_exact_values_that_it_learned() {
         let mut hosts = Hosts::default();
         let before = hosts.clone();
         hosts.learn(b"example.com");
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn learns_1024_hosts() {
+    fn learns_at_most_1024_hosts() {
         let mut hosts = Hosts::default();
         for number in 0..=MAX_HOSTS {
             hosts.learn(number.to_string().as_bytes());
